@@ -1,0 +1,62 @@
+# Two commands are the whole set-up on a fresh machine: `make demo` and `make test`. Both make and reuse .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# Where the native module comes from; a change here builds it again.
+NATIVE := CMakeLists.txt $(wildcard cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp)
+SANITIZED := build/sanitized
+# Build with a package already in .venv, keep the build folder, and stop at any compiler warning.
+INSTALL := $(BIN)/pip install -q --no-build-isolation -C cmake.define.LOWDIM_STRICT=ON -e .
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format bench sanitize clean
+
+help: ## list these commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install -q --upgrade "pip>=25.1"
+	$(BIN)/pip install -q --group dev
+	@touch $@
+
+$(STAMP): $(VENV)/.tools $(NATIVE)
+	$(INSTALL)
+	@touch $@
+
+setup: $(STAMP) ## create .venv with lowdim and its tools (the others do this by themselves)
+
+demo: $(STAMP) ## reduce the digits, write a report page and print where it is
+	@$(BIN)/python examples/demo.py
+
+test: $(STAMP) ## everything that CI runs but lint: tests, doctests, layers
+	$(BIN)/python -m pytest
+
+lint: $(STAMP) ## formatting, lint, types and layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp
+
+format: $(STAMP) ## rewrite sources in the house style
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/clang-format -i cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp
+
+bench: $(STAMP) ## time, memory and quality beside the peers, to benchmarks/results.md (set LOWDIM_DATA)
+	$(BIN)/pip install -q --group bench
+	$(BIN)/python -m benchmarks
+
+sanitize: $(STAMP) ## native tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DLOWDIM_SANITIZE=ON -DLOWDIM_STRICT=ON \
+	  -DPython_EXECUTABLE=$(abspath $(BIN)/python)
+	$(BIN)/cmake --build $(SANITIZED)
+	LOWDIM_NATIVE=$(abspath $(SANITIZED)) LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python -m pytest tests/native
+
+clean: ## remove .venv and build
+	rm -rf $(VENV) build demo

@@ -1,0 +1,41 @@
+"""Dimensionality reduction from PCA to t-SNE: one contract, native speed, honest measures.
+
+Everything public is loaded on first use, so that ``import lowdim`` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# public name -> the module that defines it
+_HOMES = {
+    "PCA": "lowdim.methods.pca",
+    "load": "lowdim.methods.files",
+    "reduce": "lowdim.compare.reduce",
+}
+_ROOMS = ("data", "show")
+
+__all__ = ["PCA", "__version__", "data", "load", "reduce", "show"]
+
+if TYPE_CHECKING:
+    from lowdim import data as data
+    from lowdim import show as show
+    from lowdim.compare.reduce import reduce as reduce
+    from lowdim.methods.files import load as load
+    from lowdim.methods.pca import PCA as PCA
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in _ROOMS:
+        value = import_module(f"lowdim.{name}")
+    else:
+        raise AttributeError(f"module 'lowdim' has no attribute {name!r}; it has {', '.join(__all__)}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""How long work behaves: threads, random numbers, progress, memory and whole files."""

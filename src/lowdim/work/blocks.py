@@ -1,0 +1,53 @@
+"""Arrays are taken block by block, so that no integer or foreign array is ever copied whole as floats."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+_BLOCK_BYTES = 2**21  # small enough for the cache, large enough for BLAS
+
+Floats = NDArray[np.floating]
+
+
+def float_dtype(dtype: np.dtype) -> np.dtype:
+    """Floating type that results have for data of ``dtype``: float32 where it holds every value, else float64.
+
+    >>> float_dtype(np.dtype("uint8")), float_dtype(np.dtype("int64"))
+    (dtype('float32'), dtype('float64'))
+    """
+    return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
+
+
+def row_blocks(X: Any, dtype: np.dtype | type, less: Floats | None = None) -> Iterator[tuple[slice, Floats]]:
+    """Yield (rows, X[rows] − less as a C-ordered ``dtype`` array), where ``less`` (d,) is 0 unless given.
+
+    The array may be a view of ``X`` or a buffer that the next block overwrites: read it, do not keep or change it.
+    Sparse rows are densified a block at a time.
+    """
+    if sp.issparse(X):
+        X = X.tocsr()
+    n, d = X.shape
+    step = max(1, min(n, _BLOCK_BYTES // (np.dtype(dtype).itemsize * max(1, d))))
+    buffer = np.empty((0, d), dtype)
+    for start in range(0, n, step):
+        rows = slice(start, min(n, start + step))
+        block = X[rows].toarray() if sp.issparse(X) else X[rows]
+        if less is None and block.dtype == dtype and block.dtype.isnative and block.flags.c_contiguous:
+            yield rows, block
+            continue
+        if not len(buffer):
+            buffer = np.empty((step, d), dtype)
+        out = buffer[: len(block)]
+        np.copyto(out, block, casting="unsafe")
+        if less is not None:
+            out -= less
+        yield rows, out
+
+
+def column_blocks(X: Any, dtype: np.dtype | type) -> Iterator[tuple[slice, Floats]]:
+    """Yield (columns, X[:, columns] as a ``dtype`` array); the twin of :func:`row_blocks` for wide data."""
+    for columns, block in row_blocks(X.T, dtype):
+        yield columns, block.T

@@ -1,0 +1,65 @@
+"""Memory is estimated before it is allocated, and refused with the figure and an alternative."""
+
+import os
+import re
+from pathlib import Path
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def human(n_bytes: float) -> str:
+    """Size in the unit a person would use.
+
+    >>> human(549 * 2**20)
+    '549 MB'
+    >>> human(1.5 * 2**30)
+    '1.5 GB'
+    """
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if n_bytes < 1024 or unit == "GB":
+            break
+        n_bytes /= 1024
+    return f"{n_bytes:.3g} {unit}" if n_bytes < 1000 else f"{n_bytes:,.0f} {unit}"
+
+
+def _cgroup_free() -> float:
+    free = float("inf")
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ):
+        try:
+            free = min(free, int(Path(limit).read_text()) - int(Path(used).read_text()))
+        except (OSError, ValueError):  # no such controller, or "max"
+            continue
+    return free
+
+
+def available() -> int:
+    """Bytes that can be allocated now: the system's free memory, the cgroup's, and LOWDIM_MEMORY if set.
+
+    The variable LOWDIM_MEMORY (such as ``8G`` or ``500M``) lowers the limit for this process.
+
+    >>> available() > 0
+    True
+    """
+    import psutil
+
+    free = min(float(psutil.virtual_memory().available), _cgroup_free())
+    asked = os.environ.get("LOWDIM_MEMORY", "").strip()
+    if asked:
+        parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", asked.upper())
+        if parts is None:
+            raise ValueError(f"LOWDIM_MEMORY must be a size such as 500M or 8G; got {asked!r}. Correct it or unset it.")
+        free = min(free, float(parts[1]) * _UNITS[parts[2]])
+    return max(0, int(free))
+
+
+def require(n_bytes: float, what: str, instead: str) -> None:
+    """Raise MemoryError unless ``n_bytes`` for ``what`` fit; ``instead`` says what to do.
+
+    >>> require(1, "PCA: a byte", "Use less.")
+    """
+    free = available()
+    if n_bytes > free:
+        raise MemoryError(f"{what} needs {human(n_bytes)} of memory; {human(free)} is available. {instead}")

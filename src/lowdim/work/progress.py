@@ -1,0 +1,86 @@
+"""Progress of long work: stage, share done and time left, on a terminal, in a notebook or in a log."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+Tick = Callable[[int], None]
+
+_current: ContextVar["_Reporter | None"] = ContextVar("lowdim_progress", default=None)
+
+
+class _Reporter:
+    """Draws stages: bars on a terminal or in a notebook, one line per finished stage elsewhere."""
+
+    def __init__(self, title: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        self.title = title
+        console = Console(stderr=True)
+        self.bars: Any = None
+        if console.is_terminal or console.is_jupyter:
+            self.bars = Bars(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TaskProgressColumn(),
+                TimeRemainingColumn(elapsed_when_finished=True),
+                TextColumn("{task.fields[note]}"),
+                console=console,
+            )
+
+
+@contextmanager
+def showing(verbose: int, title: str) -> Iterator[None]:
+    """Show the stages opened inside, unless ``verbose`` is 0; all of it goes to standard error."""
+    if not verbose:
+        yield
+        return
+    reporter = _Reporter(title)
+    token = _current.set(reporter)
+    try:
+        if reporter.bars is None:
+            yield
+        else:
+            with reporter.bars:
+                yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def stage(name: str, total: int | None = None) -> Iterator[Tick]:
+    """Open a stage of the current work and yield ``tick(done)``, to be called with how much of ``total`` is done.
+
+    >>> with stage("moments", total=10) as tick:
+    ...     tick(10)
+    """
+    reporter = _current.get()
+    if reporter is None:
+        yield _silent
+        return
+    label = f"{reporter.title}: {name}"
+    if reporter.bars is None:
+        start = time.perf_counter()
+        yield _silent
+        print(f"{label}, {time.perf_counter() - start:.2f} s", file=sys.stderr, flush=True)
+        return
+    bars = reporter.bars
+    task = bars.add_task(label, total=total, note="")
+    yield lambda done: bars.update(task, completed=done)
+    bars.update(task, total=total or 1, completed=total or 1)
+
+
+def note(text: str) -> None:
+    """Show a short text (a loss, a count) behind the stage that is open."""
+    reporter = _current.get()
+    if reporter is not None and reporter.bars is not None and reporter.bars.task_ids:
+        reporter.bars.update(reporter.bars.task_ids[-1], note=text)
+
+
+def _silent(done: int) -> None:
+    """Show nothing."""

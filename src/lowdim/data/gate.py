@@ -1,0 +1,156 @@
+"""The gate: every array comes in here, once. What is wrong with it is said before any work starts."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+# Arrays whose values live elsewhere: coercing them in silence would hide a transfer or a computation.
+_ELSEWHERE = {"dask": "compute()", "cupy": "get()", "jax": "__array__()", "torch": "numpy(force=True)"}
+_ADVICE = {
+    "features, but": "Pass the columns that fit saw.",
+    "feature names should match": "Rename or reorder the columns as they were in fit.",
+    "Expected 2D array": "Rows are samples, columns are features.",
+    "0 feature(s)": "Pass at least one column.",
+    "sample(s)": "Pass more rows.",
+}
+
+
+def rows(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    sparse: bool = False,
+    minimum: int = 1,
+    scan: bool = True,
+) -> Any:
+    """Validated data: a NumPy array of its own numeric type, or CSR where ``sparse`` is allowed.
+
+    Never copied where it need not be. ``reset=True`` notes the features seen (fit); ``False`` compares with them.
+    ``scan=False`` leaves the search for NaN and infinity to :func:`demand_finite`, for callers that read all values
+    anyway and can tell from what they computed.
+    """
+    name = type(estimator).__name__
+    home = type(X).__module__.split(".")[0]
+    if home in _ELSEWHERE:
+        raise TypeError(
+            f"{name}: X must be a NumPy array, a DataFrame or a SciPy sparse matrix; got a {home} array. "
+            f"Bring it over with X.{_ELSEWHERE[home]}."
+        )
+    _refuse_text(name, X)
+    if sp.issparse(X) and not sparse:
+        raise TypeError(
+            f"{name}: sparse data was passed, but X must be dense here; got a {type(X).__name__}. "
+            "Pass X.toarray() if it fits in memory."
+        )
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) == 2 and 0 < shape[0] < minimum:
+        samples = "1 sample" if shape[0] == 1 else f"{shape[0]} samples"
+        raise ValueError(
+            f"{name}: at least {minimum} samples (rows) are needed; got {samples} (shape {tuple(shape)}). "
+            "Pass more rows."
+        )
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype="numeric",
+            accept_sparse="csr" if sparse else False,
+            ensure_all_finite=False,
+            ensure_min_samples=minimum,
+        )
+    except ValueError as error:
+        text = str(error)
+        advice = next((f" {words}" for part, words in _ADVICE.items() if part in text), "")
+        raise type(error)(text + advice) from None
+    if scan:
+        demand_finite(estimator, X, X)
+    return X
+
+
+def weights(estimator: Any, sample_weight: Any, X: Any) -> Any:
+    """Sample weights as float64 (n,), or None; negative ones and those that are all zero are refused."""
+    if sample_weight is None:
+        return None
+    checked = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not checked.any():
+        raise ValueError(
+            f"{type(estimator).__name__}: sample_weight must have a positive entry; got {len(checked)} zeros. "
+            "Leave it out to weigh all rows alike."
+        )
+    return checked
+
+
+def demand_finite(estimator: Any, X: Any, witness: Any) -> None:
+    """Raise ValueError with the place and count of NaN and infinity in ``X`` if ``witness`` shows there are any.
+
+    ``witness`` is ``X`` itself or something computed from all of it (sums, scores): NaN and infinity survive sums
+    and products, so a finite witness clears ``X`` at a fraction of the cost.
+    """
+    values = witness.data if sp.issparse(witness) else witness
+    if values.dtype.kind != "f" and values.dtype.kind != "O":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    place = _first_bad(X)
+    if place is None:  # large but finite values: the witness overflowed, the data did not
+        return
+    row, column, value, count = place
+    names = getattr(estimator, "feature_names_in_", None)
+    where = f"row {row}, column {column if names is None else repr(str(names[column]))}"
+    what = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(
+        f"{type(estimator).__name__}: X must be finite; got {what} at {where} ({count:,} NaN or infinity values "
+        f"in {X.shape[0]:,} rows). Drop those rows or fill them, for example with sklearn.impute.SimpleImputer."
+    )
+
+
+def _first_bad(X: Any) -> tuple[int, int, float, int] | None:
+    """Row, column and value of the first non-finite entry, and how many there are."""
+    if sp.issparse(X):
+        entries = X.tocoo()
+        bad = np.flatnonzero(~np.isfinite(entries.data))
+        if not len(bad):
+            return None
+        return int(entries.row[bad[0]]), int(entries.col[bad[0]]), float(entries.data[bad[0]]), len(bad)
+    if X.dtype.kind != "f":
+        return None
+    first, count = None, 0
+    step = max(1, 2**20 // X.shape[1])
+    for start in range(0, X.shape[0], step):
+        block = X[start : start + step]
+        places = np.argwhere(~np.isfinite(block))
+        if len(places) and first is None:
+            row, column = places[0]
+            first = (start + int(row), int(column), float(block[row, column]))
+        count += len(places)
+    return None if first is None else (*first, count)
+
+
+def _refuse_text(name: str, X: Any) -> None:
+    """Name the text columns of a DataFrame, or the first text in an array."""
+    columns = getattr(X, "columns", None)
+    if columns is not None and hasattr(X, "dtypes"):
+        text = [c for c in columns if _holds_text(X[c])]
+        if text:
+            shown = ", ".join(repr(str(c)) for c in text[:5]) + (f" and {len(text) - 5} more" if len(text) > 5 else "")
+            raise ValueError(
+                f"{name}: X must be numeric; got text in column {shown}. Drop these columns or encode them first."
+            )
+    elif isinstance(X, np.ndarray) and (X.dtype.kind in "US" or (X.dtype.kind == "O" and _holds_text(X))):
+        found = next(value for value in X.ravel() if isinstance(value, str | bytes))
+        raise ValueError(
+            f"{name}: X must be numeric; could not convert string to float: {found!r}. "
+            "Drop the text columns or encode them first."
+        )
+
+
+def _holds_text(values: Any) -> bool:
+    array = np.asarray(values)
+    if array.dtype.kind in "US":
+        return True
+    return array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.ravel())

@@ -1,0 +1,99 @@
+"""Rules for parameters: declared once per class, checked before any work, told in one voice."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a parameter may be: a test, the words for it, and the strings among its options."""
+
+    accepts: Callable[[Any], bool]
+    needs: str
+    options: tuple[str, ...] = ()
+
+    def __or__(self, other: "Rule") -> "Rule":
+        return Rule(
+            lambda value: self.accepts(value) or other.accepts(value),
+            f"{self.needs}, or {other.needs}",
+            self.options + other.options,
+        )
+
+
+def one_of(*options: str) -> Rule:
+    """Rule for one of the given strings.
+
+    >>> one_of("a", "b").needs
+    "one of 'a', 'b'"
+    """
+    words = ", ".join(map(repr, options))
+    return Rule(
+        lambda value: isinstance(value, str) and value in options,
+        words if len(options) == 1 else f"one of {words}",
+        options,
+    )
+
+
+def whole(low: int) -> Rule:
+    """Rule for an integer of at least ``low``."""
+    return Rule(
+        lambda value: isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= low,
+        f"an integer ≥ {low}",
+    )
+
+
+def real(low: float = -math.inf, high: float = math.inf, *, closed: str = "neither") -> Rule:
+    """Rule for a finite number between ``low`` and ``high``; ``closed`` says which ends count ("left", ...)."""
+    left, right = closed in ("left", "both"), closed in ("right", "both")
+
+    def accepts(value: Any) -> bool:
+        if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not math.isfinite(value):
+            return False
+        x = float(value)
+        return (low <= x if left else low < x) and (x <= high if right else x < high)
+
+    ends = f"{'[' if left else '('}{low:g}, {high:g}{']' if right else ')'}"
+    return Rule(accepts, "a finite number" if (low, high) == (-math.inf, math.inf) else f"a number in {ends}")
+
+
+def share() -> Rule:
+    """Rule for a proportion: a float strictly between 0 and 1."""
+    return Rule(
+        lambda value: isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) < 1,
+        "a proportion strictly between 0 and 1",
+    )
+
+
+flag = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False")
+none = Rule(lambda value: value is None, "None")
+anything = Rule(lambda value: True, "anything")  # for what is checked where it is used (random_state, callables)
+jobs = none | Rule(
+    lambda value: isinstance(value, Integral) and not isinstance(value, bool) and value != 0,
+    "an integer but 0",
+)
+
+
+def check(estimator: Any, rules: Mapping[str, Rule]) -> None:
+    """Raise ValueError at the first parameter of ``estimator`` that breaks its rule."""
+    for name, rule in rules.items():
+        value = getattr(estimator, name)
+        if not rule.accepts(value):
+            raise ValueError(
+                f"{type(estimator).__name__}: {name} must be {rule.needs}; got {value!r}. {_advice(name, value, rule)}"
+            )
+
+
+def _advice(name: str, value: Any, rule: Rule) -> str:
+    if isinstance(value, str) and (close := get_close_matches(value, rule.options, n=1)):
+        return f"Did you mean {close[0]!r}?"
+    if isinstance(value, float) and value >= 1 and value.is_integer() and rule.accepts(int(value)):
+        return f"Pass {name}={int(value)} for a count."
+    if rule.options:
+        return f"Pass {name}={rule.options[0]!r}, for example."
+    return f"Change {name}."

@@ -1,0 +1,82 @@
+"""What every method shares: scikit-learn's contract, one way to run, one way to be saved."""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, ClassVar, TypeVar, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from lowdim.data import options
+from lowdim.work import jobs, progress
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+def fitting(method: Call) -> Call:
+    """Run a method that fits as one piece.
+
+    Parameters are checked first, BLAS and kernels are held to ``n_jobs``, stages are shown under ``verbose``, and on
+    any error, Ctrl-C included, the object is left as it was.
+    """
+
+    @wraps(method)
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = self.__dict__.copy()
+        try:
+            options.check(self, self._rules)
+            with jobs.using(self.n_jobs), progress.showing(self.verbose, type(self).__name__):
+                return method(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return cast(Call, run)
+
+
+def applying(method: Call) -> Call:
+    """Run a method of a fitted object: it must be fitted, and BLAS and kernels are held to ``n_jobs``."""
+
+    @wraps(method)
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_is_fitted(self)
+        with jobs.using(self.n_jobs), progress.showing(self.verbose, type(self).__name__):
+            return method(self, *args, **kwargs)
+
+    return cast(Call, run)
+
+
+class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all methods. A subclass declares ``_rules``, stores its parameters and fits.
+
+    ``_sparse`` says whether it takes CSR input.
+    """
+
+    _rules: ClassVar[Mapping[str, options.Rule]] = {}
+    _sparse: ClassVar[bool] = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._sparse
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to ``path``, whole or not at all; :func:`lowdim.load` reads it back.
+
+        Parameters
+        ----------
+        path : str or path-like
+            By custom ends in ``.lowdim``. An existing file is replaced only once the new one is complete.
+        """
+        from lowdim import __version__
+        from lowdim.persist import write_state
+
+        params = self.get_params(deep=False)
+        if isinstance(params.get("random_state"), np.random.RandomState | np.random.Generator):
+            params["random_state"] = None  # a generator's place in its stream belongs to the process, not the model
+        fitted = {key: value for key, value in vars(self).items() if key not in params}
+        write_state(path, {"class": type(self).__name__, "lowdim": __version__, "params": params, "fitted": fitted})

@@ -1,0 +1,52 @@
+"""The methods there are: one line each, read by the command line, the contract tests and ``lowdim.reduce``."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method's short name, class, and what a person choosing one wants to know."""
+
+    name: str
+    class_name: str
+    module: str
+    summary: str
+    when: str
+    cost: str
+    supervised: bool = False
+
+    def load(self) -> Any:
+        """Return the class, imported now."""
+        return getattr(import_module(self.module), self.class_name)
+
+
+METHODS = (
+    Method(
+        "pca",
+        "PCA",
+        "lowdim.methods.pca",
+        "directions of largest variance",
+        "first look, compression, denoising; a linear map that can be undone and read feature by feature",
+        "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n); streams data of any length",
+    ),
+)
+
+
+def find(name: str) -> Method:
+    """Return the method called ``name`` (short name or class name, in any case).
+
+    >>> find("pca").class_name
+    'PCA'
+    """
+    for method in METHODS:
+        if name.lower() in (method.name, method.class_name.lower()):
+            return method
+    names = [method.name for method in METHODS]
+    close = get_close_matches(name.lower(), names, n=1)
+    raise ValueError(
+        f"method must be one of {', '.join(names)}; got {name!r}. "
+        + (f"Did you mean {close[0]!r}?" if close else "'lowdim methods' describes them.")
+    )

@@ -1,0 +1,112 @@
+"""The container of a model file: a ZIP archive, stored without compression, of
+
+- ``manifest.json``: what the file is, its format version, and the state as JSON;
+- ``arrays/<number>.npy``: the arrays the manifest refers to.
+
+Any ZIP tool can look inside. Nothing in it can name code: a state is numbers, text, lists and arrays.
+"""
+
+import io
+import json
+import math
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lowdim.persist.states import Arrays, decode, encode
+from lowdim.work import memory
+from lowdim.work.atomic import atomic
+
+FORMAT = "lowdim-model"
+FORMAT_VERSION = 1
+_MANIFEST = "manifest.json"
+_MAX_MANIFEST = 2**26
+# What each older version lacked, by version; a file that cannot be brought up to date says so here.
+_TOO_OLD = {0: "format 0 was a draft that kept no parameters"}
+
+
+class ModelFileError(ValueError):
+    """A file that is no model file, or one that cannot be read whole."""
+
+
+def write_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
+    """Write ``state`` (text, numbers, lists, dictionaries, arrays) to ``path``, whole or not at all."""
+    arrays: Arrays = {}
+    manifest = {"format": FORMAT, "version": FORMAT_VERSION, "state": encode(state, arrays, "state")}
+    text = json.dumps(manifest, indent=1, allow_nan=False, ensure_ascii=False)
+    with atomic(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(_MANIFEST, text)
+        for name, array in arrays.items():
+            with archive.open(f"arrays/{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """State that :func:`write_state` wrote; raises ModelFileError for anything else and runs nothing."""
+    path = Path(path)
+    if not path.is_file():
+        what = "a folder" if path.is_dir() else "nothing"
+        raise FileNotFoundError(f"A model file is needed; found {what} at '{path}'. Check the path.")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = _manifest(archive, path)
+            arrays = _arrays(archive, path)
+        state = decode(manifest["state"], arrays)
+    except ModelFileError:
+        raise
+    except (zipfile.BadZipFile, EOFError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise _refusal(path, f"is not a model file, or is damaged ({error})") from None
+    if not isinstance(state, dict):
+        raise _refusal(path, "holds no state")
+    return state
+
+
+def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+    for info in archive.infolist():
+        # Stored members cannot expand, so a small hostile file cannot ask for a large amount of memory.
+        if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
+            raise _refusal(path, f"has a compressed or encrypted member '{info.filename}'")
+    info = archive.getinfo(_MANIFEST)
+    if info.file_size > _MAX_MANIFEST:
+        raise _refusal(path, f"has a manifest of {memory.human(info.file_size)}")
+    manifest = json.loads(archive.read(_MANIFEST).decode())
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise _refusal(path, "is an archive of another kind")
+    version = manifest.get("version")
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"'{path}' has format version {version!r}; this lowdim reads up to {FORMAT_VERSION}. Upgrade lowdim."
+        )
+    if version in _TOO_OLD:
+        raise ModelFileError(
+            f"'{path}' has format version {version}, which can no longer be read: {_TOO_OLD[version]}. "
+            "Fit the model again and save it."
+        )
+    return manifest
+
+
+def _arrays(archive: zipfile.ZipFile, path: Path) -> Arrays:
+    infos = [info for info in archive.infolist() if info.filename.startswith("arrays/")]
+    memory.require(sum(info.file_size for info in infos), f"Loading '{path}'", "Load it on a larger machine.")
+    arrays: Arrays = {}
+    for info in infos:
+        data = archive.read(info)  # the archive's checksum is verified here
+        stream = io.BytesIO(data)
+        version = np.lib.format.read_magic(stream)
+        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read_header(stream)
+        size = math.prod(shape) * dtype.itemsize
+        if dtype.kind not in "biufcUS" or len(data) - stream.tell() != size:
+            raise _refusal(path, f"has an array '{info.filename}' that is not what it says")
+        values = np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape, order="F" if fortran else "C")
+        arrays[Path(info.filename).stem] = values.copy(order="K")
+    return arrays
+
+
+def _refusal(path: Path, why: str) -> ModelFileError:
+    return ModelFileError(
+        f"A file written by lowdim's save() is needed; '{path}' {why}. Use another copy, or fit and save again."
+    )

@@ -1,0 +1,84 @@
+"""States as JSON: numbers, text, lists and dictionaries as they are; the rest as {"$kind": ...} with arrays aside."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def encode(value: Any, arrays: Arrays, where: str) -> Any:
+    """Form of ``value`` that JSON can hold; arrays go to ``arrays`` under a number.
+
+    >>> encode((1, 2.5, None), {}, "example")
+    {'$tuple': [1, 2.5, None]}
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.generic):
+        return {"$scalar": encode(np.asarray(value), arrays, where)}
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else {"$float": repr(value)}
+    if isinstance(value, np.ndarray):
+        return _encode_array(value, arrays, where)
+    if sp.issparse(value):
+        csr = value.tocsr()
+        parts = {part: encode(getattr(csr, part), arrays, where) for part in ("data", "indices", "indptr")}
+        return {"$csr": parts | {"shape": list(csr.shape)}}
+    if isinstance(value, tuple):
+        return {"$tuple": [encode(item, arrays, where) for item in value]}
+    if isinstance(value, list):
+        return [encode(item, arrays, where) for item in value]
+    if isinstance(value, dict):
+        items = [[encode(k, arrays, where), encode(v, arrays, f"{where}[{k!r}]")] for k, v in value.items()]
+        return {"$dict": items}
+    raise TypeError(
+        f"{where} is a {type(value).__name__}, which a model file cannot hold: only numbers, text, lists, "
+        "dictionaries and arrays can be saved. Replace it (for a function: by the name of a built-in option)."
+    )
+
+
+def _encode_array(array: NDArray[Any], arrays: Arrays, where: str) -> Any:
+    if array.dtype.kind == "O":
+        if not all(isinstance(item, str) for item in array.ravel()):
+            raise TypeError(f"{where} is an array of Python objects; only numbers and text can be saved. Convert it.")
+        return {"$text": array.ravel().tolist(), "shape": list(array.shape)}
+    name = str(len(arrays))
+    arrays[name] = array
+    return {"$array": name}
+
+
+def decode(value: Any, arrays: Arrays) -> Any:
+    """Inverse of :func:`encode`; anything unknown is a ValueError.
+
+    >>> decode({"$tuple": [1, 2.5, None]}, {})
+    (1, 2.5, None)
+    """
+    if isinstance(value, list):
+        return [decode(item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind = next(iter(value), "")
+    body: Any = value.get(kind)
+    if kind == "$array":
+        return arrays[body]
+    if kind == "$scalar":
+        return decode(body, arrays)[()]
+    if kind == "$float":
+        return float(body)
+    if kind == "$text":
+        return np.array(body, dtype=object).reshape(value["shape"])
+    if kind == "$tuple":
+        return tuple(decode(body, arrays))
+    if kind == "$dict":
+        return {decode(k, arrays): decode(v, arrays) for k, v in body}
+    if kind == "$csr":
+        parts = tuple(decode(body[part], arrays) for part in ("data", "indices", "indptr"))
+        matrix = sp.csr_array(parts, shape=tuple(body["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
+    raise ValueError(f"unknown kind of value {kind!r} in the manifest")

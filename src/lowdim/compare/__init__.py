@@ -1,0 +1,1 @@
+"""Methods by name, run and measured side by side."""

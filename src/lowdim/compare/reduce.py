@@ -1,0 +1,40 @@
+"""The one-liner: reduce data by a method's name."""
+
+from typing import Any
+
+from lowdim.methods import registry
+
+
+def reduce(X: Any, method: str = "pca", *, y: Any = None, **parameters: Any) -> Any:
+    """Embed ``X`` by the method called ``method``.
+
+    Parameters
+    ----------
+    X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        The data.
+    method : str
+        A name that ``lowdim methods`` lists, such as ``"pca"``.
+    y : array of shape (n_samples,), optional
+        Labels, for methods that use them.
+    **parameters
+        Parameters of the method's class. ``n_components`` is 2 unless given.
+
+    Returns
+    -------
+    array of shape (n_samples, n_components)
+        The embedding.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("iris")
+    >>> lowdim.reduce(X, "pca", n_components=2).shape
+    (150, 2)
+    """
+    chosen = registry.find(method)
+    cls = chosen.load()
+    known = cls._get_param_names()
+    wrong = [name for name in parameters if name not in known]
+    if wrong:
+        raise ValueError(f"{chosen.class_name} takes {', '.join(known)}; got {', '.join(wrong)}. Check the spelling.")
+    return cls(**({"n_components": 2} | parameters)).fit_transform(X, y)

@@ -1,0 +1,118 @@
+"""What linear methods share once fitted: scores, their inverse, and what the inverse misses."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
+
+from lowdim.data import gate
+from lowdim.methods.base import Reducer, applying
+from lowdim.work.blocks import float_dtype, row_blocks
+
+
+class LinearReducer(Reducer):
+    """A method whose scores are ``Y = (X − m) diag(1/s) Uᵀ``, divided by ``_score_scale``.
+
+    A subclass sets ``mean_`` (d,), ``scale_`` (d,) and ``components_`` (k, d), the rows of ``U``.
+    """
+
+    components_: NDArray
+    mean_: NDArray
+    scale_: NDArray
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def _score_scale(self) -> NDArray:
+        return np.ones(len(self.components_))
+
+    def _projection(self) -> NDArray:
+        """(d, k) matrix that centred rows are multiplied with; a score of no variance stays 0 when whitened."""
+        size = self._score_scale().astype(np.float64)
+        gone = size <= np.finfo(self.components_.dtype).eps * size.max(initial=0.0) * 10
+        factor = np.where(gone, 0.0, 1.0 / np.where(gone, 1.0, size))
+        return (self.components_.astype(np.float64) / self.scale_ * factor[:, None]).T
+
+    @applying
+    def transform(self, X: Any) -> NDArray:
+        """Scores of the rows of ``X``.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            Data with the features seen in ``fit``.
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            The scores, float32 for float32 and small integers, float64 otherwise.
+        """
+        X = gate.rows(self, X, reset=False, sparse=self._sparse, scan=False)
+        dtype = float_dtype(X.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Y = self._scores(X, dtype)
+        gate.demand_finite(self, X, Y)
+        return Y
+
+    def _scores(self, X: Any, dtype: np.dtype) -> NDArray:
+        P = self._projection()
+        if sp.issparse(X):
+            return np.asarray(X @ P - self.mean_.astype(np.float64) @ P).astype(dtype)
+        P, mean = P.astype(dtype), self.mean_.astype(dtype)
+        Y = np.empty((X.shape[0], P.shape[1]), dtype)
+        for rows, Z in row_blocks(X, dtype, less=mean):
+            np.matmul(Z, P, out=Y[rows])
+        return Y
+
+    @applying
+    def inverse_transform(self, Y: Any) -> NDArray:
+        """Rows of the data space that the scores ``Y`` stand for.
+
+        Parameters
+        ----------
+        Y : array (n_samples, n_components)
+            Scores.
+
+        Returns
+        -------
+        array (n_samples, n_features)
+            ``m + Y U``, with whitening and standardising undone.
+        """
+        Y = check_array(Y, dtype=[np.float64, np.float32])
+        if Y.shape[1] != len(self.components_):
+            raise ValueError(
+                f"{type(self).__name__}: inverse_transform needs {len(self.components_)} columns, one per component; "
+                f"got {Y.shape[1]}. Pass what transform returned."
+            )
+        back = self._score_scale()[:, None] * self.components_ * self.scale_
+        X = Y @ back.astype(Y.dtype)
+        X += self.mean_.astype(Y.dtype)
+        return X
+
+    @applying
+    def reconstruction_error(self, X: Any) -> NDArray:
+        """Squared distance ``‖x − x̂‖²`` of each row from its reconstruction, in the units of the data.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            Data with the features seen in ``fit``.
+
+        Returns
+        -------
+        array (n_samples,)
+            One error a row.
+        """
+        X = gate.rows(self, X, reset=False, sparse=self._sparse)
+        dtype = float_dtype(X.dtype)
+        errors = np.empty(X.shape[0], dtype)
+        U, mean, scale = (a.astype(dtype) for a in (self.components_, self.mean_, self.scale_))
+        for rows, centred in row_blocks(X, dtype, less=mean):
+            Z = centred / scale
+            Z -= (Z @ U.T) @ U
+            Z *= scale
+            errors[rows] = np.einsum("ij,ij->i", Z, Z)
+        return errors

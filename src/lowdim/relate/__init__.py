@@ -1,0 +1,1 @@
+"""How samples and features relate: moments and Gram matrices."""

@@ -1,0 +1,85 @@
+"""Products with centred, scaled, weighted rows, which are never formed whole.
+
+Written ``Z = diag(√w) (X − 1 mᵀ) diag(1/s)``: the Gram matrix ``Z Zᵀ`` of wide data, and products with ``Zᵀ Z``.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.work.blocks import column_blocks, float_dtype, row_blocks
+from lowdim.work.progress import stage
+
+Doubles = NDArray[np.float64]
+
+
+class Centred:
+    """The matrix ``Z`` above, by its parts: rows ``X`` (dense or CSR), mean, scale and weights."""
+
+    def __init__(self, X: Any, mean: Doubles, scale: Doubles | None = None, weights: Doubles | None = None) -> None:
+        self.X = X
+        self.mean = mean
+        self.scale = np.ones(len(mean)) if scale is None else scale
+        self.root = None if weights is None else np.sqrt(weights)
+
+    def dense(self, dtype: np.dtype | type | str) -> NDArray:
+        """``Z`` itself, for solvers that overwrite it."""
+        Z = self.X.toarray() if sp.issparse(self.X) else self.X
+        Z = (Z - self.mean) / self.scale
+        return np.asarray(Z if self.root is None else Z * self.root[:, None], dtype=dtype)
+
+    def _centred_columns(self) -> Any:
+        for columns, block in column_blocks(self.X, np.float64):
+            Z = (block - self.mean[columns]) / self.scale[columns]
+            yield columns, Z if self.root is None else Z * self.root[:, None]
+
+    def gram(self) -> Doubles:
+        """``Z Zᵀ`` (n, n) in float64, summed over blocks of columns."""
+        n, d = self.X.shape
+        K = np.zeros((n, n))
+        with stage("Gram matrix", total=d) as tick:
+            for columns, Z in self._centred_columns():
+                K += Z @ Z.T
+                tick(columns.stop)
+        return K
+
+    def pull(self, U: Doubles) -> Doubles:
+        """``Uᵀ Z`` (k, d) for ``U`` (n, k)."""
+        out = np.empty((U.shape[1], self.X.shape[1]))
+        for columns, Z in self._centred_columns():
+            out[:, columns] = U.T @ Z
+        return out
+
+    def scatter_operator(self) -> Callable[[NDArray], NDArray]:
+        """Function ``V -> Zᵀ Z V`` for blocks ``V`` (d, b), reading ``X`` once a call."""
+        if sp.issparse(self.X):
+            return self._sparse_operator()
+        dtype = float_dtype(self.X.dtype)
+        mean, scale = self.mean.astype(dtype), self.scale.astype(dtype)[:, None]
+        w = None if self.root is None else np.square(self.root).astype(dtype)
+
+        def apply(V: NDArray) -> NDArray:
+            V = (V / scale).astype(dtype)
+            out = np.zeros((self.X.shape[1], V.shape[1]))
+            for rows, B in row_blocks(self.X, dtype, less=mean):
+                Y = B @ V
+                out += B.T @ (Y if w is None else Y * w[rows, None])
+            return out / scale
+
+        return apply
+
+    def _sparse_operator(self) -> Callable[[NDArray], NDArray]:
+        X = self.X.tocsr()
+        XT = X.T.tocsr()
+        w = np.ones(X.shape[0]) if self.root is None else np.square(self.root)
+        scale = self.scale[:, None]
+
+        def apply(V: NDArray) -> NDArray:
+            V = V / scale
+            Y = w[:, None] * (X @ V - self.mean @ V)
+            return np.asarray((XT @ Y - np.outer(self.mean, Y.sum(axis=0))) / scale)
+
+        return apply

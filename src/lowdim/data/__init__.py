@@ -1,0 +1,8 @@
+"""Where data comes in: the gate every array passes, readers of files, and data sets to try things on."""
+
+from lowdim.data.datasets import image_shape, load, names
+from lowdim.data.read import read
+from lowdim.data.table import Table
+from lowdim.data.write import write
+
+__all__ = ["Table", "image_shape", "load", "names", "read", "write"]

@@ -1,0 +1,359 @@
+"""What a reader hands over: numbers, their names, and the labels and ids that go with the rows."""
+
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lowdim.work.blocks import row_blocks
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# The ways in which NumPy and zipfile fail on a damaged archive or array file.
+DAMAGE = (
+    OSError,
+    ValueError,
+    KeyError,
+    EOFError,
+    SyntaxError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    tokenize.TokenError,
+)
+_SHOWN = 5  # names listed in a message before the rest is counted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Data as it was read: rows are samples, columns are features.
+
+    Attributes
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+        The numbers; a memory map where the file allows it.
+    names : list of str
+        Name of each feature.
+    labels : array of shape (n_samples,) or None
+        Label of each row.
+    label_name : str or None
+        Name of the column the labels come from.
+    ids : array of shape (n_samples,) or None
+        Identity of each row.
+    id_name : str or None
+        Name of the column the ids come from.
+    image_shape : (int, int) or None
+        Height and width, where each row is an image.
+    source : str
+        Where it was read from.
+
+    Examples
+    --------
+    >>> Table(np.eye(2), ["a", "b"], source="by hand")
+    Table(2 × 2 float64 from 'by hand')
+    """
+
+    X: Any
+    names: list[str]
+    labels: NDArray[Any] | None = None
+    label_name: str | None = None
+    ids: NDArray[Any] | None = None
+    id_name: str | None = None
+    image_shape: tuple[int, int] | None = None
+    source: str = ""
+
+    def __repr__(self) -> str:
+        parts = [("label", self.label_name), ("id", self.id_name), ("image_shape", self.image_shape)]
+        extras = "".join(f", {word}={value!r}" for word, value in parts if value is not None)
+        n, d = self.X.shape
+        return f"Table({n} × {d} {self.X.dtype} from {self.source!r}{extras})"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the caller asked of a reader."""
+
+    label: str | None = None
+    id: str | None = None
+    columns: Sequence[str] | None = None
+    drop: Sequence[str] | None = None
+    missing: str = "error"
+
+
+def listing(names: Sequence[str], shown: int = _SHOWN) -> str:
+    """First names, quoted, and a count of the others.
+
+    >>> listing(["a", "b", "c"], shown=2)
+    "'a', 'b' and 1 more"
+    """
+    text = ", ".join(repr(str(name)) for name in names[:shown])
+    return text if len(names) <= shown else f"{text} and {len(names) - shown} more"
+
+
+def find(option: str, name: str, known: Sequence[str], source: str) -> str:
+    """``name`` itself if it is known, else an error with the nearest names."""
+    if name in known:
+        return name
+    close = get_close_matches(str(name), known, n=3)
+    advice = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are {listing(known, 20)}."
+    raise ValueError(f"read: {option} must name a column of {source}; got {name!r}. {advice}")
+
+
+def features(names: list[str], taken: set[str | None], wanted: Wanted, source: str) -> list[str]:
+    """Names left for X: those asked for, in that order, without the dropped, the label and the id."""
+    dropped = {find("drop", name, names, source) for name in as_list(wanted.drop)}
+    if wanted.columns is None:
+        kept = names
+    else:
+        kept = list(dict.fromkeys(find("columns", name, names, source) for name in as_list(wanted.columns)))
+    left = [name for name in kept if name not in dropped and name not in taken]
+    if not left:
+        raise ValueError(
+            f"read: at least one feature column is needed; {source} has {listing(names)} and none is left. "
+            "Drop fewer columns, or name others in columns."
+        )
+    return left
+
+
+def from_arrays(
+    X: Any,
+    names: list[str],
+    extras: Mapping[str, NDArray[Any]],
+    wanted: Wanted,
+    source: str,
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    image_shape: tuple[int, int] | None = None,
+) -> Table:
+    """Table of an array; ``extras`` are arrays beside it, ``label`` and ``id`` those to take by default."""
+    X = _matrix(X, source)
+    chosen: dict[str, tuple[str | None, NDArray[Any] | None]] = {}
+    for option, asked, default in (("label", wanted.label, label), ("id", wanted.id, id)):
+        name = default if asked is None else find(option, asked, [*extras, *names], source)
+        if name is None:
+            chosen[option] = None, None
+        elif name in extras:
+            chosen[option] = name, _beside(extras[name], name, len_rows(X), source)
+        else:
+            column = X[:, [names.index(name)]]
+            chosen[option] = name, np.asarray(column.toarray() if sparse.issparse(column) else column).ravel()
+    label_name, labels = chosen["label"]
+    id_name, ids = chosen["id"]
+    left = features(names, {label_name, id_name} - set(extras), wanted, source)
+    if left != names:
+        place = {name: i for i, name in enumerate(names)}
+        X, image_shape = X[:, [place[name] for name in left]], None
+    X, labels, ids = settle(X, left, labels, ids, label_name, wanted.missing, source)
+    return Table(X, left, labels, label_name, ids, id_name, image_shape, source)
+
+
+def from_frame(frame: "pl.DataFrame", wanted: Wanted, source: str, *, id: str | None = None) -> Table:
+    """Table of a polars frame; every feature column must hold numbers."""
+    import polars as pl
+
+    known = frame.columns
+    label_name = None if wanted.label is None else find("label", wanted.label, known, source)
+    id_name = id if wanted.id is None else find("id", wanted.id, known, source)
+    left = features(known, {label_name, id_name}, wanted, source)
+    if frame.height == 0:
+        raise ValueError(f"read: at least one row is needed; {source} has column names only. Pass a file with data.")
+    numbers = frame.select(left)
+    _refuse_text(numbers, source)
+    single = all(dtype == pl.Float32 for dtype in numbers.dtypes)
+    X = numbers.cast(pl.Float32 if single else pl.Float64).to_numpy(order="c")
+    labels = None if label_name is None else _values(frame[label_name])
+    ids = None if id_name is None else _values(frame[id_name])
+    X, labels, ids = settle(X, left, labels, ids, label_name, wanted.missing, source)
+    return Table(X, left, labels, label_name, ids, id_name, None, source)
+
+
+def settle(
+    X: Any,
+    names: list[str],
+    labels: NDArray[Any] | None,
+    ids: NDArray[Any] | None,
+    label_name: str | None,
+    missing: str,
+    source: str,
+) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
+    """Data, labels and ids without missing values, by the rule ``missing``."""
+    counts = _missing_counts(X)
+    unlabelled = np.zeros(len_rows(X), dtype=bool) if labels is None else _is_missing(labels)
+    if missing == "drop":
+        keep = ~unlabelled
+        if counts.any():
+            keep &= ~_rows_with_missing(X)
+        if not keep.any():
+            raise ValueError(
+                f"read: at least one complete row is needed; every row of {source} lacks a value. "
+                "Drop the emptiest columns, or pass missing='mean'."
+            )
+        if not keep.all():
+            X, labels, ids = X[keep], *(None if a is None else a[keep] for a in (labels, ids))
+    elif unlabelled.any():
+        raise ValueError(
+            "read: every row needs a label; "
+            f"{label_name!r} lacks {unlabelled.sum()} of {len(unlabelled)} in {source}. "
+            "Pass missing='drop' to leave those rows out."
+        )
+    elif counts.any():
+        if missing == "error":
+            raise ValueError(_missing_text(counts, names, source))
+        X = _filled(X, counts, names, source)
+    return X, _plain(labels), _plain(ids)
+
+
+def len_rows(X: Any) -> int:
+    """Number of rows of an array or a sparse matrix."""
+    return int(X.shape[0])
+
+
+def as_list(names: Sequence[str] | None) -> list[str]:
+    """Names as a list; one name alone is a list of one."""
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def _matrix(X: Any, source: str) -> Any:
+    """X if it is a filled 2-D array of real numbers; booleans are read as 0 and 1."""
+    if X.dtype.kind not in "biuf":
+        kind = {"O": "Python objects", "U": "text", "S": "text", "c": "complex numbers"}.get(X.dtype.kind, X.dtype)
+        raise ValueError(f"read: an array of real numbers is needed; {source} holds {kind}. Convert and save it again.")
+    if X.ndim != 2:
+        shape = "(-1, 1)" if X.ndim < 2 else "(len(X), -1)"
+        raise ValueError(
+            f"read: a 2-D array (samples × features) is needed; {source} has shape {X.shape}. Save X.reshape{shape}."
+        )
+    if 0 in X.shape:
+        raise ValueError(
+            f"read: at least one row and one column are needed; {source} has shape {X.shape}. Pass a file with data."
+        )
+    if X.dtype.kind == "b":
+        return X.astype(np.uint8) if sparse.issparse(X) else X.view(np.uint8)
+    return X
+
+
+def _beside(values: NDArray[Any], name: str, n: int, source: str) -> NDArray[Any]:
+    if values.shape != (n,):
+        raise ValueError(
+            f"read: {name!r} must hold one value for each of the {n} rows of {source}; "
+            f"its shape is {values.shape}. "
+            "Save it as a 1-D array of that length, or name another."
+        )
+    return values
+
+
+def _refuse_text(frame: "pl.DataFrame", source: str) -> None:
+    import polars as pl
+
+    kinds: dict[str, str] = {}
+    mixed = ""
+    for column in frame:
+        if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
+            continue
+        kinds[column.name] = "text" if column.dtype == pl.String else str(column.dtype)
+        if column.dtype == pl.String:
+            filled = column.is_not_null()
+            wrong = filled & column.cast(pl.Float64, strict=False).is_null()
+            if 0 < wrong.sum() < filled.sum():
+                row = wrong.arg_true()[0]
+                del kinds[column.name]
+                mixed = mixed or f"column {column.name!r} of {source} holds {column[row]!r} in row {row + 1}"
+    if kinds:
+        found = ", ".join(dict.fromkeys(kinds.values()))
+        raise ValueError(
+            f"read: columns must hold numbers; in {source} {listing(list(kinds))} hold {found}. "
+            "Pass label=... or id=... for one of them, drop=[...] for the others, or encode them as numbers."
+        )
+    if mixed:
+        raise ValueError(f"read: columns must hold numbers; {mixed}. Correct the value, or drop the column.")
+
+
+def _values(column: "pl.Series") -> NDArray[Any]:
+    """Column as an array, with None where a value is missing."""
+    import polars as pl
+
+    if not (column.dtype.is_numeric() or column.dtype.is_temporal() or column.dtype == pl.Boolean):
+        column = column.cast(pl.String)
+    if column.dtype == pl.String or column.null_count():
+        values = np.empty(len(column), dtype=object)
+        values[:] = column.to_list()
+        return values
+    return column.to_numpy()
+
+
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "O":
+        return np.array([v is None or v != v for v in values], dtype=bool)  # NaN differs from itself
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)
+
+
+def _plain(values: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Text and numbers out of an object array; a missing id becomes an empty text."""
+    if values is None or values.dtype.kind != "O":
+        return values
+    items = values.tolist()
+    if any(item is None or isinstance(item, str) for item in items):
+        items = ["" if item is None else str(item) for item in items]
+    return np.array(items)
+
+
+def _missing_counts(X: Any) -> NDArray[np.int64]:
+    """Number of NaN in each column; memory maps are read block by block."""
+    counts = np.zeros(X.shape[1], dtype=np.int64)
+    if X.dtype.kind != "f":
+        return counts
+    if sparse.issparse(X):
+        np.add.at(counts, X.indices[np.isnan(X.data)], 1)
+        return counts
+    for _, block in row_blocks(X, X.dtype):
+        if np.isnan(block.min()):  # the minimum is NaN as soon as one value is
+            counts += np.isnan(block).sum(axis=0)
+    return counts
+
+
+def _rows_with_missing(X: Any) -> NDArray[np.bool_]:
+    if sparse.issparse(X):
+        lost = np.zeros(X.shape[0], dtype=bool)
+        lost[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)]] = True
+        return lost
+    return np.concatenate([np.isnan(block).any(axis=1) for _, block in row_blocks(X, X.dtype)])
+
+
+def _missing_text(counts: NDArray[np.int64], names: list[str], source: str) -> str:
+    lacking = np.flatnonzero(counts)
+    parts = ", ".join(f"{names[j]!r} lacks {counts[j]}" for j in lacking[:_SHOWN])
+    rest = f" and {len(lacking) - _SHOWN} more columns lack some" if len(lacking) > _SHOWN else ""
+    return (
+        f"read: every cell must hold a number; in {source} {parts}{rest}. "
+        "Pass missing='drop' to leave those rows out, or missing='mean' to fill in column means."
+    )
+
+
+def _filled(X: Any, counts: NDArray[np.int64], names: list[str], source: str) -> Any:
+    """Copy of X with the mean of its column in place of each NaN; zeros of a sparse matrix count."""
+    n = len_rows(X)
+    if empty := [names[j] for j in np.flatnonzero(counts == n)]:
+        raise ValueError(
+            f"read: a column needs a value to have a mean; in {source} {listing(empty)} lack all {n}. "
+            "Pass them in drop=[...]."
+        )
+    X = X.copy() if sparse.issparse(X) else np.array(X)
+    values = X.data if sparse.issparse(X) else X
+    lost = np.isnan(values)
+    places = X.indices[lost] if sparse.issparse(X) else np.nonzero(lost)[1]
+    values[lost] = 0
+    means = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / (n - counts)
+    values[lost] = means[places]
+    return X

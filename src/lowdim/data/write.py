@@ -1,0 +1,147 @@
+"""Embeddings out to files, with the labels and ids of their rows."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lowdim.work.atomic import atomic
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMATS = ("csv", "tsv", "parquet", "npy", "npz")
+
+Columns = dict[str, NDArray[Any]]
+
+
+def write(
+    target: str | os.PathLike[str],
+    columns: Mapping[str, ArrayLike],
+    *,
+    label: str | None = None,
+    id: str | None = None,
+) -> None:
+    """Write columns of equal length to a file, whole or not at all.
+
+    Parameters
+    ----------
+    target : str or path-like
+        A path whose extension says how: csv, tsv, parquet, npy (one array, numbers only) or npz (``X`` and
+        ``names``, with ``y`` and ``ids``); or ``"-"`` for csv on standard output. A file that is there is
+        replaced.
+    columns : mapping of str to 1-D array
+        The components of the embedding, and the label and id columns if there are any.
+    label : str, optional
+        The column that is the label; it is written before the components.
+    id : str, optional
+        The column that is the id; it is written first.
+
+    Examples
+    --------
+    >>> write("-", {"pca0": [0.5, -0.5], "species": ["a", "b"]}, label="species")
+    species,pca0
+    a,0.5
+    b,-0.5
+    """
+    path = Path(os.fsdecode(target)).expanduser()
+    kind = "csv" if os.fsdecode(target) == "-" else path.suffix.lower().lstrip(".")
+    if kind not in FORMATS:
+        raise ValueError(
+            f"write: a file name that ends in one of {', '.join(f'.{ending}' for ending in FORMATS)} "
+            "is needed; "
+            f"got {os.fsdecode(target)!r}. Change the ending."
+        )
+    arrays = _arrays(columns, label, id)
+    if os.fsdecode(target) == "-":
+        _print(_frame(arrays).write_csv())
+    elif kind in ("npy", "npz"):
+        content = {"npy": _stacked(arrays)} if kind == "npy" else _named(arrays, label, id)
+        with atomic(path) as file:
+            np.save(file, content["npy"]) if kind == "npy" else np.savez(file, allow_pickle=False, **content)
+    else:
+        frame = _frame(arrays)
+        with atomic(path) as file:
+            _write_frame(frame, file, kind)
+
+
+def _arrays(columns: Mapping[str, ArrayLike], label: str | None, id: str | None) -> Columns:
+    """Columns as arrays, the id and the label first; all 1-D, of one length."""
+    for option, name in (("label", label), ("id", id)):
+        if name is not None and name not in columns:
+            raise ValueError(
+                f"write: {option} must be one of the columns {list(columns)}; got {name!r}. Add it to columns."
+            )
+    first = [name for name in (id, label) if name is not None]
+    arrays = {name: _plain(name, columns[name]) for name in dict.fromkeys([*first, *columns])}
+    shapes = {name: array.shape for name, array in arrays.items()}
+    if not arrays or len(set(shapes.values())) != 1 or any(len(shape) != 1 for shape in shapes.values()):
+        raise ValueError(
+            f"write: one or more 1-D columns of one length are needed; got shapes {shapes}. "
+            "Pass each component as a column of its own, Y[:, j]."
+        )
+    return arrays
+
+
+def _plain(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Array of numbers, text or dates; Python objects are taken as text if that is what they are."""
+    array = np.asarray(values)
+    if array.dtype.kind == "O" and all(isinstance(value, str) for value in array.flat):
+        array = array.astype(str)
+    if array.dtype.kind not in "biufUM":
+        kind = "Python objects of several kinds" if array.dtype.kind == "O" else str(array.dtype)
+        raise ValueError(
+            f"write: columns hold numbers, text or dates; {name!r} holds {kind}. Convert it, or leave it out."
+        )
+    return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def _stacked(arrays: Columns) -> NDArray[Any]:
+    """Columns side by side, as npy and npz keep them."""
+    text = [name for name, array in arrays.items() if array.dtype.kind not in "biuf"]
+    if text:
+        raise ValueError(
+            f"write: an .npy file holds numbers only; {', '.join(map(repr, text))} hold text or dates. "
+            "Leave them out, or write csv, parquet or npz."
+        )
+    return np.column_stack(list(arrays.values()))
+
+
+def _named(arrays: Columns, label: str | None, id: str | None) -> Columns:
+    """Arrays of an npz file, under the names that reading it takes them by."""
+    components = {name: array for name, array in arrays.items() if name not in (label, id)}
+    if not components:
+        raise ValueError(
+            f"write: an .npz file needs a column beside the label and the id; got {list(arrays)}. Add components."
+        )
+    beside = {"y": label, "ids": id}
+    named = {key: arrays[name] for key, name in beside.items() if name is not None}
+    return {"X": _stacked(components), "names": np.array(list(components)), **named}
+
+
+def _frame(arrays: Columns) -> "pl.DataFrame":
+    import polars as pl
+
+    return pl.DataFrame({n: pl.Series(n, a.tolist() if a.dtype.kind == "U" else a) for n, a in arrays.items()})
+
+
+def _write_frame(frame: "pl.DataFrame", file: BinaryIO, kind: str) -> None:
+    if kind == "parquet":
+        frame.write_parquet(file)
+    else:
+        frame.write_csv(file, separator="\t" if kind == "tsv" else ",")
+
+
+def _print(text: str) -> None:
+    """Write UTF-8 whatever the console's encoding: what is piped on must be what a file would hold."""
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(text)
+    else:
+        sys.stdout.flush()
+        stream.write(text.encode())
+    sys.stdout.flush()

@@ -1,0 +1,94 @@
+"""Files that appear whole or not at all."""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextmanager
+def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a binary file that takes the place of ``path`` when the block ends well.
+
+    Until then ``path`` is untouched; if the block fails, or is interrupted, nothing is left behind. A file
+    that was there keeps its permissions, and a link keeps pointing to the file that is replaced.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write. Its folder must exist.
+
+    Yields
+    ------
+    file : binary file
+        Open for writing (and seeking) in the folder of ``path``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "note.txt")
+    ...     with atomic(path) as file:
+    ...         _ = file.write(b"whole")
+    ...     path.read_bytes()
+    b'whole'
+    """
+    target = Path(os.path.realpath(path))
+    mode = _mode_to_keep(target)
+    # A short name of our own: the target's may already be as long as the file system allows.
+    draft = target.parent / f".lowdim-{secrets.token_hex(8)}.tmp"
+    # O_BINARY and O_CLOEXEC exist on some systems only; 0o666 lets the umask decide, as for any new file.
+    flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(draft, flags, 0o666)
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            os.chmod(draft, mode)
+        os.replace(draft, target)
+    except BaseException:  # KeyboardInterrupt as well
+        with suppress(FileNotFoundError):
+            os.unlink(draft)
+        raise
+    _settle_folder(target.parent)
+
+
+def _mode_to_keep(target: Path) -> int | None:
+    """Permissions of the file at ``target``, None if there is none yet; refuses what cannot be replaced."""
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"A file is written into an existing folder; there is none at '{target.parent}'. "
+            "Create it, or check the path."
+        )
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):  # renaming over a device or a pipe would destroy it
+        what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise ValueError(
+            f"The path of a file is needed to write to; '{target}' is {what}. Give a file name of its own."
+        )
+    if not os.access(target, os.W_OK):
+        raise PermissionError(
+            f"A file that may be written is needed; '{target}' is read-only. "
+            "Write elsewhere, or change its permissions."
+        )
+    return stat.S_IMODE(mode)
+
+
+def _settle_folder(folder: Path) -> None:
+    """Make the renaming itself last, where the system can; the file is in place either way."""
+    if os.name != "posix":
+        return
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,22 @@
+"""Types of the native kernels (cpp/bind)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+def scatter(
+    X: NDArray[np.uint8] | NDArray[np.float32] | NDArray[np.float64],
+    *,
+    shift: NDArray[np.float64] | None = None,
+    labels: NDArray[np.int32] | None = None,
+    n_classes: int = 1,
+    weights: NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Column sums per class (n_classes, d) and scatter matrix (d, d) of X, in one pass."""
+
+def isa() -> str:
+    """The instruction set the kernels run with: default, avx2, avx512 or avx512vnni."""

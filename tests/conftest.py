@@ -1,0 +1,35 @@
+"""Data that several rooms test with, and the choice of another build of the native module."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+if folder := os.environ.get("LOWDIM_NATIVE"):  # `make sanitize` tests another build than the installed one
+    import lowdim
+
+    built = next(Path(folder).glob("_native*.so"))
+    spec = importlib.util.spec_from_file_location("lowdim._native", built)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["lowdim._native"] = lowdim._native = module
+    spec.loader.exec_module(module)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def decaying(rng) -> np.ndarray:
+    """200 rows of 12 features with distinct variances, turned so that no feature stands alone."""
+    turn, _ = np.linalg.qr(rng.normal(size=(12, 12)))
+    return rng.normal(size=(200, 12)) * 2.0 ** -np.arange(12) @ turn + rng.normal(size=12)

@@ -1,0 +1,81 @@
+"""The code base keeps its own rules."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+import lowdim
+from lowdim import _native
+from lowdim.methods import registry
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = Path(lowdim.__file__).parent
+
+
+def test_layers_import_only_downwards(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert lint_imports(no_cache=True) == 0, capsys.readouterr().out
+
+
+def test_method_files_do_not_import_each_other():
+    shared = {"base", "linear", "registry", "files"}
+    for path in (PACKAGE / "methods").glob("*.py"):
+        imported = re.findall(r"from lowdim\.methods\.(\w+) import|from lowdim\.methods import (\w+)", path.read_text())
+        assert {name for pair in imported for name in pair if name} <= shared, path.name
+
+
+def test_importing_lowdim_loads_nothing_heavy_or_optional():
+    code = (
+        "import sys, lowdim; before = set(sys.modules); import lowdim.methods.registry; dir(lowdim)\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib', 'torch', 'dask', 'polars', 'pandas', 'rich', 'click', 'PIL'}\n"
+        "print(sorted(heavy & {name.split('.')[0] for name in sys.modules}))\n"
+        "from lowdim import PCA; import numpy as np; PCA(1).fit_transform(np.eye(4))\n"
+        # not pandas: scikit-learn itself loads it where it is installed
+        "optional = {'matplotlib', 'torch', 'dask', 'polars', 'rich', 'click', 'PIL'}\n"
+        "print(sorted(optional & {name.split('.')[0] for name in sys.modules}))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.split("\n")[:2] == ["[]", "[]"]
+
+
+def test_every_public_name_loads():
+    for name in lowdim.__all__:
+        assert getattr(lowdim, name) is not None
+    assert set(lowdim.__all__) <= set(dir(lowdim))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = lowdim.nothing
+
+
+def test_stub_names_what_the_native_module_has():
+    tree = ast.parse((PACKAGE / "_native.pyi").read_text())
+    stubbed = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert stubbed == {name for name in dir(_native) if not name.startswith("_")}
+
+
+def test_every_method_has_its_page_and_its_tests():
+    for method in registry.METHODS:
+        page = method.module.rsplit(".", 1)[-1]
+        assert (ROOT / "docs" / "maths" / f"{page}.md").is_file()
+        assert (ROOT / "tests" / "methods" / f"test_{page}.py").is_file()
+
+
+def test_links_in_the_documents_lead_somewhere():
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_contributing_stays_short():
+    assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) < 60
+
+
+def test_no_pickle_in_the_package():
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text()
+        assert "import pickle" not in text
+        assert "allow_pickle=True" not in text

@@ -1,0 +1,242 @@
+"""The laws that hold for every registered method alike."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+import lowdim
+from lowdim.methods import registry
+from lowdim.work import progress
+
+METHODS = [pytest.param(method.load(), id=method.name) for method in registry.METHODS]
+every_method = pytest.mark.parametrize("cls", METHODS)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    X += np.random.default_rng(0).normal(scale=0.01, size=X.shape)  # no duplicates
+    return X, y
+
+
+def make(cls, **params):
+    """A small instance of ``cls`` with a seed where it takes one."""
+    known = inspect.signature(cls).parameters
+    fixed = {"n_components": 2, "random_state": 0} | params
+    return cls(**{name: value for name, value in fixed.items() if name in known})
+
+
+@every_method
+def test_scikit_learn_finds_nothing_to_complain_about(cls):
+    check_estimator(cls(), on_skip=None)
+
+
+@every_method
+def test_parameters_are_only_stored_and_survive_a_clone(cls):
+    model = make(cls)
+    assert set(vars(model)) == set(model.get_params())
+    assert clone(model).get_params() == model.get_params()
+
+
+@every_method
+def test_names_are_public_and_documented(cls):
+    assert getattr(lowdim, cls.__name__) is cls
+    for name in inspect.signature(cls).parameters:
+        assert name in cls.__doc__
+    assert ">>>" in cls.__doc__
+
+
+@every_method
+def test_input_is_left_untouched(cls, iris):
+    X, y = iris[0].copy(), iris[1].copy()
+    X.flags.writeable = False
+    make(cls).fit(X, y).transform(X)
+    np.testing.assert_array_equal(X, iris[0])
+    np.testing.assert_array_equal(y, iris[1])
+
+
+@every_method
+def test_same_seed_gives_same_bits(cls, iris):
+    np.testing.assert_array_equal(make(cls).fit_transform(*iris), make(cls).fit_transform(*iris))
+
+
+@every_method
+def test_threads_change_nothing_but_rounding(cls, iris):
+    one, two = (make(cls, n_jobs=n).fit_transform(*iris) for n in (1, 2))
+    np.testing.assert_allclose(one, two, atol=1e-9)
+
+
+@every_method
+def test_fit_then_transform_is_fit_transform(cls, iris):
+    np.testing.assert_allclose(make(cls).fit(*iris).transform(iris[0]), make(cls).fit_transform(*iris), atol=1e-8)
+
+
+@every_method
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_precision_of_the_input_is_kept(cls, dtype, iris):
+    X = iris[0].astype(dtype)
+    model = make(cls).fit(X, iris[1])
+    assert model.transform(X).dtype == dtype
+    assert make(cls).fit_transform(X, iris[1]).dtype == dtype
+
+
+@every_method
+def test_order_and_strides_do_not_matter(cls, iris):
+    X, y = iris
+    expected = make(cls).fit_transform(X, y)
+    wide = np.empty((len(X), 2 * X.shape[1]))
+    wide[:, ::2] = X
+    for other in (np.asfortranarray(X), wide[:, ::2], X[::-1][::-1]):
+        np.testing.assert_allclose(make(cls).fit_transform(other, y), expected, atol=1e-9)
+
+
+@every_method
+def test_new_points_get_places_and_training_rows_their_own(cls, iris):
+    X, y = iris
+    model = make(cls).fit(X, y)
+    Y = model.transform(X)
+    np.testing.assert_allclose(model.transform(X[7:9]), Y[7:9], atol=1e-8)
+    assert np.isfinite(model.transform(X[:5] + 0.05)).all()
+
+
+@every_method
+def test_saved_and_loaded_model_is_identical(cls, iris, tmp_path):
+    X, y = iris
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = make(cls).fit(frame, y).set_output(transform="pandas")
+    model.save(tmp_path / "model.lowdim")
+    again = lowdim.load(tmp_path / "model.lowdim")
+    assert type(again) is cls
+    assert again.get_params() == model.get_params()
+    assert set(vars(again)) == set(vars(model))
+    pd.testing.assert_frame_equal(again.transform(frame), model.transform(frame), check_exact=True)
+    for key, value in vars(model).items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(vars(again)[key], value)
+            assert vars(again)[key].dtype == value.dtype
+
+
+@every_method
+def test_pickle_works_too(cls, iris):
+    model = make(cls).fit(*iris)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(iris[0]), model.transform(iris[0]))
+
+
+@every_method
+@pytest.mark.parametrize(("frame", "kind"), [(pd.DataFrame, "pandas"), (pl.DataFrame, "polars")])
+def test_data_frames_in_and_out(cls, frame, kind, iris):
+    X, y = iris
+    data = frame({name: X[:, i] for i, name in enumerate("abcd")})
+    model = make(cls).set_output(transform=kind).fit(data, y)
+    Y = model.transform(data)
+    assert isinstance(Y, frame)
+    assert list(Y.columns) == list(model.get_feature_names_out())
+    assert Y.columns[0] == cls.__name__.lower() + "0"
+    np.testing.assert_array_equal(model.feature_names_in_, list("abcd"))
+    np.testing.assert_allclose(np.asarray(Y), make(cls).fit_transform(X, y), atol=1e-9)
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(data.rename({"a": "z"}) if kind == "polars" else data.rename(columns={"a": "z"}))
+
+
+@every_method
+def test_works_in_a_pipeline_and_a_grid_search(cls, iris):
+    pipe = make_pipeline(make(cls), GaussianNB())
+    name = cls.__name__.lower()
+    search = GridSearchCV(pipe, {f"{name}__n_components": [1, 2]}, cv=3).fit(*iris)
+    assert search.best_score_ > 0.5
+
+
+@every_method
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda X: np.where(np.arange(X.size).reshape(X.shape) == 9, np.nan, X), "NaN at row 2, column 1.*Drop"),
+        (lambda X: np.where(np.arange(X.size).reshape(X.shape) == 9, np.inf, X), "infinity at row 2, column 1.*Drop"),
+        (lambda X: X.astype(str), "must be numeric.*encode"),
+        (lambda X: X[:1], "at least 2 samples.*1 sample.*more rows"),
+        (lambda X: X[:, 0], "2D"),
+        (lambda X: X[:, :0], "at least one column"),
+        (lambda X: X + 1j, "[Cc]omplex"),
+    ],
+)
+def test_bad_data_is_refused_with_what_to_do(cls, damage, words, iris):
+    X, y = iris
+    bad = damage(X)
+    with pytest.raises((ValueError, TypeError), match=f"(?s){words}"):
+        make(cls).fit(bad, y[: len(bad)])
+
+
+@every_method
+def test_other_features_at_transform_are_refused(cls, iris):
+    model = make(cls).fit(*iris)
+    with pytest.raises(ValueError, match=r"3 features, but .* expecting 4 features.*columns that fit saw"):
+        model.transform(iris[0][:, :3])
+    with pytest.raises(ValueError, match="NaN at row 0, column 3"):
+        model.transform(np.array([[0, 0, 0, np.nan]]))
+
+
+@every_method
+def test_unfitted_models_say_so(cls, iris):
+    with pytest.raises(NotFittedError):
+        make(cls).transform(iris[0])
+
+
+@every_method
+@pytest.mark.parametrize("value", [0, -1, "many", True, 2.5, 10**6])
+def test_impossible_numbers_of_components_are_refused(cls, value, iris):
+    with pytest.raises(ValueError, match=r"n_components must be .*got"):
+        make(cls, n_components=value).fit(*iris)
+
+
+@every_method
+def test_impossible_n_jobs_is_refused(cls, iris):
+    with pytest.raises(ValueError, match="n_jobs must be"):
+        make(cls, n_jobs=0).fit(*iris)
+
+
+@every_method
+def test_an_interrupted_fit_leaves_the_model_as_it_was(cls, iris, monkeypatch):
+    X, y = iris
+    model = make(cls).fit(X[:, :3], y)
+    before = dict(vars(model))
+    fresh = make(cls)
+
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress, "_silent", interrupt)
+    monkeypatch.setattr("lowdim.work.memory.require", interrupt)
+    for one in (model, fresh):
+        with pytest.raises(KeyboardInterrupt):
+            one.fit(X, y)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[key] is before[key] for key in before)
+    assert set(vars(fresh)) == set(fresh.get_params())
+
+
+@every_method
+def test_progress_goes_to_standard_error_only_when_asked(cls, iris, capsys):
+    make(cls, verbose=0).fit(*iris)
+    assert capsys.readouterr() == ("", "")
+    make(cls, verbose=1).fit(*iris)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert cls.__name__ in err
+
+
+@every_method
+def test_arrays_from_elsewhere_are_not_coerced_in_silence(cls):
+    Dask = type("Array", (), {"__module__": "dask.array.core"})
+    with pytest.raises(TypeError, match=r"got a dask array.*compute\(\)"):
+        make(cls).fit(Dask())

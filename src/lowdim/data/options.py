@@ -72,7 +72,13 @@ def share() -> Rule:
 
 flag = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False")
 none = Rule(lambda value: value is None, "None")
-anything = Rule(lambda value: True, "anything")  # for what is checked where it is used (random_state, callables)
+seed = (
+    none
+    | whole(0)
+    | Rule(
+        lambda value: isinstance(value, np.random.Generator | np.random.RandomState), "a numpy Generator or RandomState"
+    )
+)
 jobs = none | Rule(
     lambda value: isinstance(value, Integral) and not isinstance(value, bool) and value != 0,
     "an integer but 0",

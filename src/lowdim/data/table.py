@@ -1,38 +1,18 @@
 """What a reader hands over: numbers, their names, and the labels and ids that go with the rows."""
 
-import struct
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lowdim.work.blocks import row_blocks
+from lowdim.data.complaints import find, listing
+from lowdim.data.missing import settle
 
 if TYPE_CHECKING:
     import polars as pl
-
-# The ways in which NumPy and zipfile fail on a damaged archive or array file.
-DAMAGE = (
-    OSError,
-    ValueError,
-    KeyError,
-    EOFError,
-    SyntaxError,
-    NotImplementedError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    tokenize.TokenError,
-)
-_SHOWN = 5  # names listed in a message before the rest is counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,25 +71,6 @@ class Wanted:
     missing: str = "error"
 
 
-def listing(names: Sequence[str], shown: int = _SHOWN) -> str:
-    """First names, quoted, and a count of the others.
-
-    >>> listing(["a", "b", "c"], shown=2)
-    "'a', 'b' and 1 more"
-    """
-    text = ", ".join(repr(str(name)) for name in names[:shown])
-    return text if len(names) <= shown else f"{text} and {len(names) - shown} more"
-
-
-def find(option: str, name: str, known: Sequence[str], source: str) -> str:
-    """``name`` itself if it is known, else an error with the nearest names."""
-    if name in known:
-        return name
-    close = get_close_matches(str(name), known, n=3)
-    advice = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are {listing(known, 20)}."
-    raise ValueError(f"read: {option} must name a column of {source}; got {name!r}. {advice}")
-
-
 def features(names: list[str], taken: set[str | None], wanted: Wanted, source: str) -> list[str]:
     """Names left for X: those asked for, in that order, without the dropped, the label and the id."""
     dropped = {find("drop", name, names, source) for name in as_list(wanted.drop)}
@@ -145,7 +106,7 @@ def from_arrays(
         if name is None:
             chosen[option] = None, None
         elif name in extras:
-            chosen[option] = name, _beside(extras[name], name, len_rows(X), source)
+            chosen[option] = name, _beside(extras[name], name, X.shape[0], source)
         else:
             column = X[:, [names.index(name)]]
             chosen[option] = name, np.asarray(column.toarray() if sparse.issparse(column) else column).ravel()
@@ -177,47 +138,6 @@ def from_frame(frame: "pl.DataFrame", wanted: Wanted, source: str, *, id: str | 
     ids = None if id_name is None else _values(frame[id_name])
     X, labels, ids = settle(X, left, labels, ids, label_name, wanted.missing, source)
     return Table(X, left, labels, label_name, ids, id_name, None, source)
-
-
-def settle(
-    X: Any,
-    names: list[str],
-    labels: NDArray[Any] | None,
-    ids: NDArray[Any] | None,
-    label_name: str | None,
-    missing: str,
-    source: str,
-) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
-    """Data, labels and ids without missing values, by the rule ``missing``."""
-    counts = _missing_counts(X)
-    unlabelled = np.zeros(len_rows(X), dtype=bool) if labels is None else _is_missing(labels)
-    if missing == "drop":
-        keep = ~unlabelled
-        if counts.any():
-            keep &= ~_rows_with_missing(X)
-        if not keep.any():
-            raise ValueError(
-                f"read: at least one complete row is needed; every row of {source} lacks a value. "
-                "Drop the emptiest columns, or pass missing='mean'."
-            )
-        if not keep.all():
-            X, labels, ids = X[keep], *(None if a is None else a[keep] for a in (labels, ids))
-    elif unlabelled.any():
-        raise ValueError(
-            "read: every row needs a label; "
-            f"{label_name!r} lacks {unlabelled.sum()} of {len(unlabelled)} in {source}. "
-            "Pass missing='drop' to leave those rows out."
-        )
-    elif counts.any():
-        if missing == "error":
-            raise ValueError(_missing_text(counts, names, source))
-        X = _filled(X, counts, names, source)
-    return X, _plain(labels), _plain(ids)
-
-
-def len_rows(X: Any) -> int:
-    """Number of rows of an array or a sparse matrix."""
-    return int(X.shape[0])
 
 
 def as_list(names: Sequence[str] | None) -> list[str]:
@@ -293,67 +213,6 @@ def _values(column: "pl.Series") -> NDArray[Any]:
     return column.to_numpy()
 
 
-def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    if values.dtype.kind == "O":
-        return np.array([v is None or v != v for v in values], dtype=bool)  # NaN differs from itself
-    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)
-
-
-def _plain(values: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Text and numbers out of an object array; a missing id becomes an empty text."""
-    if values is None or values.dtype.kind != "O":
-        return values
-    items = values.tolist()
-    if any(item is None or isinstance(item, str) for item in items):
-        items = ["" if item is None else str(item) for item in items]
-    return np.array(items)
-
-
-def _missing_counts(X: Any) -> NDArray[np.int64]:
-    """Number of NaN in each column; memory maps are read block by block."""
-    counts = np.zeros(X.shape[1], dtype=np.int64)
-    if X.dtype.kind != "f":
-        return counts
-    if sparse.issparse(X):
-        np.add.at(counts, X.indices[np.isnan(X.data)], 1)
-        return counts
-    for _, block in row_blocks(X, X.dtype):
-        if np.isnan(block.min()):  # the minimum is NaN as soon as one value is
-            counts += np.isnan(block).sum(axis=0)
-    return counts
-
-
-def _rows_with_missing(X: Any) -> NDArray[np.bool_]:
-    if sparse.issparse(X):
-        lost = np.zeros(X.shape[0], dtype=bool)
-        lost[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)]] = True
-        return lost
-    return np.concatenate([np.isnan(block).any(axis=1) for _, block in row_blocks(X, X.dtype)])
-
-
-def _missing_text(counts: NDArray[np.int64], names: list[str], source: str) -> str:
-    lacking = np.flatnonzero(counts)
-    parts = ", ".join(f"{names[j]!r} lacks {counts[j]}" for j in lacking[:_SHOWN])
-    rest = f" and {len(lacking) - _SHOWN} more columns lack some" if len(lacking) > _SHOWN else ""
-    return (
-        f"read: every cell must hold a number; in {source} {parts}{rest}. "
-        "Pass missing='drop' to leave those rows out, or missing='mean' to fill in column means."
-    )
-
-
-def _filled(X: Any, counts: NDArray[np.int64], names: list[str], source: str) -> Any:
-    """Copy of X with the mean of its column in place of each NaN; zeros of a sparse matrix count."""
-    n = len_rows(X)
-    if empty := [names[j] for j in np.flatnonzero(counts == n)]:
-        raise ValueError(
-            f"read: a column needs a value to have a mean; in {source} {listing(empty)} lack all {n}. "
-            "Pass them in drop=[...]."
-        )
-    X = X.copy() if sparse.issparse(X) else np.array(X)
-    values = X.data if sparse.issparse(X) else X
-    lost = np.isnan(values)
-    places = X.indices[lost] if sparse.issparse(X) else np.nonzero(lost)[1]
-    values[lost] = 0
-    means = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / (n - counts)
-    values[lost] = means[places]
-    return X
+def numbered(X: Any) -> list[str]:
+    """Names ``x0``, ``x1``, ... for columns without any."""
+    return [f"x{j}" for j in range(X.shape[1] if X.ndim == 2 else 0)]

@@ -78,5 +78,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         params = self.get_params(deep=False)
         if isinstance(params.get("random_state"), np.random.RandomState | np.random.Generator):
             params["random_state"] = None  # a generator's place in its stream belongs to the process, not the model
-        fitted = {key: value for key, value in vars(self).items() if key not in params}
-        write_state(path, {"class": type(self).__name__, "lowdim": __version__, "params": params, "fitted": fitted})
+        state = {"class": type(self).__name__, "lowdim": __version__, "params": params, "fitted": self._fitted()}
+        write_state(path, state)
+
+    def _fitted(self) -> dict[str, Any]:
+        """What a model file keeps beside the parameters."""
+        params = self.get_params(deep=False)
+        return {key: value for key, value in vars(self).items() if key not in params}

@@ -50,8 +50,8 @@ class PCA(LinearReducer):
     whiten : bool
         Divide the scores by their standard deviations, so that each has variance 1.
     solver : {"auto", "covariance", "gram", "svd", "randomized", "streaming"}
-        ``"auto"`` chooses by shape, kind of data and ``n_components``; ``solver_`` says which. docs/maths/pca.md has the
-        rule. ``"streaming"`` keeps the moments, so that ``partial_fit`` can go on after ``fit``.
+        ``"auto"`` chooses by shape, kind of data and ``n_components``, and ``solver_`` says which; docs/maths/pca.md
+        has the rule. ``"streaming"`` keeps the moments in model files too, so that ``partial_fit`` can go on.
     random_state : int, Generator, RandomState or None
         Seed of the randomised solver; the others draw nothing.
     n_jobs : int or None
@@ -88,6 +88,7 @@ class PCA(LinearReducer):
         "standardize": options.flag,
         "whiten": options.flag,
         "solver": options.one_of(*SOLVERS),
+        "random_state": options.seed,
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
@@ -232,14 +233,18 @@ class PCA(LinearReducer):
     def _krylov(self, Z: Centred, k: int, total: float) -> tuple[NDArray, NDArray]:
         """Leading eigenpairs of ``ZᵀZ`` by products alone; more of them until they hold the proportion asked for."""
         n, d = Z.X.shape
-        seed, apply = seed_of(self.random_state), Z.scatter_operator()
+        seed, product = seed_of(self.random_state), Z.scatter_operator()
+
+        def apply(V: NDArray) -> NDArray:
+            return product(V) / (total or 1.0)  # of the order of 1, whatever the units
+
         tol = 1e-5 if self._dtype == "float32" and not sp.issparse(Z.X) else 1e-8
         pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol)
         if isinstance(self.n_components, float):
-            while k < min(n, d) and pairs.values.sum() < self.n_components * total:
+            while k < min(n, d) and pairs.values.sum() < self.n_components:
                 k = min(2 * k, n, d)
                 pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol, start=pairs.vectors)
-        return pairs.values, pairs.vectors.T
+        return pairs.values * total, pairs.vectors.T
 
     def _scales(self, mean: NDArray, variance: NDArray) -> NDArray:
         """Divisors of the features: standard deviations, with 1 for constant features."""
@@ -298,6 +303,14 @@ class PCA(LinearReducer):
                 f"PCA: n_components must be at most {what} = {limit}; got {self.n_components}. "
                 "Lower it or pass more data."
             )
+
+    def _fitted(self) -> dict[str, Any]:
+        if "_moments" in vars(self):
+            _ = self.components_  # solved now if chunks came in since
+        # The moments of a plain fit would make its file d/k times as large; a stream needs them to go on.
+        return {
+            key: value for key, value in super()._fitted().items() if key != "_moments" or self.solver_ == "streaming"
+        }
 
     def _score_scale(self) -> NDArray:
         """Standard deviation of each score where ``whiten`` divides by it, else 1."""

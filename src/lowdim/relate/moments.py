@@ -17,7 +17,6 @@ from lowdim.work.progress import stage
 
 Doubles = NDArray[np.float64]
 _PILOT_ROWS = 1024
-_NATIVE_TYPES = ("uint8", "float32", "float64")
 
 
 class Moments(NamedTuple):
@@ -68,8 +67,8 @@ def _dense_sums(X: NDArray, weights: Doubles | None, tick: Any) -> tuple[Doubles
         sums, products = _native.scatter(X, n_threads=jobs.current(), tick=tick)
         return sums[0], products, np.zeros(d)
     shift = _pilot(X)
-    dtype = X.dtype if X.dtype.name in _NATIVE_TYPES[1:] else float_dtype(X.dtype)
-    if X.dtype == dtype and X.dtype.isnative:
+    dtype = float_dtype(X.dtype)
+    if X.dtype == dtype:
         sums, products = _native.scatter(X, shift=shift, weights=weights, n_threads=jobs.current(), tick=tick)
         return sums[0], products, shift
     all_sums, all_products = np.zeros(d), np.zeros((d, d))

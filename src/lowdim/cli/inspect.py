@@ -1,0 +1,184 @@
+"""``lowdim inspect``: what is in a data set or a model file, before any work is done with it."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lowdim.cli import arguments
+from lowdim.cli.errors import in_options
+from lowdim.cli.source import Source
+from lowdim.cli.tables import echo, show_table
+from lowdim.methods.registry import METHODS
+
+if TYPE_CHECKING:
+    from lowdim.data import Table
+
+_BARS = 10  # components in the scree graph
+_WIDTH = 30  # signs in its longest bar
+_WHOLE = 2000  # smaller side up to which the whole spectrum is computed; beyond it, the leading part
+_FAR_APART = 10.0  # ratio of standard deviations from which columns drown others
+
+
+@click.command(
+    "inspect",
+    short_help="Describe a data set or a model file.",
+    epilog="""\b
+Examples:
+  lowdim inspect table.csv --label species
+  lowdim inspect table.csv --scale
+  lowdim inspect map.lowdim
+""",
+)
+@click.argument("source", metavar="DATA|MODEL")
+@arguments.reading
+@click.option("--scale", is_flag=True, help="Show the components of columns divided by their standard deviations.")
+def command(source: str, scale: bool, missing: str, **reading: Any) -> None:
+    """Describe DATA, or a MODEL file that 'lowdim reduce --save' wrote.
+
+    For data: shape, missing values, constant columns, differences in scale, the share of variance that each leading
+    component holds, how many components to keep, and what the methods cost. Missing values are counted, then filled
+    with the mean of their column unless --missing drop is given.
+    """
+    if source.lower().endswith(".lowdim"):
+        show_table(_model_facts(Path(source).expanduser()))
+        return
+    table, gaps = _read_with_gaps(Source(source), reading, missing)
+    show_table([*_data_facts(table, gaps), *_spread_facts(table, scale)])
+    _show_scree(table, scale)
+    _show_costs(table)
+
+
+def _read_with_gaps(source: Source, reading: dict[str, Any], missing: str) -> tuple["Table", str]:
+    """Table without missing values, and where there were some."""
+    try:
+        return source.read(missing="error", **reading), "none"
+    except ValueError as error:
+        table = source.read(missing="drop" if missing == "drop" else "mean", **reading)
+        # It could be read this way, so the error was about missing values; it names their columns.
+        where = str(error).removeprefix("read: ").partition("; ")[2].partition(". Pass ")[0]
+        return table, where.partition(f"in {table.source} ")[2] or where
+
+
+def _data_facts(table: "Table", gaps: str) -> list[list[str]]:
+    import numpy as np
+    from scipy import sparse
+
+    from lowdim.data.complaints import listing
+    from lowdim.work import memory
+
+    X = table.X
+    n, d = X.shape
+    size = sum(part.nbytes for part in (X.data, X.indices, X.indptr)) if sparse.issparse(X) else X.nbytes
+    kind = f"{X.dtype}, {memory.human(size)}"
+    if sparse.issparse(X):
+        kind += f", sparse ({100 * X.nnz / (n * d):.2g} % filled)"
+    elif isinstance(X, np.memmap):
+        kind += ", mapped from the file"
+    facts = [["data", table.source], ["shape", f"{n:,} rows × {d:,} columns"], ["type", kind]]
+    facts.append(["columns", listing(table.names)])
+    if table.labels is not None:
+        facts.append(["label", f"{table.label_name!r}, {len(np.unique(table.labels)):,} distinct"])
+    if table.ids is not None:
+        facts.append(["id", repr(table.id_name)])
+    return [*facts, ["missing", gaps]]
+
+
+def _spread_facts(table: "Table", scale: bool) -> list[list[str]]:
+    """Columns that are constant, and those whose spread drowns or is drowned by the others."""
+    import numpy as np
+    from scipy import sparse
+
+    from lowdim.data.complaints import listing
+    from lowdim.relate.moments import column_moments
+
+    moments = column_moments(table.X)
+    spread = np.sqrt(moments.variance)
+    still = spread <= 1e-9 * np.abs(moments.mean)
+    constant = [name for name, flag in zip(table.names, still, strict=True) if flag]
+    facts = [["constant", f"{len(constant):,} columns: {listing(constant)}" if constant else "none"]]
+    moving = np.flatnonzero(~still & np.isfinite(spread))
+    # Pixels and counts of words share one unit: rare ones are no reason to scale.
+    alike = table.image_shape is not None or table.X.dtype == np.uint8 or sparse.issparse(table.X)
+    if len(moving) < 2 or alike:
+        return facts
+    high, low = moving[spread[moving].argmax()], moving[spread[moving].argmin()]
+    ratio = spread[high] / spread[low]
+    text = f"standard deviations from {spread[low]:.3g} ({table.names[low]!r}) to {spread[high]:.3g} "
+    text += f"({table.names[high]!r})"
+    if ratio > _FAR_APART and not scale:
+        text += f", {ratio:,.0f} times: consider --scale, or a few columns decide the map"
+    return [*facts, ["scale", text]]
+
+
+def _show_scree(table: "Table", scale: bool) -> None:
+    """Bars for the leading components, and how many of them to keep."""
+    import numpy as np
+
+    from lowdim.methods.pca import PCA
+    from lowdim.solve.components import components_for, elbow
+
+    whole = min(table.X.shape) <= _WHOLE
+    try:
+        pca = PCA(None if whole else _BARS, standardize=scale, random_state=0).fit(table.X)
+    except (ValueError, MemoryError) as error:
+        echo(f"\ncomponents: not computed. {in_options(str(error))}")
+        return
+    shares = np.asarray(pca.explained_variance_ratio_, dtype=np.float64)
+    if not shares[0]:
+        echo("\ncomponents: none, every column is constant.")
+        return
+    reached = np.cumsum(shares)
+    rows = [
+        [f"pca{j}", ("█" * round(_WIDTH * shares[j] / shares[0])).ljust(_WIDTH), _percent(shares[j]), _percent(total)]
+        for j, total in enumerate(reached[:_BARS])
+    ]
+    show_table(rows, ["component", "variance", "share", "so far"], apart=True)
+    enough = f"{components_for(0.9, shares):,}" if reached[-1] >= 0.9 else f"more than {len(shares)}"
+    corner = f"{elbow(shares):,}" if whole else "not looked for in data of this size"
+    show_table([["-k for 90 % of the variance", enough], ["-k at the elbow", corner]], apart=True)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:5.1f} %"
+
+
+def _show_costs(table: "Table") -> None:
+    """What the methods cost, beside the sizes those costs are made of."""
+    from lowdim.work import memory
+
+    n, d = table.X.shape
+    sizes = {"n·d": n * d, "d²": d * d, "n²": n * n}
+    costs = [[m.name, m.cost] for m in METHODS]
+    show_table(costs, ["method", f"cost (n = {n:,} rows, d = {d:,} columns)"], apart=True)
+    rows = [[f"memory of {term} numbers", memory.human(8 * size)] for term, size in sizes.items()]
+    show_table([*rows, ["memory available", memory.human(memory.available())]], apart=True)
+
+
+def _model_facts(path: Path) -> list[list[str]]:
+    """Facts of a model file; its class need not be known to this version."""
+    from lowdim.data.complaints import listing
+    from lowdim.persist import read_state
+
+    state = read_state(path)
+    with zipfile.ZipFile(path) as archive:
+        version = json.loads(archive.read("manifest.json"))["version"]
+    fitted = state.get("fitted", {})
+    facts = [["model", str(state.get("class"))], ["written by", f"lowdim {state.get('lowdim')}, format {version}"]]
+    facts += [[f"  {name}", repr(value)] for name, value in state.get("params", {}).items()]
+    names = fitted.get("feature_names_in_")
+    features = f"{fitted.get('n_features_in_', '?')}"
+    facts.append(["columns", features if names is None else f"{features}: {listing(names.tolist(), 10)}"])
+    hidden = ("feature_names_in_", "n_features_in_")
+    facts += [[f"  {name}", _brief(value)] for name, value in fitted.items() if name[0] != "_" and name not in hidden]
+    return facts
+
+
+def _brief(value: Any) -> str:
+    """Shape and type of an array, or the value where it is short."""
+    if hasattr(value, "shape") and value.shape:
+        return f"{' × '.join(f'{side:,}' for side in value.shape)} {value.dtype}"
+    text = repr(value.item() if hasattr(value, "item") else value)
+    return text if len(text) <= 60 else f"{type(value).__name__} of {len(value):,}"

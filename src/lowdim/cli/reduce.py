@@ -1,0 +1,120 @@
+"""``lowdim reduce``: fit a method and write the embedding, a picture, the model."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lowdim.cli import arguments
+from lowdim.cli.errors import tell
+from lowdim.cli.outputs import (
+    MODELS,
+    PICTURES,
+    TABLES,
+    demand_targets,
+    draw_embedding,
+    show_progress,
+    write_embedding,
+)
+from lowdim.cli.source import Source, counted
+from lowdim.methods import registry
+
+if TYPE_CHECKING:
+    from lowdim.data import Table
+
+
+@click.command(
+    "reduce",
+    short_help="Fit a method and write the embedding, a picture, the model.",
+    epilog="""\b
+Examples:
+  lowdim reduce digits --plot map.png
+  lowdim reduce table.csv --label species --id name -k 0.9 -o map.parquet --save map.lowdim
+  lowdim reduce table.csv --drop weight,height --missing mean --scale -o map.csv
+  lowdim reduce big.npy --set solver=streaming --save big.lowdim
+  cat table.csv | lowdim reduce - -k 2 | head
+""",
+)
+@arguments.data
+@click.option("--method", "-m", default="pca", show_default=True, help="A name that 'lowdim methods' lists.")
+@arguments.components
+@click.option("-o", "--output", metavar="FILE", help=f"The embedding: {', '.join(TABLES)}, or - for csv on stdout.")
+@click.option("--plot", metavar="FILE", help=f"A picture of it: {', '.join(PICTURES)}.")
+@click.option("--save", metavar="FILE", help="The fitted model, for 'lowdim transform': .lowdim.")
+@arguments.reading
+@arguments.settings
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Makes random draws repeatable.")
+@click.option("--scale", is_flag=True, help="Divide each column by its standard deviation first.")
+@click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")
+@arguments.quiet
+def command(
+    source: str,
+    method: str,
+    output: str | None,
+    plot: str | None,
+    save: str | None,
+    quiet: bool,
+    components: Any,
+    settings: tuple[tuple[str, Any], ...],
+    seed: int | None,
+    scale: bool,
+    jobs: int | None,
+    **reading: Any,
+) -> None:
+    """Reduce DATA to a few columns.
+
+    Without -o, --plot and --save the embedding goes to standard output as csv: the id and label of each row, then its
+    components. Parameters come from -k (2 unless given) and --set; 'lowdim methods' lists the methods.
+    """
+    demand_targets(source, {"-o": (output, TABLES), "--plot": (plot, PICTURES), "--save": (save, MODELS)})
+    chosen = registry.find(method)
+    by_option = {
+        "n_components": ("-k", components),
+        "random_state": ("--seed", seed),
+        "n_jobs": ("--jobs", jobs),
+        "standardize": ("--scale", scale or None),
+    }
+    asked = {name: pair for name, pair in by_option.items() if pair[1] is not None}
+    asked |= {name: ("--set", value) for name, value in settings}
+    model = _build(chosen, asked, show_progress(quiet))
+    table = Source(source).read(**reading)
+    if chosen.supervised and table.labels is None:
+        raise ValueError(f"{chosen.class_name} learns from labels; {table.source} came without. Pass --label COLUMN.")
+    Y = model.fit_transform(table.X, table.labels)
+    _note_names(model, table)
+    names = [str(name) for name in model.get_feature_names_out()]
+    if save:
+        model.set_params(verbose=0).save(Path(save).expanduser())  # whether we watched is no part of the model
+        if not quiet:
+            tell(f"saved {save} ({chosen.class_name}, {len(table.names)} columns to {len(names)}).")
+    if output or not (plot or save):
+        write_embedding(output or "-", Y, names, table, quiet=quiet)
+    if plot:
+        title = f"{chosen.class_name} of {Path(table.source).name}"
+        draw_embedding(plot, Y, names, table, title, quiet=quiet)
+
+
+def _build(chosen: registry.Method, asked: dict[str, tuple[str, Any]], verbose: int) -> Any:
+    """Unfitted model with the parameters asked for, checked before the data are read."""
+    from lowdim.data import options
+
+    cls = chosen.load()
+    known = list(cls._get_param_names())
+    arguments.demand_parameters(chosen.class_name, known, {name: option for name, (option, _) in asked.items()})
+    defaults = {name: value for name, value in {"n_components": 2, "verbose": verbose}.items() if name in known}
+    given = {name: None if option == "-k" and value == "all" else value for name, (option, value) in asked.items()}
+    model = cls(**defaults | given)
+    options.check(model, model._rules)
+    return model
+
+
+def _note_names(model: Any, table: "Table") -> None:
+    """Let the model know its columns, as it would from a data frame.
+
+    Rows go in as the plain array they were read into: a data frame would copy them, and a memory map would be read
+    whole. Names that only count the columns are none.
+    """
+    import numpy as np
+
+    if table.names != counted(len(table.names)):
+        model.feature_names_in_ = np.array(table.names, dtype=object)

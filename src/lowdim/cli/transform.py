@@ -1,0 +1,89 @@
+"""``lowdim transform``: place new rows with a saved model."""
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lowdim.cli import arguments
+from lowdim.cli.errors import tell
+from lowdim.cli.outputs import TABLES, demand_targets, show_progress, write_embedding
+from lowdim.cli.source import Source, counted
+
+if TYPE_CHECKING:
+    from lowdim.data import Table
+
+
+@click.command(
+    "transform",
+    short_help="Place new rows with a saved model.",
+    epilog="""\b
+Examples:
+  lowdim transform map.lowdim new.csv -o new_map.csv
+  lowdim transform map.lowdim new.csv --id name --label species -o new_map.parquet
+  cat new.csv | lowdim transform map.lowdim - | head
+""",
+)
+@click.argument("model_file", metavar="MODEL")
+@click.argument("source", metavar="NEW")
+@click.option(
+    "-o", "--output", metavar="FILE", default="-", help=f"The embedding: {', '.join(TABLES)}; csv on stdout by default."
+)
+@arguments.reading_for_model
+@arguments.quiet
+def command(model_file: str, source: str, output: str, quiet: bool, **reading: Any) -> None:
+    """Place the rows of NEW on the map of MODEL, a file that 'lowdim reduce --save' wrote.
+
+    Columns are found by the names the model was fitted with, in any order; others are left out. With --missing mean
+    the means are those of NEW.
+    """
+    from lowdim import load
+
+    demand_targets(source, {"-o": (output, TABLES)})
+    model = load(Path(model_file).expanduser())
+    names = getattr(model, "feature_names_in_", None)
+    table = _matched(Source(source), None if names is None else [str(n) for n in names], model, reading, quiet)
+    model.set_params(verbose=show_progress(quiet))
+    with warnings.catch_warnings():
+        # The columns have just been matched by name; the plain array they are in need not have names as well.
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        Y = model.transform(table.X)
+    write_embedding(output, Y, [str(n) for n in model.get_feature_names_out()], table, quiet=quiet)
+
+
+def _matched(source: Source, names: list[str] | None, model: Any, reading: dict[str, Any], quiet: bool) -> "Table":
+    """Table with the model's columns in the model's order."""
+    from lowdim.data.complaints import listing
+
+    wanted = names or counted(model.n_features_in_)
+    try:
+        table = source.read(**reading)
+    except ValueError:  # perhaps text or gaps in columns that the model does not use
+        if names is None:
+            raise
+        table = source.read(columns=wanted, **reading)
+        tell_left_out("other columns", quiet)
+        return table
+    if table.names == wanted or (names is None and set(table.names) != set(wanted)):
+        return table  # a model without names takes columns as they come, and counts them
+    lacking = [name for name in wanted if name not in table.names]
+    if lacking:
+        raise ValueError(
+            f"{type(model).__name__} needs the {len(wanted)} columns it was fitted with; {table.source} lacks "
+            f"{listing(lacking)}. It has {listing(table.names)}: rename or add columns."
+        )
+    others = [name for name in table.names if name not in wanted]
+    if others:
+        tell_left_out(listing(others), quiet)
+    if reading["missing"] != "error":  # again, so that gaps in the others cost no rows
+        return source.read(columns=wanted, **reading)
+    place = {name: j for j, name in enumerate(table.names)}
+    return replace(table, X=table.X[:, [place[name] for name in wanted]], names=wanted)
+
+
+def tell_left_out(what: str, quiet: bool) -> None:
+    """Say which columns were not used."""
+    if not quiet:
+        tell(f"left out {what}, which the model was not fitted with.")

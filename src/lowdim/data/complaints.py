@@ -1,0 +1,54 @@
+"""The words of errors about files: what was needed, what came, what to do."""
+
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+# The ways in which NumPy and zipfile fail on a damaged archive or array file.
+DAMAGE = (
+    OSError,
+    ValueError,
+    KeyError,
+    EOFError,
+    SyntaxError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    tokenize.TokenError,
+)
+SHOWN = 5  # names listed in a message before the rest is counted
+
+
+def listing(names: Sequence[str], shown: int = SHOWN) -> str:
+    """First names, quoted, and a count of the others.
+
+    >>> listing(["a", "b", "c"], shown=2)
+    "'a', 'b' and 1 more"
+    """
+    text = ", ".join(repr(str(name)) for name in names[:shown])
+    return text if len(names) <= shown else f"{text} and {len(names) - shown} more"
+
+
+def find(option: str, name: str, known: Sequence[str], source: str) -> str:
+    """``name`` itself if it is known, else an error with the nearest names."""
+    if name in known:
+        return name
+    close = get_close_matches(str(name), known, n=3)
+    advice = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are {listing(known, 20)}."
+    raise ValueError(f"read: {option} must name a column of {source}; got {name!r}. {advice}")
+
+
+def no_data(source: str) -> str:
+    """Text of the error for a source without rows."""
+    return f"read: at least one row is needed; {source} is empty. Pass a file with data."
+
+
+def damaged(source: str, kind: str, error: BaseException | str, advice: str = "Save it again.") -> ValueError:
+    """Error for a file that cannot be read as what its name says."""
+    reason = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
+    return ValueError(f"read: a readable {kind} file is needed; {source} is not one ({reason}). {advice}")

@@ -1,0 +1,112 @@
+"""Missing values: counted, and refused, dropped or filled as asked."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lowdim.data.complaints import SHOWN, listing
+from lowdim.work.blocks import row_blocks
+
+
+def settle(
+    X: Any,
+    names: list[str],
+    labels: NDArray[Any] | None,
+    ids: NDArray[Any] | None,
+    label_name: str | None,
+    missing: str,
+    source: str,
+) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
+    """Data, labels and ids without missing values, by the rule ``missing``."""
+    counts = _missing_counts(X)
+    unlabelled = np.zeros(X.shape[0], dtype=bool) if labels is None else _is_missing(labels)
+    if missing == "drop":
+        keep = ~unlabelled
+        if counts.any():
+            keep &= ~_rows_with_missing(X)
+        if not keep.any():
+            raise ValueError(
+                f"read: at least one complete row is needed; every row of {source} lacks a value. "
+                "Drop the emptiest columns, or pass missing='mean'."
+            )
+        if not keep.all():
+            X, labels, ids = X[keep], *(None if a is None else a[keep] for a in (labels, ids))
+    elif unlabelled.any():
+        raise ValueError(
+            "read: every row needs a label; "
+            f"{label_name!r} lacks {unlabelled.sum()} of {len(unlabelled)} in {source}. "
+            "Pass missing='drop' to leave those rows out."
+        )
+    elif counts.any():
+        if missing == "error":
+            raise ValueError(_missing_text(counts, names, source))
+        X = _filled(X, counts, names, source)
+    return X, _plain(labels), _plain(ids)
+
+
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "O":
+        return np.array([v is None or v != v for v in values], dtype=bool)  # NaN differs from itself
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)
+
+
+def _plain(values: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Text and numbers out of an object array; a missing id becomes an empty text."""
+    if values is None or values.dtype.kind != "O":
+        return values
+    items = values.tolist()
+    if any(item is None or isinstance(item, str) for item in items):
+        items = ["" if item is None else str(item) for item in items]
+    return np.array(items)
+
+
+def _missing_counts(X: Any) -> NDArray[np.int64]:
+    """Number of NaN in each column; memory maps are read block by block."""
+    counts = np.zeros(X.shape[1], dtype=np.int64)
+    if X.dtype.kind != "f":
+        return counts
+    if sparse.issparse(X):
+        np.add.at(counts, X.indices[np.isnan(X.data)], 1)
+        return counts
+    for _, block in row_blocks(X, X.dtype):
+        if np.isnan(block.min()):  # the minimum is NaN as soon as one value is
+            counts += np.isnan(block).sum(axis=0)
+    return counts
+
+
+def _rows_with_missing(X: Any) -> NDArray[np.bool_]:
+    if sparse.issparse(X):
+        lost = np.zeros(X.shape[0], dtype=bool)
+        lost[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)]] = True
+        return lost
+    return np.concatenate([np.isnan(block).any(axis=1) for _, block in row_blocks(X, X.dtype)])
+
+
+def _missing_text(counts: NDArray[np.int64], names: list[str], source: str) -> str:
+    lacking = np.flatnonzero(counts)
+    parts = ", ".join(f"{names[j]!r} lacks {counts[j]}" for j in lacking[:SHOWN])
+    rest = f" and {len(lacking) - SHOWN} more columns lack some" if len(lacking) > SHOWN else ""
+    return (
+        f"read: every cell must hold a number; in {source} {parts}{rest}. "
+        "Pass missing='drop' to leave those rows out, or missing='mean' to fill in column means."
+    )
+
+
+def _filled(X: Any, counts: NDArray[np.int64], names: list[str], source: str) -> Any:
+    """Copy of X with the mean of its column in place of each NaN; zeros of a sparse matrix count."""
+    n = X.shape[0]
+    if empty := [names[j] for j in np.flatnonzero(counts == n)]:
+        raise ValueError(
+            f"read: a column needs a value to have a mean; in {source} {listing(empty)} lack all {n}. "
+            "Pass them in drop=[...]."
+        )
+    X = X.copy() if sparse.issparse(X) else np.array(X)
+    values = X.data if sparse.issparse(X) else X
+    lost = np.isnan(values)
+    places = X.indices[lost] if sparse.issparse(X) else np.nonzero(lost)[1]
+    values[lost] = 0
+    means = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / (n - counts)
+    values[lost] = means[places]
+    return X

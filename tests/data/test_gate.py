@@ -1,0 +1,66 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator
+
+from lowdim.data import gate, options
+
+
+class Model(BaseEstimator):
+    pass
+
+
+def test_types_orders_and_memory_maps_pass_uncopied(tmp_path, rng):
+    np.save(tmp_path / "x.npy", rng.random((9, 3)))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    for X in (np.ones((4, 3), np.uint8), np.asfortranarray(rng.random((4, 3))), rng.random((4, 6))[:, ::2], mapped):
+        passed = gate.rows(Model(), X, reset=True)
+        assert passed.dtype == X.dtype
+        assert np.shares_memory(passed, X)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_text_columns_are_named(frame):
+    data = frame({"age": [1.0, 2.0], "name": ["x", "y"], "town": ["u", "v"]})
+    with pytest.raises(ValueError, match=r"got text in column 'name', 'town'. Drop these columns"):
+        gate.rows(Model(), data, reset=True)
+
+
+def test_the_place_of_a_bad_value_is_told_with_its_column_name():
+    data = pd.DataFrame({"age": [1.0, 2.0], "height": [3.0, np.nan]})
+    with pytest.raises(ValueError, match="NaN at row 1, column 'height' \\(1 NaN or infinity values in 2 rows\\)"):
+        gate.rows(Model(), data, reset=True)
+
+
+def test_large_but_finite_values_pass():
+    X = np.full((3, 2), 1e308)
+    assert gate.rows(Model(), X, reset=True) is not None
+
+
+def test_a_witness_stands_in_for_the_data():
+    X = np.ones((5, 2))
+    gate.demand_finite(Model(), X, np.array([np.inf]))  # the sum overflowed, the data did not
+    X[3, 1] = np.inf
+    gate.demand_finite(Model(), X, np.array([0.0]))  # trusted: not looked at
+    with pytest.raises(ValueError, match="infinity at row 3, column 1"):
+        gate.demand_finite(Model(), X, np.array([np.nan]))
+
+
+@pytest.mark.parametrize(
+    ("rule", "good", "bad"),
+    [
+        (options.whole(1), [1, np.int8(3)], [0, 1.0, True, "1", None]),
+        (options.real(0, 1, closed="left"), [0, 0.5, np.float32(0.25)], [1, -0.1, np.nan, "x", True]),
+        (options.real(0), [1e-9, 5], [0, np.inf]),
+        (options.share(), [0.5], [0.0, 1.0, 1, "0.5"]),
+        (options.flag, [True, np.False_], [0, 1, None]),
+        (options.one_of("a", "b"), ["a"], ["c", 0, None]),
+        (options.seed, [None, 0, np.random.default_rng(0), np.random.RandomState(0)], [-1, 0.5, "x"]),
+        (options.jobs, [None, 1, -2], [0, 1.5, "x", True]),
+        (options.whole(2) | options.none, [None, 2], [1, "x"]),
+    ],
+)
+def test_rules_accept_what_they_say(rule, good, bad):
+    assert all(map(rule.accepts, good))
+    assert not any(map(rule.accepts, bad))

@@ -1,0 +1,256 @@
+"""Model files: what goes in comes out, nothing else gets in, and a crash leaves the old file."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import lowdim
+from lowdim.persist import ModelFileError, read_state, write_state
+
+plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+arrays = hnp.arrays(
+    st.sampled_from(["u1", "i8", "f4", "f8", "?", "c16", "<U3", ">f4"]), hnp.array_shapes(min_dims=0, min_side=0)
+)
+states = st.recursive(
+    plain | arrays,
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def same(a, b):
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    if isinstance(a, list | tuple):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    return type(a) is type(b) and (a == b or (a != a and b != b))
+
+
+@given(state=st.dictionaries(st.text(), states, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_states_come_back_as_they_were(state, tmp_path_factory):
+    path = tmp_path_factory.mktemp("states") / "state.lowdim"
+    write_state(path, state)
+    assert same(read_state(path), state)
+
+
+def test_scalars_text_arrays_order_and_sparse_matrices_come_back(tmp_path):
+    matrix = sp.random_array((5, 4), density=0.5, format="csr", rng=np.random.default_rng(0))
+    state = {
+        "scalar": np.float32(1.5),
+        "names": np.array(["a", "bb"], dtype=object),
+        "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "sparse": matrix,
+    }
+    write_state(tmp_path / "s", state)
+    back = read_state(tmp_path / "s")
+    assert isinstance(back["scalar"], np.float32)
+    assert back["names"].dtype == object
+    assert list(back["names"]) == ["a", "bb"]
+    assert back["fortran"].flags.f_contiguous
+    assert (back["sparse"] != matrix).nnz == 0
+
+
+@pytest.mark.parametrize("value", [lambda x: x, object(), np.array([1, None]), {1, 2}])
+def test_what_cannot_be_held_is_refused_by_name_and_leaves_no_file(value, tmp_path):
+    with pytest.raises(TypeError, match=r"state\['kernel'\] is"):
+        write_state(tmp_path / "s", {"kernel": value})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "model.lowdim"
+    lowdim.PCA(2).fit(np.random.default_rng(0).normal(size=(30, 4))).save(path)
+    return path
+
+
+def rewrite(path, change, **options):
+    """The file with its manifest changed by ``change``, and other members as they were."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(members["manifest.json"])
+    change(manifest, members)
+    members["manifest.json"] = json.dumps(manifest).encode()
+    with zipfile.ZipFile(path, "w", **options) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def test_the_file_says_what_it_is_without_lowdim(saved):
+    with zipfile.ZipFile(saved) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    assert (manifest["format"], manifest["version"]) == ("lowdim-model", 1)
+    text = json.dumps(manifest)
+    assert '"PCA"' in text
+    assert lowdim.__version__ in text
+
+
+@pytest.mark.parametrize("size", [0, 1, 20, 300, -1, -30, -200])
+def test_truncated_files_are_refused(saved, size):
+    data = saved.read_bytes()
+    saved.write_bytes(data[:size])
+    with pytest.raises(ModelFileError, match="not a model file, or is damaged.*Use another copy"):
+        lowdim.load(saved)
+
+
+def test_every_flipped_byte_is_found_or_harmless(saved):
+    model, data = lowdim.load(saved), bytearray(saved.read_bytes())
+    for place in range(0, len(data), 37):
+        broken = data.copy()
+        broken[place] ^= 0xFF
+        saved.write_bytes(broken)
+        try:
+            again = lowdim.load(saved)
+        except (ModelFileError, MemoryError):
+            continue
+        for key, value in vars(model).items():  # a byte that nobody reads, such as a time stamp
+            assert same(vars(again)[key], value)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model", b"\x80\x04\x95.", b"PK\x03\x04" + bytes(99)])
+def test_foreign_files_are_refused(content, tmp_path):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(ModelFileError, match="not a model file"):
+        lowdim.load(tmp_path / "x")
+
+
+def test_an_npz_file_is_another_kind_of_archive(tmp_path):
+    np.savez(tmp_path / "x.npz", X=np.eye(3))
+    with pytest.raises(ModelFileError, match="x.npz"):
+        lowdim.load(tmp_path / "x.npz")
+
+
+def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
+    with pytest.raises(FileNotFoundError, match="found nothing"):
+        lowdim.load(tmp_path / "x")
+    with pytest.raises(FileNotFoundError, match="found a folder"):
+        lowdim.load(tmp_path)
+
+
+def test_newer_and_older_formats_say_what_to_do(saved):
+    rewrite(saved, lambda manifest, _: manifest.update(version=99))
+    with pytest.raises(ModelFileError, match="format version 99.*up to 1. Upgrade lowdim"):
+        lowdim.load(saved)
+    rewrite(saved, lambda manifest, _: manifest.update(version=0))
+    with pytest.raises(ModelFileError, match="format version 0.*no longer.*Fit the model again"):
+        lowdim.load(saved)
+
+
+def set_in_state(key, value):
+    def change(manifest, _):
+        items = manifest["state"]["$dict"]
+        items[:] = [[k, value if k == key else v] for k, v in items]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (set_in_state("class", "os.system"), "class 'os.system'.*knows PCA"),
+        (set_in_state("class", "Reducer"), "class 'Reducer'"),
+        (set_in_state("params", {"$dict": [["evil", 1]]}), "holds 'evil', which PCA does not have"),
+        (set_in_state("fitted", {"$dict": [["transform", "x"]]}), "holds 'transform'"),
+        (set_in_state("fitted", {"$dict": [["__class__", "x"]]}), "holds '__class__'"),
+        (set_in_state("fitted", {"$call": ["os.system", "ls"]}), "unknown kind of value '\\$call'"),
+        (set_in_state("fitted", {"$array": "77"}), "damaged"),
+        (lambda m, _: m.update(state=[]), "holds no state"),
+        (lambda m, _: m.pop("state"), "damaged"),
+        (lambda m, members: members.update({"arrays/0.npy": b"\x93NUMPY\x01\x00"}), "damaged"),
+    ],
+)
+def test_hostile_manifests_are_refused(saved, change, words):
+    rewrite(saved, change)
+    with pytest.raises(ModelFileError, match=words):
+        lowdim.load(saved)
+
+
+def test_arrays_of_objects_are_never_unpickled(saved, tmp_path):
+    marker = tmp_path / "ran"
+
+    class Bomb:
+        def __reduce__(self):
+            return os.mkdir, (str(marker),)
+
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([Bomb()], dtype=object), allow_pickle=True)
+    rewrite(saved, lambda _, members: members.update({"arrays/0.npy": buffer.getvalue()}))
+    with pytest.raises(ModelFileError, match="not what it says"):
+        lowdim.load(saved)
+    assert not marker.exists()
+
+
+def test_compressed_members_cannot_blow_up_memory(saved):
+    rewrite(saved, lambda _, members: members.update({"arrays/9.npy": bytes(10**7)}), compression=zipfile.ZIP_DEFLATED)
+    assert saved.stat().st_size < 10**5
+    with pytest.raises(ModelFileError, match="compressed"):
+        lowdim.load(saved)
+
+
+def test_a_header_that_promises_more_than_there_is_allocates_nothing(saved):
+    header = (
+        b"\x93NUMPY\x01\x00v\x00"
+        + b"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999,), }".ljust(117)
+        + b"\n"
+    )
+    rewrite(saved, lambda _, members: members.update({"arrays/0.npy": header}))
+    with pytest.raises(ModelFileError, match="not what it says"):
+        lowdim.load(saved)
+
+
+def test_deep_nesting_is_an_error_and_no_crash(saved):
+    with zipfile.ZipFile(saved, "w") as archive:
+        archive.writestr(
+            "manifest.json", '{"format": "lowdim-model", "version": 1, "state": ' + "[" * 10**5 + "]" * 10**5 + "}"
+        )
+    with pytest.raises(ModelFileError):
+        lowdim.load(saved)
+
+
+def test_a_model_larger_than_memory_is_refused(saved, monkeypatch):
+    monkeypatch.setenv("LOWDIM_MEMORY", "100")
+    with pytest.raises(MemoryError, match="Loading"):
+        lowdim.load(saved)
+
+
+def test_killing_a_save_leaves_the_old_file(tmp_path):
+    """A process that saves again and again is killed at odd moments; the file is whole each time."""
+    path = tmp_path / "model.lowdim"
+    code = (
+        "import sys, numpy as np, lowdim\n"
+        "pca = lowdim.PCA(40).fit(np.random.default_rng(0).normal(size=(60, 20000)).astype('f4'))\n"
+        "print('ready', flush=True)\n"
+        "while True: pca.save(sys.argv[1])"
+    )
+    lowdim.PCA(2).fit(np.random.default_rng(0).normal(size=(30, 4))).save(path)
+    for delay in (0.01, 0.05, 0.08):
+        child = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"ready\n"
+        time.sleep(delay)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+        assert lowdim.load(path).n_components in (2, 40)
+
+
+def test_a_generator_as_seed_does_not_stop_a_save(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    pca = lowdim.PCA(2, random_state=np.random.default_rng(1)).fit(X)
+    pca.save(tmp_path / "m")
+    assert lowdim.load(tmp_path / "m").random_state is None

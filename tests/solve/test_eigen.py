@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lowdim.solve.eigen import eigh_top, eigh_top_operator
+
+
+def symmetric(values, seed=0):
+    Q, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(len(values), len(values))))
+    return (Q * values) @ Q.T
+
+
+@pytest.mark.parametrize("k", [1, 3, 7, 20])
+def test_array_and_operator_give_the_leading_pairs(k):
+    values = np.sort(np.random.default_rng(1).normal(size=20))[::-1]  # negative ones too
+    A = symmetric(values)
+    for pairs in (eigh_top(A.copy(), k), eigh_top_operator(lambda V: A @ V, 20, k, seed=0, tol=1e-10)):
+        np.testing.assert_allclose(pairs.values, values[:k], atol=1e-9)
+        np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(k), atol=1e-9)
+        np.testing.assert_allclose(A @ pairs.vectors, pairs.vectors * pairs.values, atol=1e-8)
+
+
+def test_the_residual_it_states_is_the_residual_it_has():
+    A = symmetric(0.95 ** np.arange(400))
+    pairs = eigh_top_operator(lambda V: A @ V, 400, 5, seed=0, tol=1e-6)
+    actual = np.linalg.norm(A @ pairs.vectors - pairs.vectors * pairs.values, axis=0).max()
+    assert pairs.residual <= 1e-6
+    assert actual == pytest.approx(pairs.residual * pairs.values[0], rel=0.3, abs=1e-12)
+
+
+def test_restarts_keep_going_where_the_gap_is_small():
+    values = np.r_[1.0, 0.999, 0.998, np.linspace(0.99, 0, 597)]
+    A = symmetric(values)
+    pairs = eigh_top_operator(lambda V: A @ V, 600, 3, seed=0, tol=1e-7)
+    np.testing.assert_allclose(pairs.values, values[:3], atol=1e-9)
+
+
+@pytest.mark.parametrize("values", [np.ones(30), np.r_[np.full(10, 2.0), np.zeros(20)], np.zeros(30)])
+def test_repeated_and_zero_eigenvalues_are_found_with_their_multiplicity(values):
+    A = symmetric(values)
+    pairs = eigh_top_operator(lambda V: A @ V, 30, 12, seed=0, tol=1e-9)
+    np.testing.assert_allclose(pairs.values, values[:12], atol=1e-10)
+    np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(12), atol=1e-9)
+
+
+def test_a_good_start_saves_passes():
+    A = symmetric(1.0 / np.arange(1, 501))
+    cold = eigh_top_operator(lambda V: A @ V, 500, 6, seed=0, tol=1e-8)
+    warm = eigh_top_operator(lambda V: A @ V, 500, 6, seed=0, tol=1e-8, start=cold.vectors)
+    assert warm.passes < cold.passes
+    np.testing.assert_allclose(warm.values, cold.values)
+
+
+@given(n=st.integers(1, 40), seed=st.integers(0, 99), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_any_size_and_count_agree_with_lapack(n, seed, data):
+    k = data.draw(st.integers(1, n))
+    A = symmetric(np.random.default_rng(seed).gamma(0.5, size=n), seed)
+    expected = np.linalg.eigvalsh(A)[::-1][:k]
+    np.testing.assert_allclose(eigh_top(A.copy(), k).values, expected, atol=1e-10)
+    pairs = eigh_top_operator(lambda V: A @ V, n, k, seed=seed, tol=1e-10)
+    np.testing.assert_allclose(pairs.values, expected, atol=1e-9)

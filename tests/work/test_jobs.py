@@ -1,0 +1,56 @@
+import os
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from lowdim.work import jobs
+
+
+def blas_threads():
+    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+
+
+def test_none_is_all_cores_the_process_may_use(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert 1 <= jobs.threads(None) <= len(os.sched_getaffinity(0))
+    assert jobs.threads(-1) == jobs.threads(None)
+
+
+def test_affinity_is_honoured():
+    cores = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(cores)})
+        assert jobs.threads(None) == 1
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+@pytest.mark.parametrize(("value", "expected"), [("1", 1), ("1,4", 1), ("0", None), ("many", None), ("", None)])
+def test_omp_num_threads_lowers_the_number(monkeypatch, value, expected):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    free = jobs.available()
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    assert jobs.threads(None) == (expected or free)
+
+
+def test_a_number_asked_for_is_taken_even_beyond_the_cores():
+    assert jobs.threads(7) == 7
+    assert jobs.threads(np.int64(3)) == 3
+    assert jobs.threads(-1000) == 1
+
+
+@pytest.mark.parametrize("value", [0, 1.0, "2", True])
+def test_nonsense_is_refused(value):
+    with pytest.raises(ValueError, match="n_jobs must be None.*got"):
+        jobs.threads(value)
+
+
+def test_blas_is_held_and_let_go():
+    before = blas_threads()
+    with jobs.using(1):
+        assert blas_threads() == {1}
+        assert jobs.current() == 1
+        with jobs.using(2):  # the outer number rules, so that one setting governs nested methods
+            assert jobs.current() == 1
+    assert blas_threads() == before

@@ -1,0 +1,33 @@
+import pytest
+
+from lowdim.work import memory
+
+
+def test_what_fits_passes_and_what_does_not_is_refused_with_both_figures(monkeypatch):
+    monkeypatch.setenv("LOWDIM_MEMORY", "100M")
+    memory.require(99 * 2**20, "X", "Y")
+    with pytest.raises(MemoryError, match=r"^PCA: a matrix needs 2 GB of memory; 100 MB is available. Use less.$"):
+        memory.require(2 * 2**30, "PCA: a matrix", "Use less.")
+
+
+@pytest.mark.parametrize(("text", "size"), [("7", 7), ("2K", 2048), ("1.5 MB", 1.5 * 2**20), ("1g", 2**30)])
+def test_the_variable_is_read_as_a_size(monkeypatch, text, size):
+    monkeypatch.setattr(memory, "_cgroup_free", lambda: float("inf"))
+    monkeypatch.setenv("LOWDIM_MEMORY", text)
+    assert memory.available() == int(size)
+
+
+def test_the_variable_never_raises_the_limit(monkeypatch):
+    monkeypatch.setenv("LOWDIM_MEMORY", "900T")
+    assert memory.available() < 2**50
+
+
+def test_a_malformed_variable_is_told(monkeypatch):
+    monkeypatch.setenv("LOWDIM_MEMORY", "lots")
+    with pytest.raises(ValueError, match="LOWDIM_MEMORY must be a size.*got 'lots'"):
+        memory.available()
+
+
+def test_the_cgroup_limit_counts(monkeypatch):
+    monkeypatch.setattr(memory, "_cgroup_free", lambda: 12345.0)
+    assert memory.available() == 12345

@@ -1,0 +1,42 @@
+import io
+import sys
+
+import pytest
+
+from lowdim.work import progress
+
+
+def test_silent_without_verbose(capsys):
+    with progress.showing(0, "PCA"), progress.stage("moments", total=3) as tick:
+        tick(3)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_log_gets_one_line_per_stage(capsys):
+    with progress.showing(1, "PCA"):
+        for name in ("moments", "eigenvectors"):
+            with progress.stage(name, total=3) as tick:
+                tick(1)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.split(",")[0] for line in err.splitlines()] == ["PCA: moments", "PCA: eigenvectors"]
+
+
+def test_a_terminal_gets_a_bar_with_stage_share_time_and_note(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes the stream for a terminal
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with progress.showing(1, "TSNE"), progress.stage("descent", total=4) as tick:
+        tick(2)
+        progress.note("KL 2.8")
+    text = screen.getvalue()
+    for part in ("TSNE: descent", "100%", "0:00:00", "KL 2.8"):
+        assert part in text
+
+
+def test_an_error_inside_a_stage_comes_through_and_ends_the_showing():
+    with pytest.raises(KeyboardInterrupt), progress.showing(1, "PCA"), progress.stage("moments"):
+        raise KeyboardInterrupt
+    assert progress._current.get() is None

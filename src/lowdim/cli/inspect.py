@@ -45,24 +45,34 @@ def command(source: str, scale: bool, missing: str, **reading: Any) -> None:
     if source.lower().endswith(".lowdim"):
         show_table(_model_facts(Path(source).expanduser()))
         return
-    table, gaps = _read_with_gaps(Source(source), reading, missing)
-    show_table([*_data_facts(table, gaps), *_spread_facts(table, scale)])
+    table, lacking = _read_with_gaps(Source(source), reading, missing)
+    show_table([*_data_facts(table, lacking), *_spread_facts(table, scale)])
     _show_scree(table, scale)
     _show_costs(table)
 
 
 def _read_with_gaps(source: Source, reading: dict[str, Any], missing: str) -> tuple["Table", str]:
-    """Table without missing values, and where there were some."""
-    try:
-        return source.read(missing="error", **reading), "none"
-    except ValueError as error:
-        table = source.read(missing="drop" if missing == "drop" else "mean", **reading)
-        # It could be read this way, so the error was about missing values; it names their columns.
-        where = str(error).removeprefix("read: ").partition("; ")[2].partition(". Pass ")[0]
-        return table, where.partition(f"in {table.source} ")[2] or where
+    """Table without missing values, and where there were some; a column without any value is left out."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from lowdim.data.missing import filled, gaps, missing_counts
+
+    table = source.read(missing="keep", **reading)
+    counts = missing_counts(table.X)
+    if not counts.any():
+        return table, "none"
+    lacking = gaps(counts, table.names)
+    if missing == "drop":
+        return source.read(missing="drop", **reading), lacking
+    some = np.flatnonzero(counts < table.X.shape[0])
+    names = [table.names[j] for j in some]
+    X = filled(table.X[:, some], counts[some], names, table.source)
+    return replace(table, X=X, names=names, image_shape=None), lacking
 
 
-def _data_facts(table: "Table", gaps: str) -> list[list[str]]:
+def _data_facts(table: "Table", lacking: str) -> list[list[str]]:
     import numpy as np
     from scipy import sparse
 
@@ -83,7 +93,7 @@ def _data_facts(table: "Table", gaps: str) -> list[list[str]]:
         facts.append(["label", f"{table.label_name!r}, {len(np.unique(table.labels)):,} distinct"])
     if table.ids is not None:
         facts.append(["id", repr(table.id_name)])
-    return [*facts, ["missing", gaps]]
+    return [*facts, ["missing", lacking]]
 
 
 def _spread_facts(table: "Table", scale: bool) -> list[list[str]]:
@@ -146,15 +156,16 @@ def _percent(share: float) -> str:
 
 
 def _show_costs(table: "Table") -> None:
-    """What the methods cost, beside the sizes those costs are made of."""
+    """What the methods cost, and whether that is to be had."""
     from lowdim.work import memory
 
     n, d = table.X.shape
-    sizes = {"n·d": n * d, "d²": d * d, "n²": n * n}
-    costs = [[m.name, m.cost] for m in METHODS]
-    show_table(costs, ["method", f"cost (n = {n:,} rows, d = {d:,} columns)"], apart=True)
-    rows = [[f"memory of {term} numbers", memory.human(8 * size)] for term, size in sizes.items()]
-    show_table([*rows, ["memory available", memory.human(memory.available())]], apart=True)
+    free = memory.available()
+    rows = [
+        [m.name, memory.human(m.memory(n, d)) + ("" if m.memory(n, d) <= free else " (too much)"), m.cost]
+        for m in METHODS
+    ]
+    show_table(rows, ["method", f"memory ({memory.human(free)} free)", "cost, n rows and d columns"], apart=True)
 
 
 def _model_facts(path: Path) -> list[list[str]]:

@@ -105,7 +105,7 @@ def demand_finite(estimator: Any, X: Any, witness: Any) -> None:
     what = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(
         f"{type(estimator).__name__}: X must be finite; got {what} at {where} ({count:,} NaN or infinity values "
-        f"in {X.shape[0]:,} rows). Drop those rows or fill them, for example with sklearn.impute.SimpleImputer."
+        f"in {X.shape[0]:,} rows). Drop those rows, or replace the values (NaN: sklearn.impute.SimpleImputer)."
     )
 
 

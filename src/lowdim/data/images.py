@@ -17,7 +17,11 @@ def read_images(folder: Path, source: str, wanted: Wanted) -> Table:
     """Table of the images below a folder; their subfolders are labels."""
     from PIL import Image
 
-    paths = sorted(p for p in folder.rglob("*") if p.suffix.lower() in _IMAGES and p.name[0] != "." and p.is_file())
+    paths = sorted(
+        p
+        for p in folder.rglob("*")
+        if p.suffix.lower() in _IMAGES and not _hidden(p.relative_to(folder)) and p.is_file()
+    )
     if not paths:
         raise ValueError(
             f"read: a folder with images ({', '.join(_IMAGES)}) is needed; {source} has none. Check the path."
@@ -50,6 +54,10 @@ def read_images(folder: Path, source: str, wanted: Wanted) -> Table:
     names = [f"pixel_{row}_{column}" for row in range(shape[0]) for column in range(shape[1])]
     label = "folder" if all(groups) else None
     return from_arrays(X, names, extras, wanted, source, label=label, id="file", image_shape=shape)
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _size(shape: tuple[int, ...]) -> str:

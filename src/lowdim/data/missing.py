@@ -20,7 +20,9 @@ def settle(
     source: str,
 ) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
     """Data, labels and ids without missing values, by the rule ``missing``."""
-    counts = _missing_counts(X)
+    if missing == "keep":
+        return X, _plain(labels), _plain(ids)
+    counts = missing_counts(X)
     unlabelled = np.zeros(X.shape[0], dtype=bool) if labels is None else _is_missing(labels)
     if missing == "drop":
         keep = ~unlabelled
@@ -41,8 +43,11 @@ def settle(
         )
     elif counts.any():
         if missing == "error":
-            raise ValueError(_missing_text(counts, names, source))
-        X = _filled(X, counts, names, source)
+            raise ValueError(
+                f"read: every cell must hold a number; in {source} {gaps(counts, names)}. "
+                "Pass missing='drop' to leave those rows out, or missing='mean' to fill in column means."
+            )
+        X = filled(X, counts, names, source)
     return X, _plain(labels), _plain(ids)
 
 
@@ -62,7 +67,7 @@ def _plain(values: NDArray[Any] | None) -> NDArray[Any] | None:
     return np.array(items)
 
 
-def _missing_counts(X: Any) -> NDArray[np.int64]:
+def missing_counts(X: Any) -> NDArray[np.int64]:
     """Number of NaN in each column; memory maps are read block by block."""
     counts = np.zeros(X.shape[1], dtype=np.int64)
     if X.dtype.kind != "f":
@@ -84,17 +89,14 @@ def _rows_with_missing(X: Any) -> NDArray[np.bool_]:
     return np.concatenate([np.isnan(block).any(axis=1) for _, block in row_blocks(X, X.dtype)])
 
 
-def _missing_text(counts: NDArray[np.int64], names: list[str], source: str) -> str:
+def gaps(counts: NDArray[np.int64], names: list[str]) -> str:
+    """Which columns lack how many values, in words."""
     lacking = np.flatnonzero(counts)
     parts = ", ".join(f"{names[j]!r} lacks {counts[j]}" for j in lacking[:SHOWN])
-    rest = f" and {len(lacking) - SHOWN} more columns lack some" if len(lacking) > SHOWN else ""
-    return (
-        f"read: every cell must hold a number; in {source} {parts}{rest}. "
-        "Pass missing='drop' to leave those rows out, or missing='mean' to fill in column means."
-    )
+    return parts + (f" and {len(lacking) - SHOWN} more columns lack some" if len(lacking) > SHOWN else "")
 
 
-def _filled(X: Any, counts: NDArray[np.int64], names: list[str], source: str) -> Any:
+def filled(X: Any, counts: NDArray[np.int64], names: list[str], source: str) -> Any:
     """Copy of X with the mean of its column in place of each NaN; zeros of a sparse matrix count."""
     n = X.shape[0]
     if empty := [names[j] for j in np.flatnonzero(counts == n)]:

@@ -81,7 +81,7 @@ seed = (
 )
 jobs = none | Rule(
     lambda value: isinstance(value, Integral) and not isinstance(value, bool) and value != 0,
-    "an integer but 0",
+    "a number of threads (negative: -1 is all cores, -2 all but one)",
 )
 
 

@@ -55,8 +55,8 @@ def read(
         Features to keep, in this order.
     drop : list of str, optional
         Features to leave out.
-    missing : {"error", "drop", "mean"}, default "error"
-        What to do about missing values: refuse them, drop their rows, or fill in the mean of the column. In
+    missing : {"error", "drop", "mean", "keep"}, default "error"
+        What to do about missing values: refuse them, drop their rows, fill in the mean of the column, or leave NaN. In
         text files, empty cells, ``NA``, ``NaN``, ``null``, ``None`` and ``?`` are missing.
 
     Returns
@@ -73,8 +73,10 @@ def read(
     >>> table.names[0]
     'sepal length (cm)'
     """
-    if missing not in ("error", "drop", "mean"):
-        raise ValueError(f"read: missing must be 'error', 'drop' or 'mean'; got {missing!r}. Pass missing='error'.")
+    if missing not in ("error", "drop", "mean", "keep"):
+        raise ValueError(
+            f"read: missing must be 'error', 'drop', 'mean' or 'keep'; got {missing!r}. Pass missing='error'."
+        )
     if not isinstance(source, str | os.PathLike):
         raise TypeError(
             f"read: a path or the name of a data set is needed; got {type(source).__name__}. "
@@ -92,10 +94,10 @@ def read(
         if name in KNOWN:
             return _dataset(name, wanted)
         close = get_close_matches(name.lower(), KNOWN, n=1)
-        advice = f"did you mean the data set {close[0]!r}?" if close else "or name a data set such as 'digits'."
+        advice = f"Did you mean the data set {close[0]!r}?" if close else "Data sets such as 'digits' go by name."
         raise FileNotFoundError(
             f"read: a file, a folder of images or a data set is needed; there is none at {name!r}. "
-            f"Check the path, {advice}"
+            f"Check the path. {advice}"
         )
     reader = next((r for ending, r in _READERS.items() if path.name.lower().endswith(f".{ending}")), None)
     if reader is None:

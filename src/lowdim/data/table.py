@@ -204,7 +204,7 @@ def _values(column: "pl.Series") -> NDArray[Any]:
     """Column as an array, with None where a value is missing."""
     import polars as pl
 
-    if not (column.dtype.is_numeric() or column.dtype.is_temporal() or column.dtype == pl.Boolean):
+    if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Date, pl.Datetime)):
         column = column.cast(pl.String)
     if column.dtype == pl.String or column.null_count():
         values = np.empty(len(column), dtype=object)

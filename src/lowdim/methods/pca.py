@@ -238,7 +238,7 @@ class PCA(LinearReducer):
         def apply(V: NDArray) -> NDArray:
             return product(V) / (total or 1.0)  # of the order of 1, whatever the units
 
-        tol = 1e-5 if self._dtype == "float32" and not sp.issparse(Z.X) else 1e-8
+        tol = 1e-5 if self._dtype == "float32" else 1e-8
         pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol)
         if isinstance(self.n_components, float):
             while k < min(n, d) and pairs.values.sum() < self.n_components:

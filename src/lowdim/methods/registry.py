@@ -1,5 +1,6 @@
 """The methods there are: one line each, read by the command line, the contract tests and ``lowdim.reduce``."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -16,6 +17,7 @@ class Method:
     summary: str
     when: str
     cost: str
+    memory: Callable[[int, int], float]  # bytes for n rows of d features, by default parameters
     supervised: bool = False
 
     def load(self) -> Any:
@@ -31,6 +33,7 @@ METHODS = (
         "directions of largest variance",
         "first look, compression, denoising; a linear map that can be undone and read feature by feature",
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n); streams data of any length",
+        lambda n, d: 32.0 * min(n, d) ** 2,
     ),
 )
 

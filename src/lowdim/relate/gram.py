@@ -72,7 +72,7 @@ class Centred:
         return apply
 
     def _sparse_operator(self) -> Callable[[NDArray], NDArray]:
-        X = self.X.tocsr()
+        X = self.X.tocsr().astype(np.float64)
         XT = X.T.tocsr()
         w = np.ones(X.shape[0]) if self.root is None else np.square(self.root)
         scale = self.scale[:, None]

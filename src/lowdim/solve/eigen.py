@@ -60,15 +60,15 @@ def eigh_top_operator(
     order of its square. ``start`` (n, any) gives vectors near the wanted ones.
     """
     random = stream(seed, "eigen")
-    width = min(n, max(8, k // 2 + 4))
-    room = min(n, max(3 * k, k + 6 * width) + width)
+    width = min(n, max(8, k // 3))
+    room = min(n, max(4 * k, k + 12 * width) + width)
     Q = np.empty((n, room), order="F")
     T = np.zeros((room, room))
     fresh = random.standard_normal((n, width))
     if start is not None:
         fresh = np.hstack([start, fresh])[:, : max(width, min(start.shape[1], room // 2))]
     fresh, _ = _orthonormal(fresh, Q[:, :0], random)
-    size, scale, passes, residual = 0, 0.0, 0, np.inf
+    size, passes, looked, scale, residual = 0, 0, 0, 0.0, np.inf
     with stage("eigenvectors"):
         while True:
             new = fresh.shape[1]
@@ -80,42 +80,48 @@ def eigh_top_operator(
             T[: size + new, size : size + new] = H
             T[size : size + new, : size + new] = H.T
             size += new
-            theta, S = sl.eigh(T[:size, :size])
-            scale = max(scale, abs(theta[-1]), abs(theta[0]))
-            theta, S = theta[::-1], S[:, ::-1]
-            if size == n:
-                residual = 0.0
-                break
-            fresh, R = _orthonormal(W - basis @ H, basis, random, scale, min(width, n - size))
-            if size >= k:
-                residual = float(np.linalg.norm(R @ S[size - new : size, :k], axis=0).max()) / (scale or 1.0)
+            scale = max(scale, float(np.abs(H).max()))
+            left = min(width, n - size)
+            fresh, R = _orthonormal(W - basis @ H, basis, random, scale, left)
+            full = size + left > room or left == 0
+            # Solving the small problem costs size³, so it waits until the basis has grown by a quarter.
+            if full or passes >= max_passes or (size >= 2 * k and size >= 1.25 * looked):
+                looked = size
+                theta, S = sl.eigh(T[:size, :size], check_finite=False)
+                theta, S = theta[::-1], S[:, ::-1]
+                largest = max(abs(theta[0]), abs(theta[-1])) or 1.0
+                residual = float(np.linalg.norm(R @ S[size - new :, :k], axis=0).max(initial=0.0)) / largest
                 note(f"residual {residual:.1e}")
-                if residual <= tol or passes >= max_passes:
-                    break
-            if size + fresh.shape[1] > room:
-                keep = min(size, max(k + width, (room - width) // 2))
-                Q[:, :keep] = basis @ S[:, :keep]
+                if residual <= tol or left == 0 or passes >= max_passes:
+                    return Eigenpairs(theta[:k], basis @ S[:, :k], residual, passes)
+            if full:  # thick restart: the best Ritz vectors carry over
+                size = looked = min(size, max(k + width, (room - width) // 2))
+                Q[:, :size] = basis @ S[:, :size]
                 T[:] = 0.0
-                T[range(keep), range(keep)] = theta[:keep]
-                size = keep
-    return Eigenpairs(theta[:k], Q[:, :size] @ S[:size, :k], residual, passes)
+                T[range(size), range(size)] = theta[:size]
 
 
 def _orthonormal(
     W: Doubles, basis: Doubles, random: np.random.Generator, scale: float = 0.0, width: int | None = None
 ) -> tuple[Doubles, Doubles]:
-    """Orthonormal block Q orthogonal to ``basis`` with ``W ≈ Q R``; directions that vanished are drawn anew."""
-    W = W - basis @ (basis.T @ W)
-    Q, R, order = sl.qr(W, mode="economic", pivoting=True, check_finite=False)
-    R = R[:, np.argsort(order)]
-    size = np.abs(R).max(axis=1)
-    lost = size <= np.finfo(float).eps * 10 * max(scale, float(size.max(initial=0.0)))
-    if lost.any():
-        R[lost] = 0.0
-        Q[:, lost] = random.standard_normal((len(Q), int(lost.sum())))
-    if width is not None and width < Q.shape[1]:
-        Q, R = Q[:, :width], R[:width]
-    # The residual of nearly dependent columns is mostly rounding: one more pass makes Q orthogonal to the basis.
-    Q -= basis @ (basis.T @ Q)
-    Q, again = np.linalg.qr(Q)
-    return Q, again @ R
+    """Orthonormal block Q, orthogonal to ``basis``, of at most ``width`` columns, with ``W ≈ Q R``.
+
+    Built from the small Gram matrix (two rounds make up for its squared condition), since products run at full speed
+    and Householder steps on tall blocks do not. Directions that vanished are drawn anew.
+    """
+    Q, R = W, np.eye(W.shape[1])
+    for round_ in range(3):
+        Q = Q - basis @ (basis.T @ Q)
+        values, vectors = sl.eigh(Q.T @ Q, check_finite=False)
+        values, vectors = values[::-1], vectors[:, ::-1]
+        lost = values <= max(1e-15 * values[0], (1e-14 * scale) ** 2, 1e-290) if round_ == 0 else values <= 1e-8
+        size = np.sqrt(np.where(lost, 1.0, values))
+        Q = Q @ (vectors / size)
+        R = np.where(lost, 0.0, size)[:, None] * vectors.T @ R
+        if round_ == 0 and width is not None:
+            Q, R, lost = Q[:, :width], R[:width], lost[:width]
+        if lost.any():
+            Q[:, lost] = random.standard_normal((len(Q), int(lost.sum()))) / np.sqrt(len(Q))
+        elif round_ > 0:
+            break
+    return Q, R

@@ -1,0 +1,89 @@
+"""``python -m benchmarks [TASK …] [--rounds N] [--only SYSTEM,…] [--out FILE]``; ``--help`` says more."""
+
+import argparse
+import os
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks import machine
+from benchmarks.rounds import play
+from benchmarks.table import section
+from benchmarks.task import Task
+from benchmarks.tasks import declared
+from lowdim.data import names
+
+_RESULTS = Path(__file__).with_name("results.md")
+_READING = """\
+Every run is a fresh process; systems take turns, one at a time, with the same number of threads. A small warm-up fit
+keeps imports and thread pools out of the figures.
+
+- **time**: a full fit once the process has fitted the same data before; median over rounds, with the smallest and
+  largest. This is the headline, since it compares the algorithms: how long a machine takes to hand out memory for the
+  first time varies much more, and charging it would favour lowdim, which asks for least.
+- **ratio**: time divided by that of the first row in the same round, median over rounds; 2 is twice as long.
+- **first fit**: the same fit on its first run in the process, new memory included.
+- **memory**: highest peak of the resident set in the first fit, over its level before, when the data were loaded.
+- **quality**: the worst of all rounds.
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    args = _arguments(argv)
+    chosen = [(m, t) for m, t in declared() if not args.tasks or any(t.name.startswith(part) for part in args.tasks)]
+    if not chosen:
+        every = ", ".join(task.name for _, task in declared())
+        print(f"benchmarks: no task starts with {' or '.join(args.tasks)}; there are {every}.", file=sys.stderr)
+        return 2
+    out = args.out or (None if args.tasks or args.only else _RESULTS)
+    if out is None:
+        print(f"A part of the tables is printed only, {_RESULTS.name} is left alone; pass --out FILE to write one.")
+    if not os.environ.get("LOWDIM_DATA"):
+        print("LOWDIM_DATA is not set: only tasks on generated data and data that come with scikit-learn are run.")
+    parts = [_head(argv)]
+    for module, task in chosen:
+        parts.append(_one(module, task, args))
+        print(f"\n{parts[-1]}", flush=True)
+        if out:
+            out.write_text(
+                "\n".join(parts), encoding="utf-8"
+            )  # after each task, so that an interrupted run keeps what it has
+    return 0
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Time, memory and quality beside the peers."
+    )
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help="beginning of the names of tasks to run, such as pca")
+    parser.add_argument("--rounds", type=int, help="runs of each system (default: what each task asks for, mostly 5)")
+    parser.add_argument(
+        "--only", default="", help="systems to run, by the beginning of their names, with commas between"
+    )
+    parser.add_argument("--out", type=Path, help=f"file for the tables (default for a whole run: {_RESULTS.name})")
+    return parser.parse_args(argv)
+
+
+def _one(module: str, task: Task, args: argparse.Namespace) -> str:
+    """Section of one task; why it was not run, where it was not."""
+    if task.needs and task.needs not in names():
+        return f"## {task.title}\n\nNot run: {task.needs!r} is not in a folder named by LOWDIM_DATA.\n"
+    wanted = tuple(args.only.split(","))
+    systems = [name for name in task.systems if name.startswith(wanted) or name == task.subtract]
+    with tempfile.TemporaryDirectory(prefix="lowdim-benchmarks-") as folder:
+        rows = play(
+            module, task, systems, args.rounds or task.rounds, Path(folder), lambda text: print(text, flush=True)
+        )
+    return section(task, rows)
+
+
+def _head(argv: list[str] | None) -> str:
+    command = " ".join(["python -m benchmarks", *(sys.argv[1:] if argv is None else argv)])
+    facts = {"date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC", "command": f"`{command}`"} | machine.describe()
+    lines = "\n".join(f"| {label} | {value} |" for label, value in facts.items())
+    return f"# lowdim beside its peers\n\n{_READING}\n| | |\n|---|---|\n{lines}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

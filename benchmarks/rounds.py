@@ -1,0 +1,68 @@
+"""The rounds of one task: every system in turn, each run a fresh process, never two at a time."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.task import Task
+from lowdim.work import jobs
+
+_ROOT = Path(__file__).resolve().parent.parent
+_LIMIT = 1800  # seconds for one run
+
+
+@dataclass
+class Row:
+    """What the runs of one system gave: one report a round, or why there is none."""
+
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    error: str = ""
+
+
+def play(
+    module: str, task: Task, systems: list[str], rounds: int, folder: Path, say: Callable[[str], None]
+) -> dict[str, Row]:
+    """Run ``systems`` of ``task`` (declared in ``module``), A B C A B C …; one that fails is not tried again."""
+    data = task.data(folder)  # also where the task needs no reference: files are written here, not inside a run
+    if task.reference:
+        say(f"{task.name}: reference in float64")
+        np.save(folder / f"{task.name}.npy", task.reference(data))
+    del data
+    rows = {name: Row() for name in systems}
+    for turn in range(rounds):
+        for name, row in rows.items():
+            if row.error or (turn and task.systems[name].once):
+                continue
+            report = _run(module, task.name, name, folder)
+            row.error = report.get("error", "")
+            if row.error:
+                say(f"{task.name}: {name}: {row.error}")
+                continue
+            row.runs.append(report)
+            say(f"{task.name}: round {turn + 1} of {rounds}: {name}: {report['again']:.4g} s")
+    return rows
+
+
+def _run(module: str, task: str, system: str, folder: Path) -> dict[str, Any]:
+    """Report of one process; its death is a report too."""
+    command = [sys.executable, "-m", "benchmarks.worker", module, task, system, str(folder)]
+    threads = str(jobs.available())
+    shared = {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
+    try:
+        ended = subprocess.run(
+            command, cwd=_ROOT, env=os.environ | shared, capture_output=True, text=True, timeout=_LIMIT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"stopped after {_LIMIT} s"}
+    if ended.returncode < 0:
+        return {"error": f"ended by signal {-ended.returncode}"}
+    if ended.returncode:
+        return {"error": (ended.stderr.strip() or f"exit status {ended.returncode}").splitlines()[-1]}
+    return json.loads(ended.stdout.splitlines()[-1])

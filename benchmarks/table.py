@@ -1,0 +1,62 @@
+"""Results as Markdown."""
+
+from statistics import median
+
+from benchmarks.rounds import Row
+from benchmarks.task import Task
+
+_NOTHING = "–"
+
+
+def seconds(t: float) -> str:
+    return f"{t:.3g} s" if t >= 1 else f"{1000 * t:.3g} ms"
+
+
+def megabytes(n: int | None) -> str:
+    return _NOTHING if n is None else f"{n / 1e6:,.0f} MB"
+
+
+def figure(x: float) -> str:
+    return f"{x:.1e}" if abs(x) < 1e-3 else f"{x:.3g}"
+
+
+def table(task: Task, rows: dict[str, Row]) -> str:
+    """One task: a line per system, the failed ones with their reason."""
+    first = next(iter(task.systems))
+    base = rows.get(task.subtract or "", Row())
+    heads = ("system", "time", "min – max", f"ratio to {first}", "first fit", "memory", task.quality_name)
+    lines = [_line(heads), _line(["---"] + ["---:"] * (len(heads) - 1))]
+    for name, row in rows.items():
+        if row.error or not row.runs:
+            lines.append(_line([name, f"failed: {row.error.replace('|', '/')}", *[""] * (len(heads) - 2)]))
+            continue
+        own, alike = (Row() if name == task.subtract else base), rows.get(first, Row())
+        times = _net(row, own, "again")
+        ratios = [t / reference for t, reference in zip(times, _net(alike, base, "again"), strict=False)]
+        qualities = [run["quality"] for run in row.runs if run["quality"] is not None]
+        memories = [run["memory"] for run in row.runs if run["memory"] is not None]
+        cells = [
+            name + (" (one run, first fit)" if task.systems[name].once else ""),
+            seconds(median(times)),
+            f"{seconds(min(times))} – {seconds(max(times))}",
+            f"{median(ratios):.2f}" if ratios and name != task.subtract else _NOTHING,
+            seconds(median(_net(row, own, "first"))),
+            megabytes(max(memories, default=None)),
+            figure(max(qualities)) if qualities else _NOTHING,
+        ]
+        lines.append(_line(cells))
+    return "\n".join(lines)
+
+
+def section(task: Task, rows: dict[str, Row]) -> str:
+    return "\n\n".join(part for part in (f"## {task.title}", table(task, rows), task.note) if part) + "\n"
+
+
+def _net(row: Row, base: Row, key: str) -> list[float]:
+    """Seconds of each round, less those of ``base`` in the same round."""
+    off = [run[key] for run in base.runs] + [0.0] * len(row.runs)
+    return [run[key] - less for run, less in zip(row.runs, off, strict=False)]
+
+
+def _line(cells: object) -> str:
+    return "| " + " | ".join(cells) + " |"  # type: ignore[call-overload]

@@ -1,0 +1,53 @@
+"""One run in a process of its own: ``python -m benchmarks.worker MODULE TASK SYSTEM FOLDER`` prints one line of JSON.
+
+A warm-up on a small cut takes imports, thread pools and the choice of kernels out of the figures. Then the full fit
+runs for the first time (its memory is new and must be had from the system) and again (it need not be).
+"""
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.task import System, Task
+
+_LONG_ENOUGH = 0.5  # seconds: short fits are repeated until they add up to this, and their median counts
+
+
+def measure(task: Task, system: System, folder: Path) -> dict[str, Any]:
+    """Seconds of the first fit and of the later ones, bytes at the peak of the first, and the quality reached."""
+    X = system.prepare(task.data(folder))
+    if not system.once:
+        system.fit(X if task.warm_up is None else X[: task.warm_up])
+    with task.memory() as peak:
+        start = perf_counter()
+        fitted = system.fit(X)
+        first = perf_counter() - start
+    again: list[float] = []
+    while not system.once and sum(again) < _LONG_ENOUGH:
+        del fitted
+        start = perf_counter()
+        fitted = system.fit(X)
+        again.append(perf_counter() - start)
+    reference = np.load(folder / f"{task.name}.npy") if task.reference else None
+    quality = task.quality(fitted, reference)
+    return {"first": first, "again": median(again or [first]), "memory": peak.growth, "quality": quality}
+
+
+def main(module: str, name: str, system: str, folder: str) -> None:
+    task = next(task for task in import_module(module).TASKS if task.name == name)
+    try:
+        report = measure(task, task.systems[system], Path(folder))
+    except Exception as error:
+        text = str(error).strip() or "no reason given"
+        report = {"error": f"{type(error).__name__}: {text.splitlines()[0]}"}
+    print(json.dumps(report), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,11 @@
+// The extension module: one line per kernel.
+#include "bind.hpp"
+
+namespace lowdim::bind {
+void bind_scatter(nb::module_& m);
+} // namespace lowdim::bind
+
+NB_MODULE(_native, m) {
+    m.doc() = "Native kernels of lowdim.";
+    lowdim::bind::bind_scatter(m);
+}

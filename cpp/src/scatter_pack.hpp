@@ -1,0 +1,131 @@
+// Packed storage for the scatter kernels: rows of any strides in, panels of columns out.
+#pragma once
+
+#include "scatter_kernels.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace lowdim::detail {
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Uninitialised memory on cache lines; on huge pages where it is large, since touching it first costs a fault
+// a page.
+template <class T> class Aligned {
+public:
+    explicit Aligned(std::size_t size) {
+        const std::size_t bytes = size * sizeof(T);
+        const std::align_val_t alignment{bytes < huge ? 64 : huge};
+        data_ = {static_cast<T*>(::operator new(bytes, alignment)), Free{alignment}};
+#if defined(__linux__)
+        if (bytes >= huge)
+            (void)madvise(data_.get(), bytes / huge * huge,
+                          MADV_HUGEPAGE); // advice: no harm where it is refused
+#endif
+    }
+    T* get() const { return data_.get(); }
+
+private:
+    static constexpr std::size_t huge = std::size_t{1} << 21;
+    struct Free {
+        std::align_val_t alignment;
+        void operator()(T* p) const { ::operator delete(p, alignment); }
+    };
+    std::unique_ptr<T, Free> data_{nullptr, Free{std::align_val_t{64}}};
+};
+
+// Five cache lines between panels, lest rows of all of them fall into the same few cache sets.
+inline std::size_t panel_bytes(const Kernel& k, std::int64_t chunk) {
+    return static_cast<std::size_t>(chunk) * k.panel * k.item + 5 * 64;
+}
+
+template <class T> class Packer {
+public:
+    Packer(const Strided<T>& X, const ScatterTerms& terms, const Kernel& kernel, std::int64_t chunk)
+        : X(X), terms(terms), k(kernel), panels(ceil_div(X.cols, k.panel)),
+          panel_bytes_(panel_bytes(k, chunk)) {
+        if (terms.shift || terms.weights) {
+            shift.assign(panels * k.panel, 0.0);
+            if (terms.shift)
+                std::copy_n(terms.shift, X.cols, shift.begin());
+        }
+    }
+
+    // Of a packed chunk.
+    std::size_t bytes() const { return panel_bytes_ * panels; }
+
+    // Packs panels first .. last − 1 of some rows and adds to their columns' sums (n_classes × panels·panel).
+    void pack(std::int64_t start, std::int64_t rows, std::int64_t first, std::int64_t last, std::byte* packed,
+              double* sums) const {
+        const std::int64_t end = start + rows;
+        if (std::abs(X.col_stride) > std::abs(X.row_stride)) // columns are what lies close together
+            for (std::int64_t p = first; p < last; ++p)
+                for (std::int64_t r = start; r < end; r += many)
+                    block(p, r, std::min(many, end - r), packed + (r - start) * k.panel * k.item, sums);
+        else
+            for (std::int64_t r = start; r < end; r += few)
+                for (std::int64_t p = first; p < last; ++p)
+                    block(p, r, std::min(few, end - r), packed + (r - start) * k.panel * k.item, sums);
+    }
+
+private:
+    static constexpr std::int64_t few = 4, many = 32; // rows at a time; multiples of every group
+
+    const Strided<T>& X;
+    const ScatterTerms& terms;
+    const Kernel& k;
+    const std::int64_t panels;
+    const std::size_t panel_bytes_;
+    std::vector<double> shift; // padded to whole panels; empty when neither shift nor weights were given
+
+    // Columns that are not contiguous, the last panel and the last rows go through a small buffer.
+    void block(std::int64_t p, std::int64_t row, std::int64_t rows, std::byte* packed, double* sums) const {
+        const std::int64_t column = p * k.panel, columns = std::min<std::int64_t>(k.panel, X.cols - column);
+        const T* source = X.data + row * X.row_stride + column * X.col_stride;
+        PackBlock block{.source = source,
+                        .stride = X.row_stride,
+                        .rows = rows,
+                        .shift = shift.empty() ? nullptr : shift.data() + column,
+                        .weights = terms.weights ? terms.weights + row : nullptr,
+                        .labels = terms.labels ? terms.labels + row : nullptr,
+                        .sums = sums + column,
+                        .class_stride = panels * k.panel,
+                        .packed = packed + p * panel_bytes_};
+        const Pack to_panel = shift.empty() ? k.pack : k.pack_full;
+        if (X.col_stride == 1 && columns == k.panel && rows % k.group == 0)
+            return to_panel(block);
+        alignas(64) T buffer[many * most_panel];
+        gather(source, rows, columns, buffer);
+        block.source = buffer;
+        block.stride = k.panel;
+        to_panel(block);
+    }
+
+    void gather(const T* source, std::int64_t rows, std::int64_t columns, T* buffer) const {
+        const std::int64_t padded = ceil_div(rows, k.group) * k.group;
+        if (columns != k.panel || padded != rows)
+            std::fill_n(buffer, padded * k.panel, T{0});
+        if (X.col_stride == 1)
+            for (std::int64_t r = 0; r < rows; ++r)
+                std::memcpy(buffer + r * k.panel, source + r * X.row_stride, columns * sizeof(T));
+        else if (std::abs(X.col_stride) > std::abs(X.row_stride))
+            for (std::int64_t j = 0; j < columns; ++j)
+                for (std::int64_t r = 0; r < rows; ++r)
+                    buffer[r * k.panel + j] = source[r * X.row_stride + j * X.col_stride];
+        else
+            for (std::int64_t r = 0; r < rows; ++r)
+                for (std::int64_t j = 0; j < columns; ++j)
+                    buffer[r * k.panel + j] = source[r * X.row_stride + j * X.col_stride];
+    }
+};
+
+} // namespace lowdim::detail

@@ -55,7 +55,7 @@ sanitize: $(STAMP) ## native tests under AddressSanitizer and UndefinedBehaviorS
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DLOWDIM_SANITIZE=ON -DLOWDIM_STRICT=ON \
 	  -DPython_EXECUTABLE=$(abspath $(BIN)/python)
 	$(BIN)/cmake --build $(SANITIZED)
-	LOWDIM_NATIVE=$(abspath $(SANITIZED)) LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
+	LOWDIM_NATIVE=$(abspath $(SANITIZED)) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python -m pytest tests/native
 
 clean: ## remove .venv and build

@@ -58,9 +58,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("tasks", nargs="*", metavar="TASK", help="beginning of the names of tasks to run, such as pca")
     parser.add_argument("--rounds", type=int, help="runs of each system (default: what each task asks for, mostly 5)")
-    parser.add_argument(
-        "--only", default="", help="systems to run, by the beginning of their names, with commas between"
-    )
+    parser.add_argument("--only", default="", help="libraries to run, with commas between, such as lowdim,scikit-learn")
     parser.add_argument("--out", type=Path, help=f"file for the tables (default for a whole run: {_RESULTS.name})")
     return parser.parse_args(argv)
 
@@ -69,13 +67,18 @@ def _one(module: str, task: Task, args: argparse.Namespace) -> str:
     """Section of one task; why it was not run, where it was not."""
     if task.needs and task.needs not in names():
         return f"## {task.title}\n\nNot run: {task.needs!r} is not in a folder named by LOWDIM_DATA.\n"
-    wanted = tuple(args.only.split(","))
-    systems = [name for name in task.systems if name.startswith(wanted) or name == task.subtract]
+    wanted = [task.subtract, *args.only.split(",")]
+    systems = [name for name in task.systems if not args.only or name in wanted or _library(name) in wanted]
     with tempfile.TemporaryDirectory(prefix="lowdim-benchmarks-") as folder:
         rows = play(
             module, task, systems, args.rounds or task.rounds, Path(folder), lambda text: print(text, flush=True)
         )
     return section(task, rows)
+
+
+def _library(system: str) -> str:
+    """First word of a system's name."""
+    return system.split(maxsplit=1)[0].rstrip(":")
 
 
 def _head(argv: list[str] | None) -> str:

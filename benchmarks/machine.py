@@ -45,7 +45,5 @@ def _blas() -> str:
     import scipy.linalg  # noqa: F401  # SciPy brings a BLAS of its own
     from threadpoolctl import threadpool_info
 
-    found = {
-        f"{i['internal_api']} {i['version']} ({i['architecture']})": i for i in threadpool_info() if "architecture" in i
-    }
-    return ", ".join(found)
+    blas = [i for i in threadpool_info() if i["user_api"] == "blas"]
+    return ", ".join(dict.fromkeys(f"{i['internal_api']} {i['version']} ({i['architecture']})" for i in blas))

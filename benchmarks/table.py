@@ -1,5 +1,6 @@
 """Results as Markdown."""
 
+from collections.abc import Iterable
 from statistics import median
 
 from benchmarks.rounds import Row
@@ -58,5 +59,5 @@ def _net(row: Row, base: Row, key: str) -> list[float]:
     return [run[key] - less for run, less in zip(row.runs, off, strict=False)]
 
 
-def _line(cells: object) -> str:
-    return "| " + " | ".join(cells) + " |"  # type: ignore[call-overload]
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

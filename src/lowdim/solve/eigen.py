@@ -6,17 +6,20 @@ reached.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
+from lowdim.work import jobs
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
 
 Doubles = NDArray[np.float64]
 Operator = Callable[[NDArray], NDArray]
+_SMALL = 1500  # side up to which LAPACK gains nothing from threads
 
 
 class Eigenpairs(NamedTuple):
@@ -35,7 +38,7 @@ def eigh_top(A: NDArray, k: int) -> Eigenpairs:
     array([3., 2.])
     """
     n = len(A)
-    with stage("eigenvectors"):
+    with stage("eigenvectors"), jobs.alone() if n <= _SMALL else nullcontext():
         if k > n // 3:
             values, vectors = sl.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
         else:
@@ -87,7 +90,8 @@ def eigh_top_operator(
             # Solving the small problem costs size³, so it waits until the basis has grown by a quarter.
             if full or passes >= max_passes or (size >= 2 * k and size >= 1.25 * looked):
                 looked = size
-                theta, S = sl.eigh(T[:size, :size], check_finite=False)
+                with jobs.alone():
+                    theta, S = sl.eigh(T[:size, :size], check_finite=False)
                 theta, S = theta[::-1], S[:, ::-1]
                 largest = max(abs(theta[0]), abs(theta[-1])) or 1.0
                 residual = float(np.linalg.norm(R @ S[size - new :, :k], axis=0).max(initial=0.0)) / largest
@@ -112,7 +116,8 @@ def _orthonormal(
     Q, R = W, np.eye(W.shape[1])
     for round_ in range(3):
         Q = Q - basis @ (basis.T @ Q)
-        values, vectors = sl.eigh(Q.T @ Q, check_finite=False)
+        with jobs.alone():
+            values, vectors = sl.eigh(Q.T @ Q, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         lost = values <= max(1e-15 * values[0], (1e-14 * scale) ** 2, 1e-290) if round_ == 0 else values <= 1e-8
         size = np.sqrt(np.where(lost, 1.0, values))

@@ -70,6 +70,16 @@ def using(n_jobs: int | None) -> Iterator[int]:
         _current.reset(token)
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """Hold BLAS to one thread, for small problems: there threads wait for each other more than they work.
+
+    It also makes results independent of ``n_jobs`` to the bit.
+    """
+    with _blas().limit(limits=1):
+        yield
+
+
 def current() -> int:
     """Threads that a kernel called now may use."""
     return _current.get() or available()

@@ -1,0 +1,138 @@
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from benchmarks.__main__ import main
+from benchmarks.memory import Anonymous, Resident
+from benchmarks.rounds import Row, play
+from benchmarks.table import section, table
+from benchmarks.task import System, Task
+from benchmarks.tasks import declared
+from benchmarks.tasks.pca import eigenvalue_error, variances
+
+HERE = str(Path(__file__).parent)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """The tiny task and what one round of it gave."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(HERE)
+        patch.setenv("PYTHONPATH", HERE)
+        from tiny_tasks import TASKS
+
+        folder = tmp_path_factory.mktemp("runs")
+        rows = play("tiny_tasks", TASKS[0], list(TASKS[0].systems), 1, folder, lambda text: None)
+    return TASKS[0], rows
+
+
+def run(again, quality=None, memory=10**6):
+    return {"first": 2 * again, "again": again, "memory": memory, "quality": quality}
+
+
+def task_of(*names, **options):
+    systems = {name: System(lambda X: X) for name in names}
+    return Task("t", "T", lambda folder: None, systems, lambda fitted, reference: None, "error", **options)
+
+
+def test_each_system_is_measured_in_a_process_of_its_own(tiny):
+    _, rows = tiny
+    for name in ("lowdim", "scikit-learn"):
+        (report,) = rows[name].runs
+        assert 0 < report["again"] < 60
+        assert report["quality"] < 1e-10
+        assert report["memory"] is None or report["memory"] >= 0
+
+
+def test_a_failing_system_is_reported_in_its_row_and_hides_no_other(tiny):
+    task, rows = tiny
+    assert rows["raises"].error == "ValueError: no such | thing"
+    assert rows["dies"].error == "exit status 3"
+    assert rows["missing"].error.startswith("ModuleNotFoundError")
+    text = section(task, rows)
+    assert "| raises | failed: ValueError: no such / thing |" in text
+    assert "| lowdim |" in text
+    assert len({line.count("|") for line in text.splitlines() if line.startswith("|")}) == 1
+
+
+def test_ratio_is_taken_round_by_round():
+    # The machine slows down in the second round: each ratio is 3, that of pooled minima would not be.
+    rows = {"a": Row([run(1.0), run(10.0), run(2.0)]), "b": Row([run(3.0), run(30.0), run(6.0)])}
+    line = table(task_of("a", "b"), rows).splitlines()[-1]
+    assert "| b | 6 s | 3 s – 30 s | 3.00 |" in line
+
+
+def test_the_baseline_is_taken_off_the_others():
+    rows = {"a": Row([run(1.5)]), "b": Row([run(2.5)]), "nothing": Row([run(0.5)])}
+    lines = table(task_of("a", "b", "nothing", subtract="nothing"), rows).splitlines()
+    assert lines[2].startswith("| a | 1 s |")
+    assert "| 2.00 |" in lines[3]
+    assert lines[4].startswith("| nothing | 500 ms |")
+
+
+def test_table_without_the_first_system_has_no_ratios():
+    assert "| b | 2 s | 2 s – 2 s | – |" in table(task_of("a", "b"), {"b": Row([run(2.0)])})
+
+
+def test_worst_quality_of_all_rounds_is_shown():
+    assert table(task_of("a"), {"a": Row([run(1.0, 1e-6), run(1.0, 2e-6)])}).endswith("| 2.0e-06 |")
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (6, 40)])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_reference_variances_are_squared_singular_values(shape, kind):
+    X = np.random.default_rng(0).random(shape)
+    expected = np.linalg.svd(X - X.mean(0), compute_uv=False)[:3] ** 2 / (shape[0] - 1)
+    np.testing.assert_allclose(variances(kind(X), 3), expected, rtol=1e-10)
+
+
+def test_eigenvalue_error_is_the_largest_relative_one():
+    reference = np.array([4.0, 2.0])
+    assert eigenvalue_error(SimpleNamespace(explained_variance_=np.array([4.4, 2.1])), reference) == pytest.approx(0.1)
+    scores = np.array([[1.0, 1.0], [-1.0, -1.0]])  # variance 2 in both columns
+    assert eigenvalue_error(scores, reference) == pytest.approx(0.5)
+    assert eigenvalue_error(None, reference) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+@pytest.mark.parametrize("kind", [Resident, Anonymous])
+def test_peak_memory_sees_what_is_freed_again(kind):
+    with kind() as peak:
+        block = np.ones(8 * 2**20)
+        for _ in range(20):
+            block.sum()
+        del block
+    assert peak.growth == pytest.approx(64 * 2**20, rel=0.1)
+
+
+def test_declared_tasks_are_distinct_and_start_with_lowdim():
+    tasks = [task for _, task in declared()]
+    assert len({task.name for task in tasks}) == len(tasks) > 5
+    assert all(next(iter(task.systems)).startswith("lowdim") for task in tasks)
+
+
+def test_missing_data_are_said_and_a_part_does_not_overwrite_the_results(monkeypatch, tmp_path, capsys):
+    monkeypatch.delenv("LOWDIM_DATA", raising=False)
+    monkeypatch.setattr("benchmarks.__main__._RESULTS", tmp_path / "results.md")
+    assert main(["pca-faces"]) == 0
+    said = capsys.readouterr().out
+    assert "LOWDIM_DATA is not set" in said
+    assert "Not run: 'faces'" in said
+    assert not (tmp_path / "results.md").exists()
+
+
+def test_an_unknown_task_is_refused_with_the_known_ones(capsys):
+    assert main(["nonesuch"]) == 2
+    assert "pca-faces" in capsys.readouterr().err
+
+
+def test_results_name_machine_versions_and_command(monkeypatch, tmp_path):
+    monkeypatch.delenv("LOWDIM_DATA", raising=False)
+    assert main(["pca-faces", "--out", str(tmp_path / "out.md")]) == 0
+    text = (tmp_path / "out.md").read_text()
+    for part in ("CPU", "instruction set", "numpy", "scikit-learn-intelex", "BLAS", "python -m benchmarks pca-faces"):
+        assert part in text

@@ -68,7 +68,7 @@ def _dense_sums(X: NDArray, weights: Doubles | None, tick: Any) -> tuple[Doubles
         return sums[0], products, np.zeros(d)
     shift = _pilot(X)
     dtype = float_dtype(X.dtype)
-    if X.dtype == dtype:
+    if X.dtype == dtype and X.flags.aligned:
         sums, products = _native.scatter(X, shift=shift, weights=weights, n_threads=jobs.current(), tick=tick)
         return sums[0], products, shift
     all_sums, all_products = np.zeros(d), np.zeros((d, d))

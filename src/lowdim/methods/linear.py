@@ -58,13 +58,18 @@ class LinearReducer(Reducer):
         return Y
 
     def _scores(self, X: Any, dtype: np.dtype) -> NDArray:
+        """``X P − m P``: what cancels is no larger than the rounding of ``m`` itself."""
         P = self._projection()
+        offset = (self.mean_.astype(np.float64) @ P).astype(dtype)
         if sp.issparse(X):
-            return np.asarray(X @ P - self.mean_.astype(np.float64) @ P).astype(dtype)
-        P, mean = P.astype(dtype), self.mean_.astype(dtype)
-        Y = np.empty((X.shape[0], P.shape[1]), dtype)
-        for rows, Z in row_blocks(X, dtype, less=mean):
-            np.matmul(Z, P, out=Y[rows])
+            Y = np.asarray(X @ P).astype(dtype)
+        elif X.dtype == dtype and (X.flags.c_contiguous or X.flags.f_contiguous):
+            Y = X @ P.astype(dtype)
+        else:
+            Y, P = np.empty((X.shape[0], P.shape[1]), dtype), P.astype(dtype)
+            for rows, block in row_blocks(X, dtype):
+                np.matmul(block, P, out=Y[rows])
+        Y -= offset
         return Y
 
     @applying

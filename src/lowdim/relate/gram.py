@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim import _native
+from lowdim.work import jobs
 from lowdim.work.blocks import column_blocks, float_dtype, row_blocks
 from lowdim.work.progress import stage
 
@@ -79,7 +81,14 @@ class Centred:
 
         def apply(V: NDArray) -> NDArray:
             V = V / scale
-            Y = w[:, None] * (X @ V - self.mean @ V)
-            return np.asarray((XT @ Y - np.outer(self.mean, Y.sum(axis=0))) / scale)
+            Y = w[:, None] * (csr_product(X, V) - self.mean @ V)
+            return (csr_product(XT, Y) - np.outer(self.mean, Y.sum(axis=0))) / scale
 
         return apply
+
+
+def csr_product(X: Any, V: Doubles) -> Doubles:
+    """``X V`` for float64 CSR ``X`` and a block of vectors, on all threads allowed."""
+    if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:  # more than 2³¹ stored values
+        return np.asarray(X @ V)
+    return _native.csr_product(X.indptr, X.indices, X.data, np.ascontiguousarray(V), n_threads=jobs.current())

@@ -7,7 +7,8 @@
 
 namespace lowdim {
 
-// Compressed sparse rows: row i holds values[starts[i] .. starts[i + 1] − 1] in the columns of the same places.
+// Compressed sparse rows: row i holds values[starts[i] .. starts[i + 1] − 1] in the columns of the same
+// places.
 struct Csr {
     const std::int32_t* starts; // (rows + 1,)
     const std::int32_t* columns;

@@ -125,6 +125,12 @@ def test_a_proportion_of_variance_works_with_every_solver(solver, proportion, di
     assert pca.explained_variance_ratio_.sum() >= proportion
 
 
+@pytest.mark.parametrize("number", [np.float32(0.9), np.float64(0.9), np.float16(0.9)])
+def test_a_proportion_may_be_any_kind_of_number(number, digits):
+    assert PCA(number).fit(digits).n_components_ == PCA(0.9).fit(digits).n_components_
+    assert PCA(np.int16(3)).fit(digits).n_components_ == 3
+
+
 @each_solver
 def test_elbow_keeps_what_stands_before_the_corner(solver, rng):
     X = rng.normal(size=(300, 20)) * np.r_[9, 8, 7, np.full(17, 0.5)]
@@ -234,6 +240,12 @@ def test_any_partition_into_chunks_gives_the_same_model(cuts, seed):
     np.testing.assert_allclose(chunks.explained_variance_, whole.explained_variance_)
     np.testing.assert_allclose(chunks.transform(X), whole.transform(X), atol=1e-8)
     assert chunks.solver_ == "streaming"
+
+
+def test_chunks_of_wide_data_keep_as_many_components_as_a_fit(rng):
+    X = rng.normal(size=(8, 20))
+    chunks = PCA().partial_fit(X[:3]).partial_fit(X[3:])
+    assert chunks.n_components_ == PCA().fit(X).n_components_ == 8
 
 
 def test_partial_fit_goes_on_after_a_fit_and_after_a_file(decaying, tmp_path):

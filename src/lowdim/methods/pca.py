@@ -5,6 +5,7 @@ scores are ``Y = (X − m) U``. Variances are reported with the divisor ``n − 
 """
 
 import warnings
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,11 @@ from lowdim.data import gate, options
 from lowdim.methods.base import fitting
 from lowdim.methods.linear import LinearReducer
 from lowdim.relate.gram import Centred
-from lowdim.relate.moments import Moments, column_moments, moments
+from lowdim.relate.moments import ColumnMoments, Moments, column_moments, moments
 from lowdim.solve.components import completed, components_for, elbow
 from lowdim.solve.eigen import eigh_top, eigh_top_operator
 from lowdim.solve.signs import signs
-from lowdim.work import memory
+from lowdim.work import jobs, memory
 from lowdim.work.blocks import float_dtype
 from lowdim.work.random import seed_of
 
@@ -192,7 +193,8 @@ class PCA(LinearReducer):
     def __getattr__(self, name: str) -> Any:
         if name in _LEARNT and "_moments" in vars(self):
             M = Moments(*self._moments)
-            self._solve_moments(M, len(M.mean))
+            with jobs.using(self.n_jobs):
+                self._solve_moments(M, min(len(M.mean), max(1, int(M.weight))))
             return vars(self)[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -201,15 +203,8 @@ class PCA(LinearReducer):
         scale = self._scales(M.mean, np.diag(M.scatter) / M.weight)
         S = M.scatter / np.outer(scale, scale)
         pairs = eigh_top(S, self._enough(limit))
-        self._keep(
-            pairs.values,
-            pairs.vectors.T,
-            np.sum(np.diag(M.scatter) / scale**2),
-            M.weight,
-            M.mean,
-            scale,
-            limit,
-        )
+        total = float(np.sum(np.diag(M.scatter) / scale**2))
+        self._keep(pairs.values, pairs.vectors.T, total, M, scale, limit)
 
     def _solve_rows(self, X: Any, weights: NDArray | None, limit: int) -> None:
         """Solvers that need the rows ``Z``: centred, scaled and weighted, but never stored unless by the SVD."""
@@ -228,7 +223,7 @@ class PCA(LinearReducer):
             values = np.square(s)
         else:
             values, vectors = self._krylov(Z, k, total)
-        self._keep(values, vectors, total, M.weight, M.mean, scale, limit)
+        self._keep(values, vectors, total, M, scale, limit)
 
     def _krylov(self, Z: Centred, k: int, total: float) -> tuple[NDArray, NDArray]:
         """Leading eigenpairs of ``ZᵀZ`` by products alone; more of them until they hold the proportion asked for."""
@@ -240,8 +235,8 @@ class PCA(LinearReducer):
 
         tol = 1e-5 if self._dtype == "float32" else 1e-8
         pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol)
-        if isinstance(self.n_components, float):
-            while k < min(n, d) and pairs.values.sum() < self.n_components:
+        if self._proportion is not None:
+            while k < min(n, d) and pairs.values.sum() < self._proportion:
                 k = min(2 * k, n, d)
                 pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol, start=pairs.vectors)
         return pairs.values * total, pairs.vectors.T
@@ -253,11 +248,17 @@ class PCA(LinearReducer):
 
     def _enough(self, limit: int) -> int:
         """How many components to compute before the number to keep is known."""
-        if isinstance(self.n_components, int | np.integer):
+        if isinstance(self.n_components, Integral):
             return int(self.n_components)
         if self.solver_ == "randomized" and self.n_components is not None:
             return min(limit, _FIRST_LOOK)
         return limit
+
+    @property
+    def _proportion(self) -> float | None:
+        """Share of the variance asked for, if ``n_components`` is one."""
+        asked = self.n_components
+        return float(asked) if isinstance(asked, Real) and not isinstance(asked, Integral) else None
 
     @property
     def _precision(self) -> str:
@@ -269,36 +270,35 @@ class PCA(LinearReducer):
         values: NDArray,
         vectors: NDArray,
         total: float,
-        weight: float,
-        mean: NDArray,
+        M: Moments | ColumnMoments,
         scale: NDArray,
         limit: int,
     ) -> None:
-        """Set the fitted attributes from eigenvalues of the scatter, in the precision of the data."""
+        """Set the fitted attributes from eigenpairs of the scatter and its trace, in the precision of the data."""
         values = np.pad(values, (0, max(0, self._enough(limit) - len(values))))
-        none = values <= max(values[0], 0.0) * len(mean) * np.finfo(self._precision).eps
+        none = values <= max(values[0], 0.0) * len(scale) * np.finfo(self._precision).eps
         values = np.where(none, 0.0, values)
         ratios = values / total if total > 0 else np.zeros_like(values)
-        if weight <= 1 and values[0] > 0:
+        if M.weight <= 1 and values[0] > 0:
             raise ValueError(
-                f"PCA: sample weights count repetitions, so they must add up to more than 1; got {weight:g}. "
+                f"PCA: sample weights count repetitions, so they must add up to more than 1; got {M.weight:g}. "
                 "Multiply them, for example by the number of rows."
             )
         k = min(self._enough(limit), len(values))
-        if isinstance(self.n_components, float):
-            k = components_for(self.n_components, ratios)
+        if self._proportion is not None:
+            k = components_for(self._proportion, ratios)
         elif self.n_components == "elbow":
             k = elbow(values)
         vectors = completed(vectors[: min(k, int(np.count_nonzero(values)))], k)
         self.components_ = (vectors * signs(vectors)[:, None]).astype(self._dtype)
-        self.explained_variance_ = (values[:k] / max(weight - 1, 1.0 * (weight <= 1))).astype(self._dtype)
+        self.explained_variance_ = (values[:k] / (M.weight - 1 if M.weight > 1 else 1.0)).astype(self._dtype)
         self.explained_variance_ratio_ = ratios[:k].astype(self._dtype)
-        self.mean_ = mean.astype(self._dtype)
+        self.mean_ = M.mean.astype(self._dtype)
         self.scale_ = scale.astype(self._dtype)
         self.n_components_ = k
 
     def _demand_room_for_components(self, limit: int, what: str) -> None:
-        if isinstance(self.n_components, int | np.integer) and self.n_components > limit:
+        if isinstance(self.n_components, Integral) and self.n_components > limit:
             raise ValueError(
                 f"PCA: n_components must be at most {what} = {limit}; got {self.n_components}. "
                 "Lower it or pass more data."
@@ -324,7 +324,7 @@ def _choose(X: Any, n_components: Any) -> str:
     a small count of components is cheaper by products alone. Files are read once, in order.
     """
     n, d = X.shape
-    few = isinstance(n_components, int | np.integer) and 10 * n_components <= min(n, d)
+    few = isinstance(n_components, Integral) and 10 * n_components <= min(n, d)
     if few and min(n, d) > (_DIRECT_SPARSE if sp.issparse(X) else _DIRECT):
         return "randomized"
     if n < d:

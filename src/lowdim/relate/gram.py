@@ -29,9 +29,10 @@ class Centred:
 
     def dense(self, dtype: np.dtype | type | str) -> NDArray:
         """``Z`` itself, for solvers that overwrite it."""
-        Z = self.X.toarray() if sp.issparse(self.X) else self.X
-        Z = (Z - self.mean) / self.scale
-        return np.asarray(Z if self.root is None else Z * self.root[:, None], dtype=dtype)
+        Z = np.empty(self.X.shape, dtype)
+        for rows, block in row_blocks(self.X, np.float64, less=self.mean):
+            Z[rows] = block / self.scale if self.root is None else block / self.scale * self.root[rows, None]
+        return Z
 
     def _centred_columns(self) -> Any:
         for columns, block in column_blocks(self.X, np.float64):

@@ -149,7 +149,7 @@ def _dense_sums(
         return sums, products, np.zeros(d)
     shift = _pilot(X)
     dtype = dtype or float_dtype(X.dtype)
-    if X.dtype == dtype:
+    if X.dtype == dtype and X.flags.aligned:
         sums, products = _native.scatter(
             X, shift=shift, labels=labels, n_classes=n_classes, weights=weights, n_threads=n_threads, tick=tick
         )

@@ -13,28 +13,21 @@ from lowdim.work.blocks import float_dtype, row_blocks
 
 
 class LinearReducer(Reducer):
-    """A method whose scores are ``Y = (X − m) diag(1/s) Uᵀ``, divided by ``_score_scale``.
+    """A method whose scores are ``Y = (X − m) Uᵀ``.
 
-    A subclass sets ``mean_`` (d,), ``scale_`` (d,) and ``components_`` (k, d), the rows of ``U``.
+    A subclass sets ``mean_`` (d,) and ``components_`` (k, d), the rows of ``U``.
     """
 
     components_: NDArray
     mean_: NDArray
-    scale_: NDArray
 
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _score_scale(self) -> NDArray:
-        return np.ones(len(self.components_))
-
     def _projection(self) -> NDArray:
-        """(d, k) matrix that centred rows are multiplied with; a score of no variance stays 0 when whitened."""
-        size = self._score_scale().astype(np.float64)
-        gone = size <= np.finfo(self.components_.dtype).eps * size.max(initial=0.0) * 10
-        factor = np.where(gone, 0.0, 1.0 / np.where(gone, 1.0, size))
-        return (self.components_.astype(np.float64) / self.scale_ * factor[:, None]).T
+        """(d, k) matrix that centred rows are multiplied with."""
+        return self.components_.astype(np.float64).T
 
     @applying
     def transform(self, X: Any) -> NDArray:
@@ -71,6 +64,25 @@ class LinearReducer(Reducer):
                 np.matmul(block, P, out=Y[rows])
         Y -= offset
         return Y
+
+
+class OrthonormalReducer(LinearReducer):
+    """A linear method that can be undone: ``Y = (X − m) diag(1/s) Uᵀ`` with orthonormal ``U``.
+
+    Scores are divided by ``_score_scale``. A subclass sets ``scale_`` (d,) as well.
+    """
+
+    scale_: NDArray
+
+    def _score_scale(self) -> NDArray:
+        return np.ones(len(self.components_))
+
+    def _projection(self) -> NDArray:
+        """(d, k) matrix that centred rows are multiplied with; a score of no variance stays 0 when whitened."""
+        size = self._score_scale().astype(np.float64)
+        gone = size <= np.finfo(self.components_.dtype).eps * size.max(initial=0.0) * 10
+        factor = np.where(gone, 0.0, 1.0 / np.where(gone, 1.0, size))
+        return (self.components_.astype(np.float64) / self.scale_ * factor[:, None]).T
 
     @applying
     def inverse_transform(self, Y: Any) -> NDArray:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lowdim.data import gate, options
 from lowdim.methods.base import fitting
-from lowdim.methods.linear import LinearReducer
+from lowdim.methods.linear import OrthonormalReducer
 from lowdim.relate.gram import Centred
 from lowdim.relate.moments import ColumnMoments, Moments, column_moments, moments
 from lowdim.solve.components import completed, components_for, elbow
@@ -38,7 +38,7 @@ _DIRECT, _DIRECT_SPARSE = 3000, 1000  # largest side solved directly when few co
 _FIRST_LOOK = 100  # leading components computed where the whole spectrum is out of reach
 
 
-class PCA(LinearReducer):
+class PCA(OrthonormalReducer):
     """Principal component analysis.
 
     Parameters

@@ -17,6 +17,7 @@ from lowdim.work.progress import stage
 
 Doubles = NDArray[np.float64]
 _PILOT_ROWS = 1024
+_LOST = 1e-3  # share of the scatter within classes below which float32 products are not enough
 
 
 class Moments(NamedTuple):
@@ -53,29 +54,113 @@ def moments(X: Any, weights: Doubles | None = None) -> Moments:
             sums, products, shift = *_sparse_sums(X, weights), np.zeros(d)
         else:
             sums, products, shift = _dense_sums(X, weights, tick)
+            sums = sums[0]
         step = sums / total
         products -= np.outer(step, step * total)
         return Moments(total, shift + step, products)
 
 
-def _dense_sums(X: NDArray, weights: Doubles | None, tick: Any) -> tuple[Doubles, Doubles, Doubles]:
-    """Sums and products of the rows about a pilot mean, which keeps float32 from cancelling, and that mean."""
+class ClassMoments(NamedTuple):
+    """Weight (C,) and mean (C, d) of each class, and the scatter (d, d) of all rows about the overall mean."""
+
+    weights: Doubles
+    means: Doubles
+    scatter: Doubles
+
+    @property
+    def mean(self) -> Doubles:
+        """Overall mean (d,)."""
+        return self.weights @ self.means / self.weights.sum()
+
+    def between(self) -> Doubles:
+        """Matrix ``B`` (C, d) whose ``Bᵀ B`` is the scatter of the class means about the overall mean."""
+        return np.sqrt(self.weights)[:, None] * (self.means - self.mean)
+
+    def within(self) -> Doubles:
+        """Scatter (d, d) of the rows about the means of their classes: what is left of the total.
+
+        Zero for features that are constant within classes, rather than the rounding of the difference.
+        """
+        B = self.between()
+        S = self.scatter - B.T @ B
+        rounding = 1e-13 * np.diag(self.scatter) + 4 * np.finfo(float).eps * self.weights.sum() * self.mean**2
+        still = np.diag(S) <= rounding
+        S[still] = S[:, still] = 0.0
+        return S
+
+    def merge(self, other: "ClassMoments") -> "ClassMoments":
+        """Moments of both sets of rows together, classes in the same order."""
+        weights = self.weights + other.weights
+        share = other.weights / np.where(weights > 0, weights, 1.0)
+        means = self.means + share[:, None] * (other.means - self.means)
+        both = Moments(float(self.weights.sum()), self.mean, self.scatter).merge(
+            Moments(float(other.weights.sum()), other.mean, other.scatter)
+        )
+        return ClassMoments(weights, means, both.scatter)
+
+
+def class_moments(X: NDArray, labels: NDArray[np.int32], class_weights: Doubles) -> ClassMoments:
+    """Moments of the rows of dense ``X`` by class, read once; a row of class c counts ``class_weights[c]``.
+
+    ``labels`` are 0 … C − 1. Equal weights keep the exact sums of uint8. Where float32 products would lose the
+    scatter within classes beside that between them, the rows are read again in float64.
+
+    >>> class_moments(np.array([[0.0], [2.0], [5.0]]), np.array([0, 0, 1], np.int32), np.ones(2)).within()
+    array([[2.]])
+    """
+    counts = np.bincount(labels, minlength=len(class_weights)).astype(np.float64)
+    even = np.allclose(class_weights, class_weights[0], rtol=1e-12, atol=0.0)
+    weights = None if even else class_weights[labels]
+    unit = float(class_weights[0]) if even else 1.0
+    totals = counts * class_weights / unit
+    with np.errstate(invalid="ignore", over="ignore"):
+        for dtype in (float_dtype(X.dtype), np.dtype(np.float64)):
+            with stage("moments of classes", total=len(X)) as tick:
+                sums, products, shift = _dense_sums(X, weights, tick, labels, len(counts), dtype)
+            steps = sums / np.where(totals > 0, totals, 1.0)[:, None]
+            step = sums.sum(axis=0) / totals.sum()
+            products -= np.outer(step, step * totals.sum())
+            M = ClassMoments(totals * unit, shift + steps, products * unit)
+            if dtype == np.float64 or (X.dtype == np.uint8 and even):
+                break
+            spread = np.diag(M.scatter)
+            if np.all(spread - np.square(M.between()).sum(axis=0) >= _LOST * spread):
+                break
+    for c in np.flatnonzero((totals == 0) & (counts > 0)):  # a class that counts nothing still has a mean
+        M.means[c] = X[labels == c].mean(axis=0, dtype=np.float64)
+    return M
+
+
+def _dense_sums(
+    X: NDArray,
+    weights: Doubles | None,
+    tick: Any,
+    labels: NDArray[np.int32] | None = None,
+    n_classes: int = 1,
+    dtype: np.dtype | None = None,
+) -> tuple[Doubles, Doubles, Doubles]:
+    """Sums by class (C, d) and products of the rows about a pilot mean, which keeps float32 from cancelling."""
     d = X.shape[1]
+    n_threads = jobs.current()
     if X.dtype == bool:
         X = X.view(np.uint8)
     if X.dtype == np.uint8 and weights is None:
-        sums, products = _native.scatter(X, n_threads=jobs.current(), tick=tick)
-        return sums[0], products, np.zeros(d)
+        sums, products = _native.scatter(X, labels=labels, n_classes=n_classes, n_threads=n_threads, tick=tick)
+        return sums, products, np.zeros(d)
     shift = _pilot(X)
-    dtype = float_dtype(X.dtype)
+    dtype = dtype or float_dtype(X.dtype)
     if X.dtype == dtype and X.flags.aligned:
-        sums, products = _native.scatter(X, shift=shift, weights=weights, n_threads=jobs.current(), tick=tick)
-        return sums[0], products, shift
-    all_sums, all_products = np.zeros(d), np.zeros((d, d))
+        sums, products = _native.scatter(
+            X, shift=shift, labels=labels, n_classes=n_classes, weights=weights, n_threads=n_threads, tick=tick
+        )
+        return sums, products, shift
+    all_sums, all_products = np.zeros((n_classes, d)), np.zeros((d, d))
     for rows, block in row_blocks(X, dtype):
-        w = None if weights is None else weights[rows]
-        sums, products = _native.scatter(block, shift=shift, weights=w, n_threads=jobs.current())
-        all_sums += sums[0]
+        w, c = None if weights is None else weights[rows], None if labels is None else labels[rows]
+        sums, products = _native.scatter(
+            block, shift=shift, labels=c, n_classes=n_classes, weights=w, n_threads=n_threads
+        )
+        all_sums += sums
         all_products += products
         tick(rows.stop)
     return all_sums, all_products, shift

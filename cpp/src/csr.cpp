@@ -1,16 +1,11 @@
 #include <lowdim/csr.hpp>
+#include <lowdim/isa.hpp>
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
 #include <omp.h>
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define LOWDIM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define LOWDIM_CLONES
-#endif
 
 namespace lowdim {
 
@@ -20,9 +15,9 @@ constexpr std::int64_t strip = 16;           // columns of V summed at a time, i
 constexpr std::int64_t rows_at_a_time = 256; // of a task
 constexpr double thread_work = 1 << 18; // products below which waking another thread costs more than it saves
 
-// Outside the parallel region, since the compiler clones functions, not the pieces it makes of such a region.
-LOWDIM_CLONES void multiply_rows(const Csr& A, const double* V, std::int64_t width, std::int64_t first,
-                                 std::int64_t last, double* out) {
+// Inlined into one function per instruction set, where the compiler vectorises it for that set.
+[[gnu::always_inline]] inline void multiply_rows(const Csr& A, const double* V, std::int64_t width,
+                                                 std::int64_t first, std::int64_t last, double* out) {
     for (std::int64_t i = first; i < last; ++i)
         for (std::int64_t j = 0; j < width; j += strip) {
             double* __restrict target = out + i * width + j;
@@ -46,6 +41,38 @@ LOWDIM_CLONES void multiply_rows(const Csr& A, const double* V, std::int64_t wid
         }
 }
 
+using Multiply = void (*)(const Csr&, const double*, std::int64_t, std::int64_t, std::int64_t, double*);
+
+void multiply_generic(const Csr& A, const double* V, std::int64_t width, std::int64_t first,
+                      std::int64_t last, double* out) {
+    multiply_rows(A, V, width, first, last, out);
+}
+
+#if LOWDIM_X86
+[[gnu::target("avx2,fma")]] void multiply_avx2(const Csr& A, const double* V, std::int64_t width,
+                                               std::int64_t first, std::int64_t last, double* out) {
+    multiply_rows(A, V, width, first, last, out);
+}
+
+[[gnu::target("avx512f,avx512vl,avx512dq,avx2,fma")]] void multiply_avx512(const Csr& A, const double* V,
+                                                                           std::int64_t width,
+                                                                           std::int64_t first,
+                                                                           std::int64_t last, double* out) {
+    multiply_rows(A, V, width, first, last, out);
+}
+#endif
+
+Multiply best() {
+#if LOWDIM_X86
+    const Isa have = isa();
+    if (have >= Isa::avx512)
+        return multiply_avx512;
+    if (have >= Isa::avx2)
+        return multiply_avx2;
+#endif
+    return multiply_generic;
+}
+
 } // namespace
 
 void check(const Csr& A, std::int64_t stored) {
@@ -65,6 +92,7 @@ void check(const Csr& A, std::int64_t stored) {
 void product(const Csr& A, const double* V, std::int64_t width, double* out, int n_threads, Watch& watch) {
     const double work = static_cast<double>(A.starts[A.rows]) * static_cast<double>(width);
     const int team = std::clamp(n_threads, 1, static_cast<int>(std::min(work / thread_work, 1023.0)) + 1);
+    const Multiply multiply = best();
     const std::int64_t tasks = (A.rows + rows_at_a_time - 1) / rows_at_a_time;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(team)
     for (std::int64_t task = 0; task < tasks; ++task) {
@@ -73,7 +101,7 @@ void product(const Csr& A, const double* V, std::int64_t width, double* out, int
         if (watch.stopped())
             continue;
         const std::int64_t first = task * rows_at_a_time, last = std::min(first + rows_at_a_time, A.rows);
-        multiply_rows(A, V, width, first, last, out);
+        multiply(A, V, width, first, last, out);
         watch.advance(last - first);
     }
 }

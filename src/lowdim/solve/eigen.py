@@ -5,6 +5,7 @@ Musco and Musco 2015), which needs few passes over whatever stands behind the op
 reached.
 """
 
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from lowdim.work import jobs
 from lowdim.work.progress import note, stage
@@ -100,6 +102,13 @@ def eigh_top_operator(
                 residual = float(np.linalg.norm(R @ S[size - new :, :k], axis=0).max(initial=0.0)) / largest
                 note(f"residual {residual:.1e}")
                 if residual <= tol or left == 0 or passes >= max_passes:
+                    if residual > tol and left:
+                        warnings.warn(
+                            f"Eigenvectors: residual {residual:.1e} after {passes} passes, above {tol:.0e}: the "
+                            "spectrum is nearly flat here. Ask for fewer components, or use an exact solver.",
+                            ConvergenceWarning,
+                            stacklevel=2,
+                        )
                     return Eigenpairs(theta[:k], basis @ S[:, :k], residual, passes)
             if full:  # thick restart: the best Ritz vectors carry over
                 size = looked = min(size, max(k + width, (room - width) // 2))

@@ -148,15 +148,6 @@ def lowdim_chunks(X: np.ndarray, k: int) -> Any:
     return pca
 
 
-def sklearn_chunks(X: np.ndarray, k: int) -> Any:
-    from sklearn.decomposition import IncrementalPCA
-
-    pca = IncrementalPCA(k)
-    for start in range(0, len(X), _CHUNK):
-        pca.partial_fit(X[start : start + _CHUNK].astype(np.float32))
-    return pca
-
-
 def read_and_multiply(X: np.ndarray) -> None:
     """The least that any exact method does: read every row once and add up Xᵀ X, here in float32."""
     S = np.zeros((X.shape[1], X.shape[1]), np.float32)
@@ -221,14 +212,13 @@ TASKS = [
             "lowdim fit": System(partial(lowdim, k=50)),
             "lowdim partial_fit": System(partial(lowdim_chunks, k=50)),
             "read and multiply once": System(read_and_multiply),
-            "scikit-learn IncrementalPCA": System(partial(sklearn_chunks, k=50), once=True),
         },
         reference=partial(variances_of_copies, k=50),
         needs="mnist",
         memory=Anonymous,
         note="Memory-mapped, in the page cache; memory is anonymous memory, so the file's own pages do not count. "
         f"*Read and multiply once* is the floor: blocks of {_CHUNK:,} rows to float32, Xᵀ X by NumPy, no eigenvectors. "
-        "partial_fit and IncrementalPCA take the same blocks.",
+        "partial_fit takes the same blocks. scikit-learn's IncrementalPCA, which solves an SVD for every block, takes minutes and is left out.",
     ),
     _task(
         "faces",
@@ -237,13 +227,10 @@ TASKS = [
         50,
         {
             **_peers(50, ["full", "arpack", "randomized"], ["full"]),
-            "scikit-learn covariance_eigh": System(partial(sklearn, k=50, solver="covariance_eigh"), once=True),
-            "scikit-learn-intelex covariance_eigh": System(partial(intelex, k=50, solver="covariance_eigh"), once=True),
         },
         needs="faces",
         warm_up=200,
-        note="Compare times at the same error: randomized is approximate by design. covariance_eigh "
-        "forms the 4096×4096 matrix, the wrong side here.",
+        note="Compare times at the same error: randomized is approximate by design.",
     ),
     _task(
         "reuters",

@@ -10,19 +10,21 @@ __version__ = "0.1.0"
 
 # public name -> the module that defines it
 _HOMES = {
+    "KernelPCA": "lowdim.methods.kernel_pca",
     "PCA": "lowdim.methods.pca",
     "load": "lowdim.methods.files",
     "reduce": "lowdim.compare.reduce",
 }
 _ROOMS = ("data", "show")
 
-__all__ = ["PCA", "__version__", "data", "load", "reduce", "show"]
+__all__ = ["PCA", "KernelPCA", "__version__", "data", "load", "reduce", "show"]
 
 if TYPE_CHECKING:
     from lowdim import data as data
     from lowdim import show as show
     from lowdim.compare.reduce import reduce as reduce
     from lowdim.methods.files import load as load
+    from lowdim.methods.kernel_pca import KernelPCA as KernelPCA
     from lowdim.methods.pca import PCA as PCA
 
 

@@ -18,7 +18,7 @@ from lowdim.methods.linear import LinearReducer
 from lowdim.relate.gram import Centred
 from lowdim.relate.moments import Moments, column_moments, moments
 from lowdim.solve.components import completed, components_for, elbow
-from lowdim.solve.eigen import eigh_top, eigh_top_operator
+from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
 from lowdim.solve.signs import signs
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
@@ -324,8 +324,8 @@ def _choose(X: Any, n_components: Any) -> str:
     a small count of components is cheaper by products alone. Files are read once, in order.
     """
     n, d = X.shape
-    few = isinstance(n_components, int | np.integer) and 10 * n_components <= min(n, d)
-    if few and min(n, d) > (_DIRECT_SPARSE if sp.issparse(X) else _DIRECT):
+    limit = _DIRECT_SPARSE if sp.issparse(X) else _DIRECT
+    if isinstance(n_components, int | np.integer) and not direct(min(n, d), int(n_components), limit):
         return "randomized"
     if n < d:
         return "gram"

@@ -1,8 +1,8 @@
 """Leading eigenpairs of a symmetric matrix, given as an array or as a product with blocks of vectors.
 
-One rule: an array goes to LAPACK; an operator to a block Krylov method with thick restarts (Wu and Simon 2000;
-Musco and Musco 2015), which needs few passes over whatever stands behind the operator and says what residual it
-reached.
+One rule (:func:`direct`): few pairs of a large matrix come from products alone, by a block Krylov method with thick
+restarts (Wu and Simon 2000; Musco and Musco 2015), which needs few passes over whatever stands behind the operator (a
+stored array, rows, kernel blocks computed on the fly) and says what residual it reached. All else goes to LAPACK.
 """
 
 from collections.abc import Callable
@@ -23,12 +23,27 @@ _SMALL = 1500  # side up to which LAPACK gains nothing from threads
 
 
 class Eigenpairs(NamedTuple):
-    """Values (k,) in falling order, vectors (n, k), the largest residual relative to the first value, passes made."""
+    """Leading eigenpairs of ``A``, and how good they are.
+
+    Values (k,) in falling order, vectors V (n, k), the largest residual relative to the first value, passes made, the
+    product ``A V`` (``V Λ`` up to that residual) and the lowest eigenvalue or Ritz value seen.
+    """
 
     values: Doubles
     vectors: Doubles
     residual: float
     passes: int
+    product: Doubles
+    lowest: float
+
+
+def direct(n: int, k: int, limit: int = _SMALL) -> bool:
+    """Whether ``k`` eigenpairs of an (n, n) matrix are for LAPACK: up to the side ``limit``, or if k is not few.
+
+    >>> direct(1000, 2), direct(10_000, 50), direct(10_000, 2000)
+    (True, False, True)
+    """
+    return n <= limit or 10 * k > n
 
 
 def eigh_top(A: NDArray, k: int) -> Eigenpairs:
@@ -44,7 +59,9 @@ def eigh_top(A: NDArray, k: int) -> Eigenpairs:
         else:
             top = [n - k, n - 1]
             values, vectors = sl.eigh(A, subset_by_index=top, driver="evr", overwrite_a=True, check_finite=False)
-    return Eigenpairs(values[::-1][:k], vectors[:, ::-1][:, :k], 0.0, 1)
+    lowest = float(values[0])
+    values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
+    return Eigenpairs(values, vectors, 0.0, 1, vectors * values, lowest)
 
 
 def eigh_top_operator(
@@ -56,15 +73,17 @@ def eigh_top_operator(
     tol: float,
     start: Doubles | None = None,
     max_passes: int = 300,
+    costly: bool = False,
 ) -> Eigenpairs:
     """Top ``k`` eigenpairs of the symmetric (n, n) matrix behind ``apply(V) = A V``.
 
     ``tol`` bounds each residual ``‖A v − λ v‖`` relative to the largest eigenvalue; a value's own error is of the
-    order of its square. ``start`` (n, any) gives vectors near the wanted ones.
+    order of its square. ``start`` (n, any) gives vectors near the wanted ones. ``costly`` says that a pass costs
+    about the same for one vector as for many (a large stored array, kernel blocks computed anew), so that blocks
+    should be wide and passes few.
     """
     random = stream(seed, "eigen")
-    width = min(n, max(8, k // 3))
-    room = min(n, max(4 * k, k + 12 * width) + width)
+    width, room = block_sizes(n, k, costly)
     Q = np.empty((n, room), order="F")
     T = np.zeros((room, room))
     fresh = random.standard_normal((n, width))
@@ -76,7 +95,7 @@ def eigh_top_operator(
         while True:
             new = fresh.shape[1]
             Q[:, size : size + new] = fresh
-            W = apply(fresh)
+            W = np.asarray(apply(fresh), dtype=np.float64)
             passes += 1
             basis = Q[:, : size + new]
             H = basis.T @ W
@@ -97,12 +116,59 @@ def eigh_top_operator(
                 residual = float(np.linalg.norm(R @ S[size - new :, :k], axis=0).max(initial=0.0)) / largest
                 note(f"residual {residual:.1e}")
                 if residual <= tol or left == 0 or passes >= max_passes:
-                    return Eigenpairs(theta[:k], basis @ S[:, :k], residual, passes)
+                    V = basis @ S[:, :k]
+                    product = V * theta[:k] + fresh @ (R @ S[size - new :, :k])
+                    return Eigenpairs(theta[:k], V, residual, passes, product, float(theta[-1]))
             if full:  # thick restart: the best Ritz vectors carry over
                 size = looked = min(size, max(k + width, (room - width) // 2))
                 Q[:, :size] = basis @ S[:, :size]
                 T[:] = 0.0
                 T[range(size), range(size)] = theta[:size]
+
+
+def block_sizes(n: int, k: int, costly: bool) -> tuple[int, int]:
+    """Width of the blocks, and how many vectors are kept between restarts, for ``k`` pairs of an (n, n) matrix.
+
+    >>> block_sizes(10_000, 50, costly=True)[0], block_sizes(10_000, 50, costly=False)[0]
+    (64, 16)
+    """
+    if not costly:
+        width = min(n, max(8, k // 3))
+        return width, min(n, max(4 * k, k + 12 * width) + width)
+    width = min(n, max(8, k + k // 4 + 2))
+    return width, min(n, k + (9 if k <= 100 else 5) * width)
+
+
+class Refined(NamedTuple):
+    """Values (k,), scores' directions P (n, k), the vectors V (n, k) with ``A V = P Λ``, and the residual."""
+
+    values: Doubles
+    left: Doubles
+    right: Doubles
+    residual: float
+
+
+def refined(apply: Operator, V: Doubles, k: int, passes: int, *, seed: int) -> Refined:
+    """Better leading eigenpairs of the positive semidefinite ``A`` from the span of ``V`` (n, b), b ≥ k.
+
+    Each pass takes the singular vectors of ``A V``, ``V`` orthonormal: its singular values bound the eigenvalues from
+    below, more tightly than the Rayleigh quotients do. The residual is the largest ``‖A v − (vᵀA v) v‖`` relative to
+    the first value.
+    """
+    with stage("refinement", total=passes) as tick:
+        for done in range(passes):
+            V, _ = _orthonormal(V, V[:, :0], stream(seed, "refine", done))
+            Y = np.asarray(apply(V), dtype=np.float64)
+            with jobs.alone():
+                squares, turn = sl.eigh(Y.T @ Y, check_finite=False)
+            values, turn = np.sqrt(np.maximum(squares[::-1], 0.0)), turn[:, ::-1]
+            right, Y = V @ turn, Y @ turn
+            some = values > 1e-7 * values[0]
+            V = np.where(some, Y / np.where(some, values, 1.0), right)
+            tick(done + 1)
+    quotients = np.einsum("ij,ij->j", right, Y)
+    residual = float(np.linalg.norm((Y - right * quotients)[:, :k], axis=0).max()) / (float(values[0]) or 1.0)
+    return Refined(np.where(some, values, 0.0)[:k], V[:, :k], right[:, :k], residual)
 
 
 def _orthonormal(

@@ -19,16 +19,17 @@ from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.relate.centring import CentredProduct, Means, centre
 from lowdim.relate.kernels import NAMES, Kernel, Rows, demand_gram, demand_kernel_function, resolve_gamma
 from lowdim.solve.cholesky import MOST, LowRank, pivoted_cholesky
-from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, refined
+from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
 from lowdim.solve.ridge import kernel_ridge, landmark_ridge
 from lowdim.solve.signs import signs
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype, row_blocks
-from lowdim.work.random import seed_of
+from lowdim.work.random import seed_of, stream
 
 SOLVERS = ("auto", "dense", "krylov", "matrix_free")
-_RESIDUAL = {"float32": 1e-5, "float64": 1e-9}  # at which the Krylov method stops, relative to the first eigenvalue
+_RESIDUAL = {"float32": 1e-4, "float64": 1e-9}  # at which the Krylov method stops, relative to the first eigenvalue
 _NOTHING = {"float32": 2e-6, "float64": 1e-12}  # share of the first eigenvalue up to which one counts as zero
+_SKETCH = 256  # rows of the kernel matrix that the Krylov method starts from
 _INSTEAD = "Use approximation='rpcholesky', or solver='matrix_free', whose memory grows with n only."
 
 
@@ -245,14 +246,16 @@ class KernelPCA(Reducer):
             pairs = eigh_top(K, k if kernel.positive else n)
             del K
         else:
-            stored = self.solver_ == "krylov" and kernel.name != "precomputed"
-            product = partial(np.matmul, kernel.gram(A)) if stored else partial(kernel.product, A)
-            apply = CentredProduct(lambda V: product(V.astype(A.X.dtype)))
+            K = kernel.gram(A) if self.solver_ == "krylov" and kernel.name != "precomputed" else None
+            apply = CentredProduct(lambda V: kernel.product(A, V) if K is None else K @ V.astype(K.dtype))
+            width = block_sizes(n, k, costly=True)[0]
+            some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
+            start = leading_span(kernel.block(A[some], A) if K is None else K[some], width)
             tol = _RESIDUAL[A.X.dtype.name]
-            pairs = eigh_top_operator(apply, n, k, seed=seed, tol=tol, costly=True)
+            pairs = eigh_top_operator(apply, n, k, seed=seed, tol=tol, start=start, costly=True)
             means = apply.means or Means(np.zeros(n), 0.0)
             self._demand_finite(means)
-            del product, apply
+            del K, apply
         self.residual_ = pairs.residual
         if not kernel.positive:
             self._report_negative(pairs.values[k:], pairs.lowest, float(pairs.values[0]))

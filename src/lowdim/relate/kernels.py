@@ -22,7 +22,7 @@ from lowdim.work.random import stream
 
 NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "precomputed")
 _BANDWIDTH = ("rbf", "poly", "sigmoid", "laplacian")  # kernels with a gamma
-_STRIP = 512  # rows of a Gram matrix computed at a time
+_STRIP = 1024  # rows of a Gram matrix computed at a time
 _TILE = 4096  # side of the blocks that products without a stored matrix are made of
 _STRIP_BYTES = 2**26  # of kernel values between new rows and old ones
 _SAMPLE = 1000  # rows whose pairs give the median distance

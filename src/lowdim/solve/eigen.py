@@ -89,13 +89,13 @@ def eigh_top_operator(
     fresh = random.standard_normal((n, width))
     if start is not None:
         fresh = np.hstack([start, fresh])[:, : max(width, min(start.shape[1], room // 2))]
-    fresh, _ = _orthonormal(fresh, Q[:, :0], random)
+    fresh = _orthonormal(fresh, Q[:, :0], random)
     size, passes, looked, scale, residual = 0, 0, 0, 0.0, np.inf
     with stage("eigenvectors"):
         while True:
             new = fresh.shape[1]
             Q[:, size : size + new] = fresh
-            W = np.asarray(apply(fresh), dtype=np.float64)
+            W = np.array(apply(fresh), dtype=np.float64)
             passes += 1
             basis = Q[:, : size + new]
             H = basis.T @ W
@@ -104,21 +104,23 @@ def eigh_top_operator(
             size += new
             scale = max(scale, float(np.abs(H).max()))
             left = min(width, n - size)
-            fresh, R = _orthonormal(W - basis @ H, basis, random, scale, left)
+            W -= basis @ H
             full = size + left > room or left == 0
-            # Solving the small problem costs size³, so it waits until the basis has grown by a quarter.
-            if full or passes >= max_passes or (size >= 2 * k and size >= 1.25 * looked):
+            # Solving the small problem costs size³, so it waits until the basis has grown by a quarter, or a pass
+            # costs more anyway.
+            if full or passes >= max_passes or (size >= 2 * k and (costly or size >= 1.25 * looked)):
                 looked = size
                 with jobs.alone():
                     theta, S = sl.eigh(T[:size, :size], check_finite=False)
                 theta, S = theta[::-1], S[:, ::-1]
                 largest = max(abs(theta[0]), abs(theta[-1])) or 1.0
-                residual = float(np.linalg.norm(R @ S[size - new :, :k], axis=0).max(initial=0.0)) / largest
+                apart = W @ S[size - new :, :k]  # A V − V Λ
+                residual = float(np.linalg.norm(apart, axis=0).max()) / largest
                 note(f"residual {residual:.1e}")
                 if residual <= tol or left == 0 or passes >= max_passes:
                     V = basis @ S[:, :k]
-                    product = V * theta[:k] + fresh @ (R @ S[size - new :, :k])
-                    return Eigenpairs(theta[:k], V, residual, passes, product, float(theta[-1]))
+                    return Eigenpairs(theta[:k], V, residual, passes, V * theta[:k] + apart, float(theta[-1]))
+            fresh = _orthonormal(W, basis, random, scale, left)
             if full:  # thick restart: the best Ritz vectors carry over
                 size = looked = min(size, max(k + width, (room - width) // 2))
                 Q[:, :size] = basis @ S[:, :size]
@@ -135,8 +137,21 @@ def block_sizes(n: int, k: int, costly: bool) -> tuple[int, int]:
     if not costly:
         width = min(n, max(8, k // 3))
         return width, min(n, max(4 * k, k + 12 * width) + width)
-    width = min(n, max(8, k + k // 4 + 2))
+    width = min(n, max(16, k + k // 4 + 2))
     return width, min(n, k + (9 if k <= 100 else 5) * width)
+
+
+def leading_span(C: NDArray, width: int) -> Doubles:
+    """Start (n, width) near the leading eigenvectors of the centred ``A``, from a sample ``C`` (s, n) of A's rows.
+
+    It is the leading part of the span of the centred rows, which saves one or two passes over all of ``A``.
+    """
+    C = C - C.mean(axis=0)
+    C -= C.mean(axis=1, keepdims=True)
+    with jobs.alone():
+        top = [max(0, len(C) - width), len(C) - 1]
+        _, U = sl.eigh((C @ C.T).astype(np.float64), subset_by_index=top, check_finite=False)
+    return np.asarray((U[:, ::-1].T.astype(C.dtype) @ C).T, dtype=np.float64)
 
 
 class Refined(NamedTuple):
@@ -157,7 +172,7 @@ def refined(apply: Operator, V: Doubles, k: int, passes: int, *, seed: int) -> R
     """
     with stage("refinement", total=passes) as tick:
         for done in range(passes):
-            V, _ = _orthonormal(V, V[:, :0], stream(seed, "refine", done))
+            V = _orthonormal(V, V[:, :0], stream(seed, "refine", done))
             Y = np.asarray(apply(V), dtype=np.float64)
             with jobs.alone():
                 squares, turn = sl.eigh(Y.T @ Y, check_finite=False)
@@ -173,26 +188,26 @@ def refined(apply: Operator, V: Doubles, k: int, passes: int, *, seed: int) -> R
 
 def _orthonormal(
     W: Doubles, basis: Doubles, random: np.random.Generator, scale: float = 0.0, width: int | None = None
-) -> tuple[Doubles, Doubles]:
-    """Orthonormal block Q, orthogonal to ``basis``, of at most ``width`` columns, with ``W ≈ Q R``.
+) -> Doubles:
+    """Orthonormal block spanning what ``W`` spans, orthogonal to ``basis``, of at most ``width`` columns.
 
-    Built from the small Gram matrix (two rounds make up for its squared condition), since products run at full speed
-    and Householder steps on tall blocks do not. Directions that vanished are drawn anew.
+    The part of ``W`` in ``basis`` has been taken off once; the second round takes off what rounding left. Built from
+    the small Gram matrix (two rounds make up for its squared condition), since products run at full speed and
+    Householder steps on tall blocks do not. Directions that vanished are drawn anew.
     """
-    Q, R = W, np.eye(W.shape[1])
+    Q = W
     for round_ in range(3):
-        Q = Q - basis @ (basis.T @ Q)
+        if round_ > 0:
+            Q = Q - basis @ (basis.T @ Q)
         with jobs.alone():
             values, vectors = sl.eigh(Q.T @ Q, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         lost = values <= max(1e-15 * values[0], (1e-14 * scale) ** 2, 1e-290) if round_ == 0 else values <= 1e-8
-        size = np.sqrt(np.where(lost, 1.0, values))
-        Q = Q @ (vectors / size)
-        R = np.where(lost, 0.0, size)[:, None] * vectors.T @ R
+        Q = Q @ (vectors / np.sqrt(np.where(lost, 1.0, values)))
         if round_ == 0 and width is not None:
-            Q, R, lost = Q[:, :width], R[:width], lost[:width]
+            Q, lost = Q[:, :width], lost[:width]
         if lost.any():
             Q[:, lost] = random.standard_normal((len(Q), int(lost.sum()))) / np.sqrt(len(Q))
         elif round_ > 0:
             break
-    return Q, R
+    return Q

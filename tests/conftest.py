@@ -5,10 +5,9 @@ import os
 import sys
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
-
-import matplotlib
 
 matplotlib.use("Agg")
 

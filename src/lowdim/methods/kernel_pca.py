@@ -12,18 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
 from lowdim.data import gate, options
-from lowdim.methods.base import Reducer, applying, fitting
-from lowdim.relate.centring import CentredProduct, Means, centre
-from lowdim.relate.kernels import NAMES, Kernel, Rows, demand_gram, demand_kernel_function, resolve_gamma
+from lowdim.methods.base import fitting
+from lowdim.methods.kernel import KernelReducer
+from lowdim.relate.centring import CentredProduct, centre, demand_finite_kernel
+from lowdim.relate.kernels import NAMES, Kernel, Rows
 from lowdim.solve.cholesky import MOST, LowRank, pivoted_cholesky
 from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
-from lowdim.solve.ridge import kernel_ridge, landmark_ridge
 from lowdim.solve.signs import signs
 from lowdim.work import memory
-from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.blocks import float_dtype
 from lowdim.work.random import seed_of, stream
 
 SOLVERS = ("auto", "dense", "krylov", "matrix_free")
@@ -44,7 +43,7 @@ class _Found(NamedTuple):
     basis: Rows
 
 
-class KernelPCA(Reducer):
+class KernelPCA(KernelReducer):
     """Kernel principal component analysis, exact or of low rank.
 
     Parameters
@@ -114,7 +113,6 @@ class KernelPCA(Reducer):
     True
     """
 
-    _sparse = True
     _rules = {
         "n_components": options.whole(1),
         "kernel": options.one_of(*NAMES) | options.Rule(callable, "a function of two blocks of rows"),
@@ -168,15 +166,6 @@ class KernelPCA(Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.eigenvalues_)
-
     @fitting
     def fit(self, X: Any, y: Any = None) -> "KernelPCA":
         """Learn the components from ``X``.
@@ -219,42 +208,36 @@ class KernelPCA(Reducer):
         self._demand_sense(X)
         self.solver_ = self._chosen_solver(X)
         seed = seed_of(self.random_state)
-        named = Kernel(self.kernel, 1.0, int(self.degree), float(self.coef0))
-        self.gamma_ = resolve_gamma(X, self.gamma, seed) if named.has_gamma else None
-        kernel, self._shift = self._kernel(), named.shift(X)
-        A = kernel.rows(X, self._shift)
-        if callable(self.kernel):
-            demand_kernel_function(self.kernel, A.X)
-        self.approximation_error_, self.landmarks_, self.residual_ = 0.0, None, None
+        kernel, A = self._prepare(X, seed)
+        self.approximation_error_: float = 0.0
+        self.landmarks_: NDArray | None = None
+        self.residual_: float | None = None
         found = self._exact(kernel, A, seed) if self.approximation is None else self._low_rank(kernel, A, seed)
-        self._keep(found, A.X.dtype, own=not _same_memory(A.X, X))
+        scores = self._keep(found, A.X.dtype)
+        self.__dict__.pop("_weights", None)
         if self.inverse:
-            self._learn_preimages(kernel, X, found.scores)
-        return found.scores.astype(A.X.dtype, copy=False)
-
-    def _kernel(self) -> Kernel:
-        """The kernel with the gamma found in ``fit``."""
-        return Kernel(self.kernel, self.gamma_ or 1.0, int(self.degree), float(self.coef0))
+            self._learn_preimages(X, scores, self.landmarks_, float(self.ridge))
+        return scores
 
     def _exact(self, kernel: Kernel, A: Rows, seed: int) -> _Found:
         """Leading eigenpairs of ``H K H`` by the solver chosen."""
         n, k = len(A), int(self.n_components)
         if self.solver_ == "dense":
-            K = kernel.gram(A).astype(np.float64 if direct(n, 1) else A.X.dtype, copy=False)
-            means = centre(K)
-            self._demand_finite(means)
-            pairs = eigh_top(K, k if kernel.positive else n)
-            del K
+            whole = kernel.gram(A).astype(np.float64 if direct(n, 1) else A.X.dtype, copy=False)
+            means = centre(whole)
+            pairs = eigh_top(whole, k if kernel.positive else n)
+            del whole
         else:
             K = kernel.gram(A) if self.solver_ == "krylov" and kernel.name != "precomputed" else None
             apply = CentredProduct(lambda V: kernel.product(A, V) if K is None else K @ V.astype(K.dtype))
             width = block_sizes(n, k, costly=True)[0]
             some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
-            start = leading_span(kernel.block(A[some], A) if K is None else K[some], width)
+            sample = kernel.block(A[some], A) if K is None else K[some]
+            demand_finite_kernel(sample)
             tol = _RESIDUAL[A.X.dtype.name]
+            start = leading_span(sample, width)
             pairs = eigh_top_operator(apply, n, k, seed=seed, tol=tol, start=start, costly=True)
-            means = apply.means or Means(np.zeros(n), 0.0)
-            self._demand_finite(means)
+            means = apply.means
             del K, apply
         self.residual_ = pairs.residual
         if not kernel.positive:
@@ -267,7 +250,7 @@ class KernelPCA(Reducer):
 
     def _low_rank(self, kernel: Kernel, A: Rows, seed: int) -> _Found:
         """Eigenpairs of ``H Fᵀ F H`` with ``K ≈ Fᵀ F``, improved by exact passes where asked for."""
-        n, k = len(A), int(self.n_components)
+        k = int(self.n_components)
         low = self._landmarks(kernel, A, seed)
         self.landmarks_, self.approximation_error_ = low.pivots, low.error
         values, V, scores, offset = low.eigenpairs(2 * k if self.refine else k)
@@ -282,10 +265,10 @@ class KernelPCA(Reducer):
         self.residual_ = better.residual
         lack = [(0, 0), (0, k - len(better.values))]
         values, left, right = np.pad(better.values, lack[1]), np.pad(better.left, lack), np.pad(better.right, lack)
-        inverse, means = self._inverse_roots(values, A), apply.means or Means(np.zeros(n), 0.0)
+        inverse = self._inverse_roots(values, A)
         dual = (right - right.mean(axis=0)) * inverse
         values = np.where(inverse > 0, values, 0.0)
-        return _Found(values, left, dual, means.rows @ dual, left * np.sqrt(values), A)
+        return _Found(values, left, dual, apply.means.rows @ dual, left * np.sqrt(values), A)
 
     def _landmarks(self, kernel: Kernel, A: Rows, seed: int) -> LowRank:
         n = len(A)
@@ -327,93 +310,19 @@ class KernelPCA(Reducer):
             stacklevel=6,
         )
 
-    def _keep(self, found: _Found, dtype: np.dtype, own: bool) -> None:
-        """Set the fitted attributes, in the precision of the data, with the sign rule applied."""
+    def _keep(self, found: _Found, dtype: np.dtype) -> NDArray:
+        """Set the fitted attributes, in the precision of the data and with the sign rule, and return the scores."""
         sign = signs(found.vectors.T)
         self.eigenvalues_ = found.values.astype(dtype)
         self.eigenvectors_ = (found.vectors * sign).astype(dtype)
-        self.dual_coef_ = (found.dual * sign).astype(dtype)
-        self._offset = found.offset * sign
-        found.scores[:] = found.scores * sign
-        if self.kernel == "precomputed":
-            self._basis = np.empty((0, 0), dtype)
-        else:
-            self._basis = found.basis.X if own or found.basis.X.shape[0] != len(found.vectors) else found.basis.X.copy()
-
-    @applying
-    def transform(self, X: Any) -> NDArray:
-        """Scores of the rows of ``X``.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            Data with the features seen in ``fit``; for ``kernel="precomputed"`` the kernel's values between these
-            rows and the training rows, of shape (n_samples, n_training_samples).
-
-        Returns
-        -------
-        array (n_samples, n_components)
-            The scores, float32 for float32 and small integers, float64 otherwise.
-        """
-        X = gate.rows(self, X, reset=False, sparse=self.kernel != "precomputed")
-        kernel, dtype, out = self._kernel(), self.dual_coef_.dtype, float_dtype(X.dtype)
-        if self.kernel != "precomputed" and sp.issparse(X) != sp.issparse(self._basis):
-            X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
-        Y = kernel.project(kernel.rows(X, self._shift, dtype), kernel.as_rows(self._basis), self.dual_coef_)
-        Y -= self._offset.astype(dtype)
-        return Y.astype(out, copy=False)
-
-    @applying
-    def inverse_transform(self, Y: Any) -> NDArray:
-        """Pre-images: rows of the data space whose scores are near ``Y``, by ridge regression on the training rows.
-
-        Parameters
-        ----------
-        Y : array (n_samples, n_components)
-            Scores.
-
-        Returns
-        -------
-        array (n_samples, n_features)
-            The pre-images.
-        """
-        if not self.inverse or not hasattr(self, "_weights"):
-            raise ValueError(
-                f"KernelPCA: inverse_transform needs a model fitted with inverse=True; got inverse={self.inverse}. "
-                "Set it and fit again."
-            )
-        Y = check_array(Y, dtype=[np.float64, np.float32])
-        if Y.shape[1] != len(self.eigenvalues_):
-            raise ValueError(
-                f"KernelPCA: inverse_transform needs {len(self.eigenvalues_)} columns, one per component; "
-                f"got {Y.shape[1]}. Pass what transform returned."
-            )
-        kernel, dtype = self._kernel(), self._weights.dtype
-        X = kernel.project(kernel.rows(Y, None, dtype), kernel.rows(self._centres), self._weights)
-        X += self._intercept.astype(dtype)
-        return X.astype(Y.dtype, copy=False)
-
-    def _learn_preimages(self, kernel: Kernel, X: NDArray, Y: NDArray) -> None:
-        """Regress the rows of ``X`` on the kernel between their scores, at all of them or at the landmarks."""
-        dtype = float_dtype(X.dtype)
-        self._centres = Y.astype(dtype) if self.landmarks_ is None else Y[self.landmarks_].astype(dtype)
-        C = kernel.rows(self._centres)
-        if self.landmarks_ is None:
-            K = kernel.gram(C)
-            means = centre(K)
-            found = kernel_ridge(K, means.rows, X.astype(dtype, copy=False), float(self.ridge))
-        else:
-            blocks = ((kernel.block(kernel.rows(Y[rows].astype(dtype)), C), T) for rows, T in row_blocks(X, dtype))
-            found = landmark_ridge(blocks, kernel.block(C, C), float(self.ridge))
-        self._weights, self._intercept = found.weights.astype(dtype), found.intercept
+        self._keep_map(found.basis, (found.dual * sign).astype(dtype), found.offset * sign)
+        return (found.scores * sign).astype(dtype)
 
     def _demand_sense(self, X: Any) -> None:
         """Refuse what cannot work, before any work."""
         n, k = X.shape[0], int(self.n_components)
         if self.kernel == "precomputed":
-            if sp.issparse(X):
-                raise TypeError("KernelPCA: kernel='precomputed' needs a dense matrix; got a sparse one. Pass X.toarray().")
-            demand_gram(X, "KernelPCA")
+            self._demand_gram(X)
         if k >= n:
             raise ValueError(
                 f"KernelPCA: n_components must be at most n_samples - 1 = {n - 1}; got {k}. Lower it or pass more rows."
@@ -463,13 +372,3 @@ class KernelPCA(Reducer):
             what = f"KernelPCA: inverse=True (the kernel between the scores of {n:,} rows)"
             memory.require(rows + item * n * n, what, "Use approximation='rpcholesky', whose pre-images need n only.")
         return solver
-
-    def _demand_finite(self, means: Means) -> None:
-        if not np.isfinite(means.total):
-            raise ValueError(
-                "KernelPCA: the kernel's values must be finite; got overflow. Scale the data, or lower gamma or degree."
-            )
-
-
-def _same_memory(A: Any, X: Any) -> bool:
-    return not sp.issparse(A) and not sp.issparse(X) and np.shares_memory(A, X)

@@ -19,6 +19,15 @@ class Means(NamedTuple):
     total: float
 
 
+def demand_finite_kernel(values: NDArray) -> None:
+    """Refuse a Gram matrix when ``values`` of it, or computed from it, are not finite."""
+    if not np.isfinite(values.sum()):
+        raise ValueError(
+            "kernel: the values between rows must be finite; got NaN or infinity, by overflow. "
+            "Scale the data, or lower gamma or degree."
+        )
+
+
 def gram_means(K: NDArray) -> Means:
     """Means of the symmetric array ``K``, read once.
 
@@ -29,6 +38,7 @@ def gram_means(K: NDArray) -> Means:
     for start in range(0, len(K), _STEP):
         rows[start : start + _STEP] = K[start : start + _STEP].sum(axis=1)  # pairwise, so float32 will do
     rows /= K.shape[1]
+    demand_finite_kernel(rows)
     return Means(rows, float(rows.mean()))
 
 
@@ -75,12 +85,14 @@ class CentredProduct:
 
     def __init__(self, product: Callable[[NDArray], NDArray]) -> None:
         self.product = product
-        self.means: Means | None = None
+        self.means = Means(np.zeros(0), 0.0)
 
     def __call__(self, V: NDArray) -> NDArray[np.float64]:
+        """``H K H V`` in float64."""
         V = V - V.mean(axis=0)
-        if self.means is None:
+        if not len(self.means.rows):
             Y = np.asarray(self.product(np.column_stack([V, np.ones(len(V)) / len(V)])), np.float64)
+            demand_finite_kernel(Y[:, -1])
             self.means = Means(Y[:, -1].copy(), float(Y[:, -1].mean()))
             Y = Y[:, :-1]
         else:

@@ -150,7 +150,8 @@ class Kernel:
     def _finish(self, G: NDArray, A: Rows, B: Rows) -> None:
         """Turn inner products (for the Laplacian: distances) into values of the kernel, in place."""
         if self.name == "rbf":
-            _native.gaussian(G, A.norms, B.norms, self.gamma, n_threads=jobs.current())
+            a, b = np.asarray(A.norms), np.asarray(B.norms)
+            _native.gaussian(G, a, b, self.gamma, n_threads=jobs.current())
         elif self.name == "laplacian":
             G *= -self.gamma
             np.exp(G, out=G)

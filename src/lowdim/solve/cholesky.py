@@ -1,8 +1,8 @@
 """Low-rank factors of a positive semidefinite matrix from a few of its rows: ``K ≈ Fᵀ F``.
 
 Randomly pivoted Cholesky picks rows with probability proportional to what is left of the diagonal (Chen, Epperly, Tropp
-and Webber 2023), here in its accelerated form: a block of proposals at once, thinned by rejection so that those accepted
-follow the same law (Epperly, Tropp and Webber 2024). Picking uniformly instead gives Nyström's method.
+and Webber 2023), here in its accelerated form: a block of proposals at once, thinned by rejection so that those
+accepted follow the same law (Epperly, Tropp and Webber 2024). Picking uniformly instead gives Nyström's method.
 """
 
 from collections.abc import Callable
@@ -108,9 +108,7 @@ def pivoted_cholesky(
     return LowRank(np.array(pivots, dtype=np.int64), F[: len(pivots)], float(left.sum()) / (trace or 1.0))
 
 
-def _proposals(
-    left: NDArray[np.float64], count: int, uniform: bool, random: np.random.Generator
-) -> NDArray[np.int64]:
+def _proposals(left: NDArray[np.float64], count: int, uniform: bool, random: np.random.Generator) -> NDArray[np.int64]:
     """At most ``count`` different rows, in the order drawn."""
     if uniform:
         open_ = np.flatnonzero(left > 0)

@@ -76,7 +76,7 @@ def test_views_with_contiguous_rows_are_written_in_place():
     wide = np.zeros((4, 10), np.float32)
     _native.gaussian(wide[:, 2:7], np.ones(4, np.float32), np.zeros(5, np.float32), 1.0)
     np.testing.assert_allclose(wide[:, 2:7], np.exp(-1), rtol=1e-6)
-    assert not wide[:, :2].any() and not wide[:, 7:].any()
+    assert not np.delete(wide, slice(2, 7), axis=1).any()
 
 
 def test_threads_do_not_change_a_bit():

@@ -145,7 +145,7 @@ class KernelPCA(KernelReducer):
         refine: int = 0,
         solver: str = "auto",
         inverse: bool = False,
-        ridge: float = 1e-3,
+        ridge: float = 1e-2,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

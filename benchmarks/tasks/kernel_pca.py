@@ -105,7 +105,7 @@ TASKS = [
         needs="mnist",
         warm_up=2000,
         rounds=3,
-        note="scikit-learn stores the matrix twice in float64, 78 GB, and cannot run this. The trace left out is that of "
-        "the landmarks; refine=1 then brings the leading 50 eigenvalues within 1 %.",
+        note="scikit-learn stores the matrix twice in float64, 78 GB, and cannot run this. The trace left out is that "
+        "of the landmarks; refine=1 then brings the leading 50 eigenvalues within 1 %.",
     ),
 ]

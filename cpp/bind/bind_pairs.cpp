@@ -10,8 +10,7 @@ namespace lowdim::bind {
 
 namespace {
 
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>; // any strides, checked below
+template <class T> using Matrix = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>; // any strides, checked below
 template <class T> using Vector = nb::ndarray<const T, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
 
 [[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
@@ -21,8 +20,8 @@ template <class T> RowMajor<T> rows_of(const Matrix<T>& array, const char* name)
     const bool back = array.shape(0) > 1 && array.stride(0) < static_cast<std::int64_t>(array.shape(1));
     if (wide || back)
         refuse(std::string(name) + " must have contiguous rows; got another layout. Pass a C-ordered array.");
-    return {array.data(), static_cast<std::int64_t>(array.shape(0)), static_cast<std::int64_t>(array.shape(1)),
-            static_cast<std::ptrdiff_t>(array.stride(0))};
+    return {array.data(), static_cast<std::int64_t>(array.shape(0)),
+            static_cast<std::int64_t>(array.shape(1)), static_cast<std::ptrdiff_t>(array.stride(0))};
 }
 
 void demand(bool right, const std::string& needed, std::int64_t got) {
@@ -55,8 +54,8 @@ void call_manhattan(const Matrix<const T>& X, const Matrix<const T>& Y, const Ma
            y.cols);
     demand(out.rows == x.rows, "manhattan: D must have one row a row of X (" + std::to_string(x.rows) + ")",
            out.rows);
-    demand(out.cols == y.rows, "manhattan: D must have one column a row of Y (" + std::to_string(y.rows) + ")",
-           out.cols);
+    demand(out.cols == y.rows,
+           "manhattan: D must have one column a row of Y (" + std::to_string(y.rows) + ")", out.cols);
     demand_threads(n_threads);
     watched(nb::none(), [&](Watch& watch) { manhattan(x, y, out, n_threads, watch); });
 }
@@ -64,9 +63,11 @@ void call_manhattan(const Matrix<const T>& X, const Matrix<const T>& Y, const Ma
 template <class T>
 void call_mirror(const Matrix<T>& K, std::int64_t start, std::int64_t stop, int n_threads) {
     auto view = rows_of(K, "mirror: K");
-    demand(view.rows == view.cols, "mirror: K must be square (" + std::to_string(view.rows) + " rows)", view.cols);
+    demand(view.rows == view.cols, "mirror: K must be square (" + std::to_string(view.rows) + " rows)",
+           view.cols);
     demand(0 <= start && start <= stop && stop <= view.rows,
-           "mirror: rows must run from 0 to at most " + std::to_string(view.rows) + " and start before they stop",
+           "mirror: rows must run from 0 to at most " + std::to_string(view.rows) +
+               " and start before they stop",
            start < 0 || start > stop ? start : stop);
     demand_threads(n_threads);
     watched(nb::none(), [&](Watch& watch) { mirror(view, start, stop, n_threads, watch); });

@@ -1,5 +1,5 @@
-// Kernels on pairs of rows, once per instruction set. Every element is computed by itself, so that the bits do not
-// depend on the number of threads.
+// Kernels on pairs of rows, once per instruction set. Every element is computed by itself, so that the bits
+// do not depend on the number of threads.
 #include <lowdim/pairs.hpp>
 
 #include "scatter_kernels.hpp"
@@ -19,8 +19,8 @@
 namespace lowdim {
 namespace {
 
-// Constants of exp: ln 2 in two parts (the first short enough that n times it is exact) and the coefficients of
-// (eᶠ − 1 − f)/f², highest power first.
+// Constants of exp: ln 2 in two parts (the first short enough that n times it is exact) and the coefficients
+// of (eᶠ − 1 − f)/f², highest power first.
 template <class T> struct Exp;
 
 template <> struct Exp<float> {
@@ -114,9 +114,8 @@ template <class T>
 void manhattan(const RowMajor<const T>& X, const RowMajor<const T>& Y, const RowMajor<T>& D, int n_threads,
                Watch& watch) {
     const auto kernel = manhattan_kernel<T>(isa());
-    share((X.rows + strip - 1) / strip, n_threads, watch, [&](std::int64_t s) {
-        kernel(X, Y, D, s * strip, std::min(X.rows, (s + 1) * strip));
-    });
+    share((X.rows + strip - 1) / strip, n_threads, watch,
+          [&](std::int64_t s) { kernel(X, Y, D, s * strip, std::min(X.rows, (s + 1) * strip)); });
 }
 
 template <class T>

@@ -1,8 +1,9 @@
 // Exponentials and city-block sums for one instruction set. Included once per set by pairs.cpp, which defines
 // LOWDIM_TARGET (function attribute) and LOWDIM_BYTES (of a vector).
 
-// row_j = exp(−gamma max(0, a + b_j − 2 row_j)). The argument is split into n ln 2 + f with |f| ≤ ln 2 / 2; adding
-// `Exp::magic` rounds to the nearest n and leaves it in the low bits, from where a shift makes it the exponent.
+// row_j = exp(−gamma max(0, a + b_j − 2 row_j)). The argument is split into n ln 2 + f with |f| ≤ ln 2 / 2;
+// adding `Exp::magic` rounds to the nearest n and leaves it in the low bits, from where a shift makes it the
+// exponent.
 template <class T>
 LOWDIM_TARGET void gaussian_row(T* __restrict row, T a, const T* __restrict b, T gamma, std::int64_t n) {
     using E = Exp<T>;

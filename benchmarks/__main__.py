@@ -21,7 +21,7 @@ keeps imports and thread pools out of the figures.
 
 - **time**: a full fit once the process has fitted the same data before; median over rounds, with the smallest and
   largest. This is the headline, since it compares the algorithms: how long a machine takes to hand out memory for the
-  first time varies much more, and charging it would favour lowdim, which asks for least.
+  first time varies much more.
 - **ratio**: time divided by that of the first row in the same round, median over rounds; 2 is twice as long.
 - **first fit**: the same fit on its first run in the process, new memory included.
 - **memory**: highest peak of the resident set in the first fit, over its level before, when the data were loaded.

@@ -16,7 +16,8 @@ if folder := os.environ.get("LOWDIM_NATIVE"):  # `make sanitize` tests another b
 
     built = next(Path(folder).glob("_native*.so"))
     spec = importlib.util.spec_from_file_location("lowdim._native", built)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["lowdim._native"] = lowdim._native = module
     spec.loader.exec_module(module)

@@ -13,9 +13,9 @@ namespace lowdim::bind {
 
 namespace nb = nanobind;
 
-// Calls `kernel(watch)` with the GIL released. Every 50 ms the watch takes the GIL, lets pending signals run and, when
-// `tick` is not None, calls tick(done). An exception from either (KeyboardInterrupt above all) stops the kernel and is
-// raised here once all threads have left it.
+// Calls `kernel(watch)` with the GIL released. Every 50 ms the watch takes the GIL, lets pending signals run
+// and, when `tick` is not None, calls tick(done). An exception from either (KeyboardInterrupt above all)
+// stops the kernel and is raised here once all threads have left it.
 template <class Kernel> void watched(nb::handle tick, Kernel&& kernel) {
     std::exception_ptr raised;
     {

@@ -30,7 +30,8 @@ constexpr std::int64_t most_strands = 16;     // each has accumulators of its ow
 constexpr std::int64_t strand_sums = 1 << 16; // and sums
 constexpr std::int64_t most_left = 4;         // panels multiplied with one right panel while it is in cache
 constexpr std::int64_t private_bytes = 1 << 19, shared_bytes = 1 << 22; // of a packed chunk: by cache size
-constexpr std::int64_t least_rows = 512, most_rows = 4096;              // of a chunk
+constexpr double thread_work = 1 << 24; // products below which waking another thread costs more than it saves
+constexpr std::int64_t least_rows = 512, most_rows = 4096; // of a chunk
 
 // Tiles of panels first .. last − 1 against panel q.
 struct Unit {
@@ -246,7 +247,9 @@ void scatter(const Strided<T>& X, const ScatterTerms& terms, double* sums, doubl
                                                            : Element::f64;
     const Isa best = isa();
     const Kernel kernel = integer && best == Isa::avx512vnni ? vnni_kernel() : float_kernel(best, element);
-    Scatter<T>(X, terms, kernel).run(sums, scatter, std::clamp(n_threads, 1, 1024), watch);
+    const double work = static_cast<double>(X.rows) * static_cast<double>(X.cols * (X.cols + 8));
+    const int useful = static_cast<int>(std::min(work / thread_work, 1023.0)) + 1;
+    Scatter<T>(X, terms, kernel).run(sums, scatter, std::clamp(n_threads, 1, useful), watch);
 }
 
 template void scatter(const Strided<std::uint8_t>&, const ScatterTerms&, double*, double*, int, Watch&);

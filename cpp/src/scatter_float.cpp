@@ -1,8 +1,8 @@
 // The floating-point micro-kernels, once per instruction set.
 //
 // A tile of r × v vectors keeps r·v accumulators in registers and leaves room for v vectors of the right side
-// and a broadcast of the left: 8 × 3 of 32 registers, 4 × 3 of 16, and fewer where a product needs a register
-// of its own.
+// and a broadcast of the left: 8 × 3 or 6 × 3 of 32 registers, 4 × 3 of 16, and fewer where a product needs a
+// register of its own.
 #include "scatter_kernels.hpp"
 
 #include <cmath>
@@ -22,11 +22,12 @@ namespace generic {
 #define LOWDIM_TARGET
 #define LOWDIM_BYTES 16
 #if defined(__aarch64__)
-#define LOWDIM_ROWS 8
+#define LOWDIM_ROWS 6
+#define LOWDIM_VECTORS 3
 #else
 #define LOWDIM_ROWS 4
-#endif
 #define LOWDIM_VECTORS 2
+#endif
 #include "scatter_float.inl"
 } // namespace generic
 

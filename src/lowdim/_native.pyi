@@ -8,6 +8,17 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32] | NDArray[np.float64] | NDArray[np.floating]
 
+def csr_product(
+    starts: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float64],
+    V: NDArray[np.float64],
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float64]:
+    """Sparse rows (starts, columns, values) times the block V (cols, width)."""
+
 def scatter(
     X: NDArray[np.uint8] | NDArray[np.float32] | NDArray[np.float64],
     *,

@@ -33,7 +33,8 @@ def test_data_are_described():
     assert line(text, "-k for 90 %").endswith(f" {lowdim.PCA(0.9).fit(lowdim.data.load('digits')[0]).n_components_}")
     assert line(text, "-k at the elbow").endswith(" 12")
     assert all(method.cost in text for method in METHODS)
-    assert "memory available" in text
+    assert "GB free)" in text or "MB free)" in text
+    assert "kB" in text
     assert "scale" not in [row.split(" ")[0] for row in text.splitlines()]  # pixels share a unit
 
 
@@ -98,3 +99,10 @@ def test_help_loads_nothing_heavy():
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert out.splitlines()[-1] == "[]"
+
+
+def test_an_empty_column_is_told_and_left_out(tmp_path):
+    (tmp_path / "gap.csv").write_text("a,b,c\n1,,2\n2,,3\n4,,4.5\n")
+    text = output("inspect", str(tmp_path / "gap.csv"))
+    assert line(text, "missing").endswith("'b' lacks 3")
+    assert "3 rows × 2 columns" in text

@@ -171,7 +171,7 @@ def test_every_method_runs_from_its_name_alone(method):
 
 
 def test_a_supervised_method_asks_for_labels(table, monkeypatch):
-    guided = registry.Method("guided", "PCA", "lowdim.methods.pca", "", "", "", supervised=True)
+    guided = registry.Method("guided", "PCA", "lowdim.methods.pca", "", "", "", lambda n, d: 0.0, supervised=True)
     monkeypatch.setattr(registry, "METHODS", (*registry.METHODS, guided))
     result = run("reduce", table, "-m", "guided", "--drop", "name,species")
     assert result.exit_code == 2

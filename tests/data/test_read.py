@@ -197,7 +197,7 @@ class TestMissing:
         assert read(tmp_path / "s.npz", missing="drop").X.toarray().tolist() == [[0, 1], [6, 0]]
 
     def test_an_unknown_rule_is_refused(self, put):
-        with pytest.raises(ValueError, match=r"missing must be 'error', 'drop' or 'mean'; got 'ignore'"):
+        with pytest.raises(ValueError, match=r"missing must be 'error', 'drop', 'mean' or 'keep'; got 'ignore'"):
             read(put(PLAIN), missing="ignore")
 
 
@@ -248,7 +248,7 @@ class TestRefusals:
             read(put("a\n1\n"), label="a")
 
     def test_paths_that_lead_nowhere_suggest_a_data_set(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match=r"there is none at 'digit'.* did you mean .*'digits'\?"):
+        with pytest.raises(FileNotFoundError, match=r"there is none at 'digit'.* Did you mean .*'digits'\?"):
             read("digit")
         with pytest.raises(FileNotFoundError, match="Check the path") as error:
             read(tmp_path / "no.csv")

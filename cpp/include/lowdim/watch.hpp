@@ -10,8 +10,9 @@
 namespace lowdim {
 
 // A kernel calls `advance` from any thread as pieces of work finish, and `stopped` at the head of each piece.
-// Only the thread that made the watch calls `poll`; it does so at most every 50 ms, so that the callback (which may
-// take a lock, draw a bar or look for Ctrl-C) costs nothing. A poll that returns false stops every thread.
+// Only the thread that made the watch calls `poll`; it does so at most every 50 ms, so that the callback
+// (which may take a lock, draw a bar or look for Ctrl-C) costs nothing. A poll that returns false stops every
+// thread.
 class Watch {
 public:
     using Poll = std::function<bool(std::int64_t done)>;

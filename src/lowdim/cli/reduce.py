@@ -64,7 +64,7 @@ def command(
     """Reduce DATA to a few columns.
 
     Without -o, --plot and --save the embedding goes to standard output as csv: the id and label of each row, then its
-    components. Parameters come from -k (2 unless given) and --set; 'lowdim methods' lists the methods.
+    components. Parameters come from -k (2 unless given; LDA: all) and --set; 'lowdim methods' lists the methods.
     """
     demand_targets(source, {"-o": (output, TABLES), "--plot": (plot, PICTURES), "--save": (save, MODELS)})
     chosen = registry.find(method)
@@ -75,7 +75,10 @@ def command(
         "standardize": ("--scale", scale or None),
     }
     asked = {name: pair for name, pair in by_option.items() if pair[1] is not None}
-    asked |= {name: ("--set", value) for name, value in settings}
+    for name, value in settings:
+        if name in asked:
+            raise ValueError(f"{name} is given twice, by {asked[name][0]} and by --set. Keep one of them.")
+        asked[name] = ("--set", value)
     model = _build(chosen, asked, show_progress(quiet))
     table = Source(source).read(**reading)
     if chosen.supervised and table.labels is None:
@@ -101,7 +104,9 @@ def _build(chosen: registry.Method, asked: dict[str, tuple[str, Any]], verbose: 
     cls = chosen.load()
     known = list(cls._get_param_names())
     arguments.demand_parameters(chosen.class_name, known, {name: option for name, (option, _) in asked.items()})
-    defaults = {name: value for name, value in {"n_components": 2, "verbose": verbose}.items() if name in known}
+    defaults = {
+        name: value for name, value in {"n_components": chosen.components, "verbose": verbose}.items() if name in known
+    }
     given = {name: None if option == "-k" and value == "all" else value for name, (option, value) in asked.items()}
     model = cls(**defaults | given)
     options.check(model, model._rules)

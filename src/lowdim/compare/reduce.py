@@ -17,7 +17,8 @@ def reduce(X: Any, method: str = "pca", *, y: Any = None, **parameters: Any) -> 
     y : array of shape (n_samples,), optional
         Labels, for methods that use them.
     **parameters
-        Parameters of the method's class. ``n_components`` is 2 unless given.
+        Parameters of the method's class. ``n_components`` is 2 unless given; methods that
+        find few by themselves (LDA) give all of them.
 
     Returns
     -------
@@ -37,4 +38,4 @@ def reduce(X: Any, method: str = "pca", *, y: Any = None, **parameters: Any) -> 
     wrong = [name for name in parameters if name not in known]
     if wrong:
         raise ValueError(f"{chosen.class_name} takes {', '.join(known)}; got {', '.join(wrong)}. Check the spelling.")
-    return cls(**({"n_components": 2} | parameters)).fit_transform(X, y)
+    return cls(**({"n_components": chosen.components} | parameters)).fit_transform(X, y)

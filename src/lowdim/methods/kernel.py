@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
 from lowdim.data import gate
 from lowdim.methods.base import Reducer, applying
@@ -105,18 +104,12 @@ class KernelReducer(Reducer):
         array (n_samples, n_features)
             The pre-images.
         """
-        name, k = type(self).__name__, self._n_features_out
         if not hasattr(self, "_weights"):
             raise ValueError(
-                f"{name}: inverse_transform needs a model fitted with inverse=True; this one was fitted without. "
+                f"{type(self).__name__}: inverse_transform needs a model fitted with inverse=True; this one was fitted without. "
                 "Set inverse=True and fit again."
             )
-        Y = check_array(Y, dtype=[np.float64, np.float32])
-        if Y.shape[1] != k:
-            raise ValueError(
-                f"{name}: inverse_transform needs {k} columns, one per component; got {Y.shape[1]}. "
-                "Pass what transform returned."
-            )
+        Y = gate.scores(self, Y, self._n_features_out)
         kernel, dtype = self._kernel(), self._weights.dtype
         X = kernel.project(kernel.rows(Y, None, dtype), kernel.rows(self._centres), self._weights)
         X += self._intercept.astype(dtype)

@@ -19,6 +19,7 @@ class Method:
     cost: str
     memory: Callable[[int, int], float]  # bytes for n rows of d features, by default parameters
     supervised: bool = False
+    components: int | None = 2  # n_components for a first look, where the caller names none
 
     def load(self) -> Any:
         """Return the class, imported now."""
@@ -33,7 +34,28 @@ METHODS = (
         "directions of largest variance",
         "first look, compression, denoising; a linear map that can be undone and read feature by feature",
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n); streams data of any length",
-        lambda n, d: 32.0 * min(n, d) ** 2,
+        lambda n, d: 32.0 * min(n, d) * (min(n, d) + d),
+    ),
+    Method(
+        "kl",
+        "KLExpansion",
+        "lowdim.methods.kl_expansion",
+        "directions of largest variance within classes",
+        "labelled rows whose classes differ in mean: what varies inside them; can be undone",
+        "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n)",
+        lambda n, d: 32.0 * min(n, d) * (min(n, d) + d),
+        supervised=True,
+    ),
+    Method(
+        "lda",
+        "LDA",
+        "lowdim.methods.lda",
+        "directions in which classes lie apart",
+        "labelled rows: a map or features for a classifier; at most one direction fewer than classes",
+        "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n)",
+        lambda n, d: 48.0 * min(n, d) ** 2,
+        supervised=True,
+        components=None,
     ),
     Method(
         "kernel_pca",
@@ -53,6 +75,8 @@ def find(name: str) -> Method:
     >>> find("pca").class_name
     'PCA'
     """
+    if not isinstance(name, str):
+        raise TypeError(f"method must be a name, such as 'pca'; got {name!r}. 'lowdim methods' lists them.")
     for method in METHODS:
         if name.lower() in (method.name, method.class_name.lower()):
             return method

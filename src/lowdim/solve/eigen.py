@@ -5,6 +5,7 @@ restarts (Wu and Simon 2000; Musco and Musco 2015), which needs few passes over 
 stored array, rows, kernel blocks computed on the fly) and says what residual it reached. All else goes to LAPACK.
 """
 
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from lowdim.work import jobs
 from lowdim.work.progress import note, stage
@@ -90,21 +92,24 @@ def eigh_top_operator(
     if start is not None:
         fresh = np.hstack([start, fresh])[:, : max(width, min(start.shape[1], room // 2))]
     fresh = _orthonormal(fresh, Q[:, :0], random)
-    size, passes, looked, scale, residual = 0, 0, 0, 0.0, np.inf
+    size, reach, passes, looked, scale, residual = 0, 0, 0, 0, 0.0, np.inf
     with stage("eigenvectors"):
         while True:
             new = fresh.shape[1]
             Q[:, size : size + new] = fresh
             W = np.array(apply(fresh), dtype=np.float64)
             passes += 1
-            basis = Q[:, : size + new]
-            H = basis.T @ W
-            T[: size + new, size : size + new] = H
-            T[size : size + new, : size + new] = H.T
-            size += new
+            # A times a block reaches back no further than the block before (or, after a restart, all Ritz vectors);
+            # what rounding adds beyond is taken out with the second orthogonalisation.
+            near = Q[:, reach : size + new]
+            H = near.T @ W
+            T[reach : size + new, size : size + new] = H
+            T[size : size + new, reach : size + new] = H.T
+            reach, size = size, size + new
+            basis = Q[:, :size]
             scale = max(scale, float(np.abs(H).max()))
             left = min(width, n - size)
-            W -= basis @ H
+            W -= near @ H
             full = size + left > room or left == 0
             # Solving the small problem costs size³, so it waits until the basis has grown by a quarter, or a pass
             # costs more anyway.
@@ -118,11 +123,19 @@ def eigh_top_operator(
                 residual = float(np.linalg.norm(apart, axis=0).max()) / largest
                 note(f"residual {residual:.1e}")
                 if residual <= tol or left == 0 or passes >= max_passes:
+                    if residual > tol and left:
+                        warnings.warn(
+                            f"Eigenvectors: residual {residual:.1e} after {passes} passes, above {tol:.0e}: the "
+                            "spectrum is nearly flat here. Ask for fewer components, or use an exact solver.",
+                            ConvergenceWarning,
+                            stacklevel=2,
+                        )
                     V = basis @ S[:, :k]
                     return Eigenpairs(theta[:k], V, residual, passes, V * theta[:k] + apart, float(theta[-1]))
             fresh = _orthonormal(W, basis, random, scale, left)
             if full:  # thick restart: the best Ritz vectors carry over
                 size = looked = min(size, max(k + width, (room - width) // 2))
+                reach = 0
                 Q[:, :size] = basis @ S[:, :size]
                 T[:] = 0.0
                 T[range(size), range(size)] = theta[:size]
@@ -191,18 +204,15 @@ def _orthonormal(
 ) -> Doubles:
     """Orthonormal block spanning what ``W`` spans, orthogonal to ``basis``, of at most ``width`` columns.
 
-    The part of ``W`` in ``basis`` has been taken off once; the second round takes off what rounding left. Built from
-    the small Gram matrix (two rounds make up for its squared condition), since products run at full speed and
-    Householder steps on tall blocks do not. Directions that vanished are drawn anew.
+    Built from the small Gram matrix (two rounds make up for its squared condition), since products run at full speed
+    and Householder steps on tall blocks do not. Directions that vanished are drawn anew.
     """
-    Q = W
+    Q = W - basis @ (basis.T @ W)
     for round_ in range(3):
-        if round_ > 0:
-            Q = Q - basis @ (basis.T @ Q)
         with jobs.alone():
             values, vectors = sl.eigh(Q.T @ Q, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
-        lost = values <= max(1e-15 * values[0], (1e-14 * scale) ** 2, 1e-290) if round_ == 0 else values <= 1e-8
+        lost = values <= (max(1e-15 * values[0], (1e-14 * scale) ** 2, 1e-290) if round_ == 0 else 1e-8)
         Q = Q @ (vectors / np.sqrt(np.where(lost, 1.0, values)))
         if round_ == 0 and width is not None:
             Q, lost = Q[:, :width], lost[:width]
@@ -210,4 +220,6 @@ def _orthonormal(
             Q[:, lost] = random.standard_normal((len(Q), int(lost.sum()))) / np.sqrt(len(Q))
         elif round_ > 0:
             break
+        if lost.any() or values[-1] <= 1e-8 * values[0]:  # scaling up what was small scaled up its rounding
+            Q = Q - basis @ (basis.T @ Q)
     return Q

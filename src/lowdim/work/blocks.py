@@ -41,9 +41,10 @@ def row_blocks(X: Any, dtype: np.dtype | type, less: Floats | None = None) -> It
         if not len(buffer):
             buffer = np.empty((step, d), dtype)
         out = buffer[: len(block)]
-        np.copyto(out, block, casting="unsafe")
-        if less is not None:
-            out -= less
+        if less is None:
+            np.copyto(out, block, casting="unsafe")
+        else:
+            np.subtract(block, less, out=out, dtype=dtype, casting="unsafe")
         yield rows, out
 
 

@@ -1,0 +1,86 @@
+"""Labels come in here, once: classes, codes and priors, with what is wrong told before any work starts."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from lowdim.data.options import Rule
+
+
+class Labels(NamedTuple):
+    """Distinct labels in order (C,), the class 0 … C − 1 of each row (n,), and the number of rows of each (C,)."""
+
+    classes: NDArray[Any]
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+
+def labels(estimator: Any, y: Any, X: Any, *, several: bool = True) -> Labels:
+    """Validated labels of the rows of ``X``; ``several`` demands at least two classes."""
+    name, n = type(estimator).__name__, X.shape[0]
+    if y is None:
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None. Pass the labels of the rows: fit(X, y)."
+        )
+    y = column_or_1d(y, warn=True)
+    if len(y) != n:
+        raise ValueError(f"{name}: y must have one label for each of the {n:,} rows of X; got {len(y):,}. Match them.")
+    _demand_present(name, y)
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise ValueError(
+            f"{name}: y must hold labels, a few distinct values; {error} Bin the values, or use a method that needs "
+            "no labels."
+        ) from None
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if several and len(classes) < 2:
+        raise ValueError(
+            f"{name}: at least two classes are needed; got 1 class ({classes[0]!r}) in {n:,} rows. "
+            "Pass rows of another class, or use a method that needs no labels, such as PCA."
+        )
+    return Labels(classes, codes.astype(np.int32), counts)
+
+
+def _demand_present(name: str, y: NDArray[Any]) -> None:
+    missing = np.array([v is None or v != v for v in y]) if y.dtype.kind == "O" else y != y
+    if missing.any() or (y.dtype.kind == "f" and not np.isfinite(y).all()):
+        bad = missing if missing.any() else ~np.isfinite(y)
+        raise ValueError(
+            f"{name}: y must have a label for every row; got NaN or infinity at row {int(np.argmax(bad))} "
+            f"({int(bad.sum()):,} in all). Drop those rows."
+        )
+
+
+def _are_weights(value: Any) -> bool:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(value, str) and array.ndim == 1 and len(array) > 0
+
+
+given_priors = Rule(_are_weights, "a list of one number a class")
+
+
+def priors(estimator: Any, value: Any, found: Labels) -> NDArray[np.float64]:
+    """Prior (C,) of each class: ``"empirical"`` (its share of the rows), ``"uniform"``, or as given."""
+    n_classes = len(found.classes)
+    if isinstance(value, str):
+        return found.counts / found.counts.sum() if value == "empirical" else np.full(n_classes, 1.0 / n_classes)
+    given = np.asarray(value, dtype=np.float64)
+    name = type(estimator).__name__
+    if len(given) != n_classes:
+        raise ValueError(
+            f"{name}: priors must have one number for each of the {n_classes} classes; got {len(given)}. "
+            f"Order them as the sorted labels: {', '.join(map(str, found.classes[:10]))}."
+        )
+    if not np.isfinite(given).all() or (given < 0).any() or abs(given.sum() - 1.0) > 1e-6:
+        raise ValueError(
+            f"{name}: priors must be ≥ 0 and add up to 1; got {value!r}, which add up to {given.sum():g}. "
+            "Divide them by their sum, or pass 'uniform'."
+        )
+    return given / given.sum()

@@ -1,0 +1,150 @@
+"""Karhunen-Loève expansion of labelled data: directions of largest variance within classes.
+
+The directions ``u`` solve ``S u = λ u`` with ``S = Σ_c π_c S_c``, the mean of the covariances ``S_c`` (divisor ``n_c``)
+of the classes by their priors ``π_c`` (Watanabe 1965; Devijver and Kittler 1982). PCA takes the rows for one group.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data import gate, options
+from lowdim.data.labels import Labels, given_priors, labels, priors
+from lowdim.methods.base import fitting
+from lowdim.methods.linear import OrthonormalReducer
+from lowdim.relate.gram import Centred
+from lowdim.relate.moments import class_moments, column_moments, moments
+from lowdim.solve.components import completed
+from lowdim.solve.eigen import eigh_top
+from lowdim.solve.signs import signs
+from lowdim.work import memory
+from lowdim.work.blocks import float_dtype
+
+
+class KLExpansion(OrthonormalReducer):
+    """Karhunen-Loève expansion with the covariance averaged over classes.
+
+    Parameters
+    ----------
+    n_components : int or None
+        How many directions; None is ``min(n_samples, n_features)``.
+    priors : "empirical", "uniform" or list of one number a class
+        Weights of the classes, in the order of ``classes_``: their shares of the rows, equal, or as given.
+    n_jobs : int or None
+        Threads for kernels and BLAS; None is all cores this process may use.
+    verbose : int
+        1 shows the stages with the time left.
+
+    Attributes
+    ----------
+    components_ : array (n_components_, n_features)
+        The directions, orthonormal rows; in each the loading of largest magnitude is positive.
+    eigenvalues_ : array (n_components_,)
+        Variance within classes along each, averaged by the priors (divisor ``n_c``).
+    score_variance_ : array (n_components_,)
+        Variance of each score over all rows (divisor n − 1); the scores are not decorrelated.
+    classes_, priors_ : arrays (n_classes,)
+        The labels, sorted, and their weights; one class where no labels were given.
+    mean_, scale_ : arrays (n_features,)
+        What is subtracted, the overall mean, and ones.
+    n_components_ : int
+        Number of directions kept.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("iris")
+    >>> kl = lowdim.KLExpansion(2).fit(X, y)
+    >>> kl.transform(X).shape, kl.eigenvalues_.round(3).tolist()
+    ((150, 2), [0.435, 0.084])
+    """
+
+    _rules = {
+        "n_components": options.whole(1) | options.none,
+        "priors": options.one_of("empirical", "uniform") | given_priors,
+        "n_jobs": options.jobs,
+        "verbose": options.whole(0),
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        priors: Any = "empirical",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.priors = priors
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @fitting
+    def fit(self, X: Any, y: Any = None) -> "KLExpansion":
+        """Learn the directions from rows ``X`` and their labels ``y``.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The data; integers are read as they are, block by block.
+        y : array (n_samples,), optional
+            Labels of the rows. Without them all rows are one class, which is PCA.
+
+        Returns
+        -------
+        KLExpansion
+            This object.
+        """
+        X = gate.rows(self, X, reset=True, minimum=2, scan=False)
+        n, d = X.shape
+        found = labels(self, np.zeros(n, np.int64) if y is None else y, X, several=False)
+        k = self._room(min(n, d))
+        pi = priors(self, self.priors, found)
+        side = min(n, d)
+        memory.require(
+            8.0 * (4 * side * side + (n * k if d > n else 0)),
+            f"KLExpansion: the {side:,} × {side:,} matrix of {n:,} rows and {d:,} features",
+            "Reduce the features first, for example by PCA with solver='randomized'.",
+        )
+        values, vectors, mean, spread = (self._by_rows if d > n else self._by_features)(X, found, pi, k)
+        none = values <= max(values[0], 0.0) * d * np.finfo(np.float64).eps
+        U = completed(vectors[~none], k)
+        dtype = float_dtype(X.dtype)
+        self.components_ = (U * signs(U)[:, None]).astype(dtype)
+        self.eigenvalues_ = np.where(none, 0.0, values).astype(dtype)
+        self.score_variance_ = spread(U).astype(dtype)
+        self.classes_, self.priors_ = found.classes, pi
+        self.mean_, self.scale_ = mean.astype(dtype), np.ones(d, dtype)
+        self.n_components_ = k
+        return self
+
+    def _by_features(self, X: NDArray, found: Labels, pi: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray, Any]:
+        """Eigenvectors of ``S`` itself: values (k,), vectors (k, d), overall mean, and variances of scores."""
+        M = class_moments(X, found.codes, pi / found.counts)
+        gate.demand_finite(self, X, M.means)
+        mean = found.counts @ M.means / len(X)
+        alike = np.allclose(pi, found.counts / len(X), rtol=1e-12, atol=0.0)
+        total = M.scatter * len(X) if alike else moments(X).scatter
+        pairs = eigh_top(M.within(), k)
+        return pairs.values, pairs.vectors.T, mean, lambda U: np.einsum("kd,kd->k", U @ total, U) / (len(X) - 1)
+
+    def _by_rows(self, X: NDArray, found: Labels, pi: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray, Any]:
+        """The same from the Gram matrix of the rows: with ``C = diag(√w)(I − class means)``, ``S = Zᵀ Cᵀ C Z``."""
+        M = column_moments(X)
+        gate.demand_finite(self, X, M.mean)
+        Z = Centred(X, M.mean)
+        averaging = (found.codes[:, None] == found.codes) / found.counts[found.codes]
+        C = (np.eye(len(X)) - averaging) * np.sqrt(pi / found.counts)[found.codes][:, None]
+        K = Z.gram()
+        pairs = eigh_top(C @ K @ C.T, k)
+        vectors = np.linalg.qr(Z.pull(C.T @ pairs.vectors).T)[0].T
+        return pairs.values, vectors, M.mean, lambda U: np.square(X @ U.T - M.mean @ U.T).sum(0) / (len(X) - 1)
+
+    def _room(self, limit: int) -> int:
+        if self.n_components is not None and self.n_components > limit:
+            raise ValueError(
+                f"KLExpansion: n_components must be at most min(n_samples, n_features) = {limit}; got "
+                f"{self.n_components}. Lower it or pass more data."
+            )
+        return self.n_components or limit

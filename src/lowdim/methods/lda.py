@@ -1,0 +1,247 @@
+"""Linear discriminant analysis: directions in which classes lie apart, measured by their spread.
+
+Maximises Fisher's ratio ``wᵀ S_b w / wᵀ S_w w``, that is ``S_b w = λ S_w w`` with ``wᵀ S_w w = 1`` (Fisher 1936; Rao
+1948), where ``S_w = Σ_c π_c S_c`` is the covariance within classes and ``S_b = Σ_c π_c (m_c − m)(m_c − m)ᵀ`` that of
+their means about ``m = Σ_c π_c m_c``.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data import gate, options
+from lowdim.data.labels import Labels, given_priors, labels, priors
+from lowdim.methods.base import fitting
+from lowdim.methods.linear import LinearReducer
+from lowdim.relate.gram import Centred
+from lowdim.relate.moments import class_moments, column_moments
+from lowdim.relate.shrinkage import ledoit_wolf
+from lowdim.solve.discriminant import discriminants, orthogonal_discriminants, whiten
+from lowdim.solve.eigen import eigh_top
+from lowdim.solve.signs import signs
+from lowdim.work import memory
+from lowdim.work.blocks import float_dtype
+
+SOLVERS = ("auto", "cholesky", "range", "gram")
+_RANGE = 1e-12  # eigenvalues of a Gram matrix below this share of the largest are rounding
+
+
+class LDA(LinearReducer):
+    """Linear discriminant analysis, as a transformer; any classifier may follow.
+
+    Parameters
+    ----------
+    n_components : int or None
+        How many directions; at most, and by default, one less than there are classes.
+    solver : {"auto", "cholesky", "range", "gram"}
+        How ``S_w`` is whitened: by its Cholesky factor, which needs it to be regular; inside its range, which handles
+        constant, duplicated and dependent features; or the same from the rows' side, for more features than rows,
+        after a reduction to the range of all rows. ``"auto"`` chooses, and ``solver_`` says which.
+    shrinkage : None, number in [0, 1] or "auto"
+        Draw the covariance of each class towards a diagonal: by this share towards the mean variance, or by Ledoit and
+        Wolf's towards its own variances. With every solver.
+    priors : "empirical", "uniform" or list of one number a class
+        Weights of the classes, in the order of ``classes_``: their shares of the rows, equal, or as given.
+    orthogonal : bool
+        Foley and Sammon's directions: each the best of those orthogonal to the ones before, of unit length. The first
+        is the same.
+    tol : float
+        Relative standard deviation within classes below which a direction counts as having none (not less than
+        float32 can tell for float32 data).
+    n_jobs : int or None
+        Threads for kernels and BLAS; None is all cores this process may use.
+    verbose : int
+        1 shows the stages with the time left.
+
+    Attributes
+    ----------
+    components_ : array (n_components_, n_features)
+        The directions as rows, scaled so that scores have variance 1 within classes; in each the loading of largest
+        magnitude is positive.
+    eigenvalues_ : array (n_components_,)
+        Fisher's ratio along each.
+    classes_ : array (n_classes,)
+        The labels, sorted.
+    means_ : array (n_classes, n_features)
+        Means of the classes.
+    priors_ : array (n_classes,)
+        Weights of the classes.
+    mean_ : array (n_features,)
+        What is subtracted: the mean of ``means_`` by ``priors_``.
+    shrinkage_ : array (n_classes,)
+        Share by which the covariance of each class was shrunk.
+    n_components_ : int
+        Number of directions kept.
+    solver_ : str
+        Solver that ran.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("iris")
+    >>> lda = lowdim.LDA().fit(X, y)
+    >>> lda.transform(X).shape, lda.eigenvalues_.round(2).tolist()
+    ((150, 2), [32.19, 0.29])
+    """
+
+    _rules = {
+        "n_components": options.whole(1) | options.none,
+        "solver": options.one_of(*SOLVERS),
+        "shrinkage": options.real(0, 1, closed="both") | options.one_of("auto") | options.none,
+        "priors": options.one_of("empirical", "uniform") | given_priors,
+        "orthogonal": options.flag,
+        "tol": options.real(0, 1, closed="left"),
+        "n_jobs": options.jobs,
+        "verbose": options.whole(0),
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        solver: str = "auto",
+        shrinkage: float | str | None = None,
+        priors: Any = "empirical",
+        orthogonal: bool = False,
+        tol: float = 1e-4,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.orthogonal = orthogonal
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @fitting
+    def fit(self, X: Any, y: Any = None) -> "LDA":
+        """Learn the directions from rows ``X`` and their labels ``y``.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The data; integers are read as they are, block by block.
+        y : array (n_samples,)
+            Labels of the rows, numbers or text.
+
+        Returns
+        -------
+        LDA
+            This object.
+        """
+        X = gate.rows(self, X, reset=True, minimum=2, scan=False)
+        found = labels(self, y, X)
+        limit = self._room(len(found.classes), X.shape[1])
+        pi = priors(self, self.priors, found)
+        wide = self.solver == "gram" or (self.solver == "auto" and X.shape[1] > X.shape[0])
+        _demand_memory(wide, *X.shape)
+        leave, target = self._shrinkage(X, found, pi)
+        T, V, ridge = self._coordinates(X, found, pi, target) if wide else (X, None, target)
+        # A common factor stays out of the weights: alike, they keep the sums of uint8 exact.
+        most = leave.max()
+        M = class_moments(T, found.codes, pi / found.counts * (leave / most if most else 1.0))
+        gate.demand_finite(self, X, M.means)
+        S = M.within()
+        if self.shrinkage not in (None, "auto"):
+            ridge = (1.0 - most) * np.trace(S) / X.shape[1]
+        S *= most
+        S[np.diag_indices_from(S)] += ridge  # S_w = Σ_c π_c (1 − γ_c) S_c + diag(ridge)
+        P, self.solver_ = self._whitening(S, T.dtype, wide)
+        k = self._count(limit, P.shape[1])
+        B = np.sqrt(pi)[:, None] * (M.means - pi @ M.means)  # S_b = BᵀB
+        if self.orthogonal:
+            values, W = orthogonal_discriminants(P, B, k, np.eye(len(P)) if V is None else V @ V.T)
+        else:
+            values, W = discriminants(P, B, k)
+        W = W if V is None else W @ V
+        dtype = float_dtype(X.dtype)
+        self.classes_, self.priors_, self.shrinkage_ = found.classes, pi, 1.0 - leave
+        self.means_ = (M.means if V is None else _class_means(X, found)).astype(dtype)
+        self.mean_ = pi @ self.means_
+        self.components_ = (W * signs(W)[:, None]).astype(dtype)
+        self.eigenvalues_ = values.astype(dtype)
+        self.n_components_ = k
+        return self
+
+    def _shrinkage(self, X: NDArray, found: Labels, pi: NDArray) -> tuple[NDArray, Any]:
+        """Share (C,) that is left of the covariance of each class, and the diagonal that is added, if known yet."""
+        if self.shrinkage == "auto":
+            gate.demand_finite(self, X, X)
+            intensities, targets = ledoit_wolf(X, found.codes, len(found.classes))
+            return 1.0 - intensities, pi @ targets
+        return np.full(len(found.classes), 1.0 - float(self.shrinkage or 0.0)), 0.0
+
+    def _coordinates(self, X: NDArray, found: Labels, pi: NDArray, target: Any) -> tuple[NDArray, NDArray, Any]:
+        """Rows in the range of their scatter (n, q), that range's basis as rows (q, d), and the ridge there.
+
+        From the Gram matrix of the rows, ``Z Zᵀ = U Λ Uᵀ``: coordinates ``U Λ^½``, basis ``Λ^-½ Uᵀ Z``. Features are
+        scaled by their standard deviations within classes, or so that the ridge becomes the identity, which any
+        orthonormal basis leaves as it is.
+        """
+        columns = [column_moments(X[found.codes == c]) for c in range(len(found.classes))]
+        means = np.stack([M.mean for M in columns])
+        gate.demand_finite(self, X, means)
+        spread = np.sqrt(pi @ np.stack([M.variance for M in columns]))
+        still = spread <= 1e-13 * np.abs(means).max(axis=0)
+        scale, ridge = np.where(still, np.inf, spread), 0.0
+        if self.shrinkage not in (None, 0):
+            shrunk = self.shrinkage == "auto" and bool(np.all(target > 0))
+            scale, ridge = (np.sqrt(target), 1.0) if shrunk else (np.ones(X.shape[1]), 0.0)
+        Z = Centred(X, pi @ means, scale)
+        pairs = eigh_top(Z.gram(), len(X))
+        inside = pairs.values > _RANGE * max(pairs.values[0], np.finfo(float).tiny)
+        U, size = pairs.vectors[:, inside], np.sqrt(pairs.values[inside])
+        return U * size, Z.pull(U / size) / scale, ridge
+
+    def _whitening(self, S: NDArray, dtype: np.dtype, wide: bool) -> tuple[NDArray, str]:
+        how = "range" if wide else self.solver
+        floor = 30 * np.finfo(float_dtype(dtype)).eps
+        try:
+            P, how = whiten(S, max(self.tol**2, floor), how=how, scaled=not wide)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                "LDA: solver='cholesky' needs a regular covariance within classes; got one that is singular (constant, "
+                "dependent or too many features). Use solver='auto' or shrinkage='auto'."
+            ) from None
+        return P, "gram" if wide else how
+
+    def _room(self, n_classes: int, d: int) -> int:
+        limit = min(n_classes - 1, d)
+        if self.n_components is not None and self.n_components > limit:
+            raise ValueError(
+                f"LDA: n_components must be at most min(n_classes - 1, n_features) = {limit} ({n_classes} classes, "
+                f"{d} features); got {self.n_components}. Lower it, or pass None for all."
+            )
+        return limit
+
+    def _count(self, limit: int, rank: int) -> int:
+        """How many directions to keep, of those that ``S_w`` of this rank has."""
+        if rank < (self.n_components or 1):
+            raise ValueError(
+                f"LDA: n_components must be at most the rank {rank} of the covariance within classes; got "
+                f"{self.n_components}. Lower it, or pass shrinkage=0.1 for rows that hardly vary within classes."
+            )
+        return self.n_components or min(limit, rank)
+
+
+def _class_means(X: NDArray, found: Labels) -> NDArray:
+    return np.stack([X[found.codes == c].mean(axis=0, dtype=np.float64) for c in range(len(found.classes))])
+
+
+def _demand_memory(wide: bool, n: int, d: int) -> None:
+    """Refuse before allocating: scatter, whitening and the work space of LAPACK, or the Gram matrix and a basis."""
+    what = f"the {n:,} × {n:,} Gram matrix" if wide else f"the {d:,} × {d:,} scatter matrix"
+    memory.require(
+        8.0 * (5 * n * n + 3 * n * d if wide else 6 * d * d),
+        f"LDA: {what} of {n:,} rows and {d:,} features",
+        "Reduce the features first, for example by PCA.",
+    )

@@ -1,0 +1,90 @@
+"""Directions of the largest ratio of two quadratic forms, ``wᵀ Bᵀ B w / wᵀ S w``, without ever inverting ``S``.
+
+``S`` is scaled to a unit diagonal and whitened inside its range; what is left is a singular value problem of the few
+rows of ``B`` (Golub and Van Loan, *Matrix Computations*, section 8.7).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg as sl
+from numpy.typing import NDArray
+
+from lowdim.solve.eigen import eigh_top
+from lowdim.work import jobs
+from lowdim.work.progress import stage
+
+Doubles = NDArray[np.float64]
+
+
+class Whitening(NamedTuple):
+    """Matrix ``P`` (d, r) with ``Pᵀ S P = I`` whose columns span the range of ``S``, and how it was found."""
+
+    P: Doubles
+    how: str
+
+
+def whiten(S: Doubles, tol: float, *, how: str = "auto", scaled: bool = True) -> Whitening:
+    """Whitening of the positive semi-definite ``S``, which is overwritten.
+
+    Features are scaled to unit diagonal first, so that their units do not matter, unless ``scaled`` is False.
+    ``"cholesky"`` takes ``S`` for regular and raises LinAlgError where it is not; ``"range"`` leaves out directions
+    whose eigenvalue is below ``tol`` times the largest; ``"auto"`` is Cholesky where its condition shows that nothing
+    would be left out.
+
+    >>> whiten(np.diag([4.0, 0.0]), 1e-8)
+    Whitening(P=array([[0.5], [0. ]]), how='range')
+    """
+    size = np.sqrt(np.maximum(np.diag(S), 0.0))
+    kept = np.flatnonzero(size > 0)
+    d = len(S)
+    size = size[kept] if scaled else np.ones(len(kept))
+    R = S[np.ix_(kept, kept)] if len(kept) < d else S
+    R /= size
+    R /= size[:, None]
+    if how == "cholesky" or (how == "auto" and len(kept) == d):
+        with stage("Cholesky factor"):
+            factor, failed = sl.lapack.dpotrf(R, lower=1, clean=1)
+        norm = np.abs(R).sum(axis=0).max(initial=0.0)
+        regular = len(kept) == d and not failed and sl.lapack.dpocon(factor, norm, uplo="L")[0] > tol
+        if regular:
+            inverse, _ = sl.lapack.dtrtri(factor, lower=1)
+            return Whitening(inverse.T / size[:, None], "cholesky")
+        if how == "cholesky":
+            raise np.linalg.LinAlgError("the matrix is singular up to the tolerance")
+    pairs = eigh_top(R, len(R))
+    inside = pairs.values > tol * max(pairs.values[0], 0.0) if len(kept) else np.zeros(0, bool)
+    P = np.zeros((d, int(inside.sum())))
+    P[kept] = pairs.vectors[:, inside] / np.sqrt(pairs.values[inside]) / size[:, None]
+    return Whitening(P, "range")
+
+
+def discriminants(P: Doubles, B: Doubles, k: int) -> tuple[Doubles, Doubles]:
+    """Largest ratios (k,) and directions (k, d), normalised by ``wᵀ S w = 1``, given a whitening ``P`` of ``S``."""
+    with jobs.alone():
+        U, s, _ = sl.svd((B @ P).T, full_matrices=False, check_finite=False)
+    return np.square(s[:k]), (P @ U[:, :k]).T
+
+
+def orthogonal_discriminants(P: Doubles, B: Doubles, k: int, metric: Doubles) -> tuple[Doubles, Doubles]:
+    """Ratios (k,) and directions (k, d), each the best of those orthogonal to the ones before.
+
+    Orthogonal under ``metric`` (d, d), ``wᵀ M w' = 0``, and of unit length by it (Foley and Sammon 1975; here by
+    deflation in whitened coordinates, where ``w = P z`` and each direction found forbids one more ``z``).
+    """
+    C = (B @ P).T
+    G = P.T @ (metric @ P)
+    forbidden = np.zeros((P.shape[1], 0))
+    ratios, directions = np.zeros(k), np.zeros((k, len(P)))
+    for j in range(k):
+        with jobs.alone():
+            U = sl.svd(C - forbidden @ (forbidden.T @ C), full_matrices=False, check_finite=False)[0]
+            z = U[:, 0] - forbidden @ (forbidden.T @ U[:, 0])
+            z /= np.linalg.norm(z)
+            ratios[j] = np.square(np.linalg.norm(C.T @ z))
+            directions[j] = P @ z / np.sqrt(z @ G @ z)
+            ban = G @ z
+            for _ in range(2):  # once more for rounding
+                ban -= forbidden @ (forbidden.T @ ban)
+            forbidden = np.column_stack([forbidden, ban / np.linalg.norm(ban)])
+    return ratios, directions

@@ -106,8 +106,8 @@ class KernelReducer(Reducer):
         """
         if not hasattr(self, "_weights"):
             raise ValueError(
-                f"{type(self).__name__}: inverse_transform needs a model fitted with inverse=True; this one was fitted without. "
-                "Set inverse=True and fit again."
+                f"{type(self).__name__}: inverse_transform needs a model fitted with inverse=True; this one was "
+                "fitted without. Set inverse=True and fit again."
             )
         Y = gate.scores(self, Y, self._n_features_out)
         kernel, dtype = self._kernel(), self._weights.dtype

@@ -61,7 +61,7 @@ def eigh_top(A: NDArray, k: int) -> Eigenpairs:
         else:
             top = [n - k, n - 1]
             values, vectors = sl.eigh(A, subset_by_index=top, driver="evr", overwrite_a=True, check_finite=False)
-    lowest = float(values[0])
+    lowest = float(values.min(initial=np.inf))
     values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
     return Eigenpairs(values, vectors, 0.0, 1, vectors * values, lowest)
 

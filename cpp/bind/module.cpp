@@ -3,11 +3,13 @@
 
 namespace lowdim::bind {
 void bind_csr(nb::module_& m);
+void bind_pairs(nb::module_& m);
 void bind_scatter(nb::module_& m);
 } // namespace lowdim::bind
 
 NB_MODULE(_native, m) {
     m.doc() = "Native kernels of lowdim.";
     lowdim::bind::bind_csr(m);
+    lowdim::bind::bind_pairs(m);
     lowdim::bind::bind_scatter(m);
 }

@@ -218,7 +218,8 @@ TASKS = [
         memory=Anonymous,
         note="Memory-mapped, in the page cache; memory is anonymous memory, so the file's own pages do not count. "
         f"*Read and multiply once* is the floor: blocks of {_CHUNK:,} rows to float32, Xᵀ X by NumPy, no eigenvectors. "
-        "partial_fit takes the same blocks. scikit-learn's IncrementalPCA, which solves an SVD for every block, takes minutes and is left out.",
+        "partial_fit takes the same blocks. scikit-learn's IncrementalPCA, which solves an SVD for every block, takes "
+        "minutes and is left out.",
     ),
     _task(
         "faces",

@@ -2,10 +2,12 @@
 #include "bind.hpp"
 
 namespace lowdim::bind {
+void bind_nearest_with(nb::module_& m);
 void bind_scatter(nb::module_& m);
 } // namespace lowdim::bind
 
 NB_MODULE(_native, m) {
     m.doc() = "Native kernels of lowdim.";
+    lowdim::bind::bind_nearest_with(m);
     lowdim::bind::bind_scatter(m);
 }

@@ -13,12 +13,13 @@ _HOMES = {
     "KLExpansion": "lowdim.methods.kl_expansion",
     "LDA": "lowdim.methods.lda",
     "PCA": "lowdim.methods.pca",
+    "SequentialSelector": "lowdim.methods.selection",
     "load": "lowdim.methods.files",
     "reduce": "lowdim.compare.reduce",
 }
 _ROOMS = ("data", "show")
 
-__all__ = ["LDA", "PCA", "KLExpansion", "__version__", "data", "load", "reduce", "show"]
+__all__ = ["LDA", "PCA", "KLExpansion", "SequentialSelector", "__version__", "data", "load", "reduce", "show"]
 
 if TYPE_CHECKING:
     from lowdim import data as data
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from lowdim.methods.kl_expansion import KLExpansion as KLExpansion
     from lowdim.methods.lda import LDA as LDA
     from lowdim.methods.pca import PCA as PCA
+    from lowdim.methods.selection import SequentialSelector as SequentialSelector
 
 
 def __getattr__(name: str) -> Any:

@@ -18,5 +18,19 @@ def scatter(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Column sums per class (n_classes, d) and scatter matrix (d, d) of X, in one pass."""
 
+def nearest_with(
+    base: NDArray[Any],
+    queries: NDArray[Any],
+    points: NDArray[Any],
+    members: NDArray[np.int32],
+    offsets: NDArray[np.int32],
+    *,
+    k: int,
+    joining: bool = True,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Indices and squared distances (units, q, k) of the nearest points once a unit of features joins or leaves."""
+
 def isa() -> str:
     """The instruction set the kernels run with: default, avx2, avx512 or avx512vnni."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 # Arrays whose values live elsewhere: coercing them in silence would hide a transfer or a computation.
 _ELSEWHERE = {"dask": "compute()", "cupy": "get()", "jax": "__array__()", "torch": "numpy(force=True)"}
@@ -82,6 +82,32 @@ def weights(estimator: Any, sample_weight: Any, X: Any) -> Any:
             "Leave it out to weigh all rows alike."
         )
     return checked
+
+
+def targets(estimator: Any, y: Any, X: Any) -> Any:
+    """Validated targets of the rows of ``X``: labels or numbers, one or several columns, none missing."""
+    name, n = type(estimator).__name__, X.shape[0]
+    if y is None:
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None. Pass what the rows are to predict: fit(X, y)."
+        )
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    if len(y) != n:
+        raise ValueError(f"{name}: y must have one value for each of the {n:,} rows of X; got {len(y):,}. Match them.")
+    bad = (
+        np.array([v is None or v != v for v in y.ravel()])
+        if y.dtype.kind == "O"
+        else ~np.isfinite(y)
+        if y.dtype.kind in "fc"
+        else np.zeros(1, bool)
+    )
+    if bad.any():
+        raise ValueError(
+            f"{name}: y must have a value for every row; got {int(bad.sum()):,} NaN or infinity. Drop those rows."
+        )
+    return y
 
 
 def demand_finite(estimator: Any, X: Any, witness: Any) -> None:

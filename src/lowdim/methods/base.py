@@ -75,11 +75,20 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         from lowdim import __version__
         from lowdim.persist import write_state
 
-        params = self.get_params(deep=False)
+        params, fitted = self._params_for_file(), self._fitted()
+        write_state(path, {"class": type(self).__name__, "lowdim": __version__, "params": params, "fitted": fitted})
+
+    def _params_for_file(self) -> dict[str, Any]:
+        """Parameters as a model file keeps them."""
+        params: dict[str, Any] = self.get_params(deep=False)
         if isinstance(params.get("random_state"), np.random.RandomState | np.random.Generator):
             params["random_state"] = None  # a generator's place in its stream belongs to the process, not the model
-        state = {"class": type(self).__name__, "lowdim": __version__, "params": params, "fitted": self._fitted()}
-        write_state(path, state)
+        return params
+
+    @classmethod
+    def _params_from_file(cls, params: dict[str, Any]) -> dict[str, Any]:
+        """Parameters of the constructor from those that a file kept."""
+        return params
 
     def _fitted(self) -> dict[str, Any]:
         """What a model file keeps beside the parameters."""

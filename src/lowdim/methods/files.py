@@ -47,6 +47,6 @@ def load(path: str | os.PathLike[str]) -> Any:
             f"'{path}' holds {', '.join(map(repr, [*sorted(map(str, unknown)), *methods]))}, which {name} does not "
             "have. Load it with the version of lowdim that wrote it."
         )
-    model = cls(**params)
+    model = cls(**cls._params_from_file(params))
     vars(model).update(fitted)
     return model

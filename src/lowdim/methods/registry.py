@@ -57,6 +57,16 @@ METHODS = (
         supervised=True,
         components=None,
     ),
+    Method(
+        "select",
+        "SequentialSelector",
+        "lowdim.methods.selection",
+        "features that serve a classifier or regression, one at a time",
+        "fewer columns to measure or explain, each kept as it is; 'lowdim select' shows the path",
+        "d² fits in all; least squares, LDA and k-NN without refits; k-NN keeps n² distances",
+        lambda n, d: 8.0 * n * n + 48.0 * n * d,
+        supervised=True,
+    ),
 )
 
 

@@ -253,7 +253,6 @@ TASKS = [
         {
             "lowdim": System(partial(lowdim, k=50)),
             "scikit-learn arpack": System(partial(sklearn, k=50, solver="arpack")),
-            "scikit-learn covariance_eigh": System(partial(sklearn, k=50, solver="covariance_eigh"), once=True),
         },
         needs="reuters",
         warm_up=1500,

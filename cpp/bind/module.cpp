@@ -2,12 +2,14 @@
 #include "bind.hpp"
 
 namespace lowdim::bind {
+void bind_csr(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
 void bind_scatter(nb::module_& m);
 } // namespace lowdim::bind
 
 NB_MODULE(_native, m) {
     m.doc() = "Native kernels of lowdim.";
+    lowdim::bind::bind_csr(m);
     lowdim::bind::bind_nearest_with(m);
     lowdim::bind::bind_scatter(m);
 }

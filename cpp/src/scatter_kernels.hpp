@@ -6,12 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define LOWDIM_X86 1
-#else
-#define LOWDIM_X86 0
-#endif
-
 namespace lowdim::detail {
 
 // A few rows of one panel, column-contiguous, on their way into packed storage. Columns past the last one of

@@ -6,6 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+def csr_product(
+    starts: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float64],
+    V: NDArray[np.float64],
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float64]:
+    """Sparse rows (starts, columns, values) times the block V (cols, width)."""
+
 def scatter(
     X: NDArray[np.uint8] | NDArray[np.float32] | NDArray[np.float64],
     *,

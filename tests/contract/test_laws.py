@@ -169,6 +169,13 @@ def test_works_in_a_pipeline_and_a_grid_search(cls, iris):
         (lambda X: np.where(np.arange(X.size).reshape(X.shape) == 9, np.nan, X), "NaN at row 2, column 1.*Drop"),
         (lambda X: np.where(np.arange(X.size).reshape(X.shape) == 9, np.inf, X), "infinity at row 2, column 1.*Drop"),
         (lambda X: X.astype(str), "must be numeric.*encode"),
+        (lambda X: [[None, *row[1:]] for row in X.tolist()], "NaN at row 0, column 0"),
+        (lambda X: X.astype("datetime64[s]"), "must be numeric; got dates"),
+        (
+            lambda X: pd.DataFrame(X).assign(day=pd.Timestamp("2026-01-01")).set_axis(list("abcde"), axis=1),
+            "dates in column 'e'",
+        ),
+        (lambda X: pl.DataFrame(X).lazy(), "LazyFrame.*collect"),
         (lambda X: X[:1], "at least 2 samples.*1 sample.*more rows"),
         (lambda X: X[:, 0], "2D"),
         (lambda X: X[:, :0], "at least one column"),
@@ -179,7 +186,7 @@ def test_bad_data_is_refused_with_what_to_do(cls, damage, words, iris):
     X, y = iris
     bad = damage(X)
     with pytest.raises((ValueError, TypeError), match=f"(?s){words}"):
-        make(cls).fit(bad, y[: len(bad)])
+        make(cls).fit(bad, y[: len(bad)] if hasattr(bad, "__len__") else y)
 
 
 @every_method

@@ -1,5 +1,8 @@
 """PCA: its identities, its solvers against each other and against scikit-learn, streaming, and what it refuses."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import lowdim
 from lowdim import PCA
-from lowdim.methods.pca import SOLVERS
+from lowdim.methods.spectrum import SOLVERS
 
 EACH = SOLVERS[1:]
 each_solver = pytest.mark.parametrize("solver", EACH)
@@ -125,6 +128,12 @@ def test_a_proportion_of_variance_works_with_every_solver(solver, proportion, di
     assert pca.explained_variance_ratio_.sum() >= proportion
 
 
+@pytest.mark.parametrize("number", [np.float32(0.9), np.float64(0.9), np.float16(0.9)])
+def test_a_proportion_may_be_any_kind_of_number(number, digits):
+    assert PCA(number).fit(digits).n_components_ == PCA(0.9).fit(digits).n_components_
+    assert PCA(np.int16(3)).fit(digits).n_components_ == 3
+
+
 @each_solver
 def test_elbow_keeps_what_stands_before_the_corner(solver, rng):
     X = rng.normal(size=(300, 20)) * np.r_[9, 8, 7, np.full(17, 0.5)]
@@ -217,8 +226,51 @@ def test_weights_that_cannot_be_counts_are_refused(rng):
         PCA().fit(X, sample_weight=np.full(10, 0.1))
     with pytest.raises(ValueError, match="non-zero|positive entry"):
         PCA().fit(X, sample_weight=np.zeros(10))
-    with pytest.raises(ValueError, match="[Nn]egative"):
+    with pytest.raises(ValueError, match="never negative; got -1 at row 0"):
         PCA().fit(X, sample_weight=-np.ones(10))
+    with pytest.raises(ValueError, match=r"shape \(10,\), one weight a row; got \(9,\)"):
+        PCA().fit(X, sample_weight=np.ones(9))
+
+
+# Numbers at the edge
+
+
+def test_svd_keeps_what_squares_would_lose(rng):
+    U, V = (np.linalg.qr(rng.normal(size=(50, 4)))[0] for _ in range(2))
+    U = np.linalg.qr(U - U.mean(axis=0))[0]
+    X = U * [1, 1e-4, 1e-8, 1e-10] @ V.T
+    ours = PCA(4, solver="svd").fit(X).explained_variance_
+    np.testing.assert_allclose(ours, Theirs(4, svd_solver="full").fit(X).explained_variance_, rtol=1e-3)
+    assert np.count_nonzero(ours) == 4
+
+
+@pytest.mark.parametrize(("factor", "dtype"), [(1e160, "f8"), (1e20, "f4"), (1e-30, "f4")])
+def test_variances_that_no_number_can_hold_are_refused(factor, dtype, rng):
+    X = (rng.normal(size=(50, 4)) * factor).astype(dtype)
+    with pytest.raises(ValueError, match="variances must fit in float|X varies"):
+        PCA(2).fit(X)
+
+
+def test_scores_of_float32_far_from_zero_keep_their_digits(rng):
+    X = (rng.normal(size=(1000, 200)) + 1e4).astype(np.float32)
+    pca = PCA(3).fit(X)
+    exact = (X.astype(float) - pca.mean_.astype(float)) @ pca.components_.astype(float).T
+    np.testing.assert_allclose(pca.transform(X), exact, atol=2e-5)
+
+
+def test_a_narrow_float32_feature_far_from_zero_is_not_constant(rng):
+    X = rng.normal(size=(500, 3)).astype(np.float32)
+    X[:, 1] = X[:, 1] * np.float32(0.5) + np.float32(1e6)
+    np.testing.assert_allclose(PCA(standardize=True).fit(X).scale_[1], X[:, 1].astype(float).std(), rtol=1e-4)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 1e6])
+def test_a_constant_sparse_feature_gives_no_component(value, rng):
+    X = rng.normal(size=(300, 3))
+    X[:, 1] = value
+    for solver in EACH:
+        variances = fit(X, solver, standardize=True).fit(sp.csr_array(X)).explained_variance_
+        np.testing.assert_allclose(variances, PCA(standardize=True).fit(X).explained_variance_, atol=1e-9)
 
 
 # Streaming
@@ -234,6 +286,12 @@ def test_any_partition_into_chunks_gives_the_same_model(cuts, seed):
     np.testing.assert_allclose(chunks.explained_variance_, whole.explained_variance_)
     np.testing.assert_allclose(chunks.transform(X), whole.transform(X), atol=1e-8)
     assert chunks.solver_ == "streaming"
+
+
+def test_chunks_of_wide_data_keep_as_many_components_as_a_fit(rng):
+    X = rng.normal(size=(8, 20))
+    chunks = PCA().partial_fit(X[:3]).partial_fit(X[3:])
+    assert chunks.n_components_ == PCA().fit(X).n_components_ == 8
 
 
 def test_partial_fit_goes_on_after_a_fit_and_after_a_file(decaying, tmp_path):
@@ -254,6 +312,34 @@ def test_partial_fit_after_a_solver_without_moments_warns_that_it_starts_anew(de
     with pytest.warns(UserWarning, match="starts anew.*streaming"):
         pca.partial_fit(decaying[90:])
     np.testing.assert_allclose(pca.mean_, decaying[90:].mean(axis=0))
+
+
+def test_what_chunks_cannot_hold_is_told_when_asked_for(rng):
+    X = rng.normal(size=(9, 8))
+    pca = PCA(5).partial_fit(X[:3])
+    with pytest.raises(ValueError, match=r"at most min\(rows so far, n_features\) = 3; got 5"):
+        pca.transform(X)
+    assert not hasattr(pca, "components_")
+    assert pca.partial_fit(X[3:]).components_.shape == (5, 8)
+    with pytest.raises(ValueError, match="got 99"):
+        PCA(2).partial_fit(X).set_params(n_components=99).transform(X)
+    with pytest.raises(ValueError, match="n_components must be"):
+        PCA(2).partial_fit(X).set_params(n_components="foo").transform(X)
+
+
+def test_fractions_of_weight_count_rows_alike_in_a_fit_and_in_chunks(rng):
+    X, half = rng.normal(size=(6, 9)), np.full(6, 0.5)
+    chunks = PCA().partial_fit(X[:2], sample_weight=half[:2]).partial_fit(X[2:], sample_weight=half[2:])
+    assert chunks.n_components_ == PCA().fit(X, sample_weight=half).n_components_ == 6
+
+
+def test_copies_leave_the_moments_of_a_plain_fit_behind(rng):
+    X = rng.normal(size=(300, 200))
+    plain, stream = PCA(2).fit(X), PCA(2, solver="streaming").fit(X)
+    assert len(pickle.dumps(plain)) < 20_000 < len(pickle.dumps(stream))
+    np.testing.assert_array_equal(copy.deepcopy(plain).transform(X), plain.transform(X))
+    unsolved = PCA(2).partial_fit(X)
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(unsolved)).transform(X), stream.transform(X), atol=1e-9)
 
 
 def test_one_row_at_a_time_is_enough(decaying):
@@ -333,6 +419,13 @@ def test_a_scatter_that_does_not_fit_is_refused_with_the_figure(monkeypatch, rng
         MemoryError, match=r"1,000 × 1,000 moments.*needs .* MB of memory; 1 MB is available.*randomized"
     ):
         PCA().fit(rng.normal(size=(1001, 1000)))
+
+
+def test_components_count_in_the_memory_asked_for(monkeypatch):
+    monkeypatch.setenv("LOWDIM_MEMORY", "40M")
+    X = sp.random_array((200, 100_000), density=1e-4, rng=np.random.default_rng(0), format="csr")
+    with pytest.raises(MemoryError, match=r"solver='gram' \(200 × 200 moments, 200 components\).*small n_components"):
+        PCA().fit(X)
 
 
 def test_scores_of_the_wrong_width_cannot_be_inverted(decaying):

@@ -12,6 +12,7 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -45,7 +46,7 @@ def same(a, b):
 def test_states_come_back_as_they_were(state, tmp_path_factory):
     path = tmp_path_factory.mktemp("states") / "state.lowdim"
     write_state(path, state)
-    assert same(read_state(path), state)
+    assert same(read_state(path), (state, 1))
 
 
 def test_scalars_text_arrays_order_and_sparse_matrices_come_back(tmp_path):
@@ -57,7 +58,7 @@ def test_scalars_text_arrays_order_and_sparse_matrices_come_back(tmp_path):
         "sparse": matrix,
     }
     write_state(tmp_path / "s", state)
-    back = read_state(tmp_path / "s")
+    back, _ = read_state(tmp_path / "s")
     assert isinstance(back["scalar"], np.float32)
     assert back["names"].dtype == object
     assert list(back["names"]) == ["a", "bb"]
@@ -146,6 +147,10 @@ def test_newer_and_older_formats_say_what_to_do(saved):
     rewrite(saved, lambda manifest, _: manifest.update(version=99))
     with pytest.raises(ModelFileError, match="format version 99.*up to 1. Upgrade lowdim"):
         lowdim.load(saved)
+    for strange in (-3, True, "1", None):
+        rewrite(saved, lambda manifest, _, version=strange: manifest.update(version=version))
+        with pytest.raises(ModelFileError, match="format version"):
+            lowdim.load(saved)
     rewrite(saved, lambda manifest, _: manifest.update(version=0))
     with pytest.raises(ModelFileError, match="format version 0.*no longer.*Fit the model again"):
         lowdim.load(saved)
@@ -169,6 +174,12 @@ def set_in_state(key, value):
         (set_in_state("fitted", {"$dict": [["__class__", "x"]]}), "holds '__class__'"),
         (set_in_state("fitted", {"$call": ["os.system", "ls"]}), "unknown kind of value '\\$call'"),
         (set_in_state("fitted", {"$array": "77"}), "damaged"),
+        (set_in_state("class", [1]), "has no 'class'"),
+        (set_in_state("params", {"$dict": [["solver", "nope"]]}), "solver must be one of"),
+        (set_in_state("params", {"$dict": [["n_jobs", "x"]]}), "n_jobs must be"),
+        (set_in_state("params", {"$dict": [[3, 1]]}), "params without proper names"),
+        (set_in_state("fitted", {"$dict": [["n_components", 7]]}), "holds 'n_components'"),
+        (set_in_state("fitted", {"$dict": [["components_", "hello"]]}), "cannot be"),
         (lambda m, _: m.update(state=[]), "holds no state"),
         (lambda m, _: m.pop("state"), "damaged"),
         (lambda m, members: members.update({"arrays/0.npy": b"\x93NUMPY\x01\x00"}), "damaged"),
@@ -178,6 +189,38 @@ def test_hostile_manifests_are_refused(saved, change, words):
     rewrite(saved, change)
     with pytest.raises(ModelFileError, match=words):
         lowdim.load(saved)
+
+
+def change_array(name, value):
+    def change(manifest, members):
+        fitted = dict(dict(manifest["state"]["$dict"])["fitted"]["$dict"])
+        buffer = io.BytesIO()
+        np.save(buffer, value)
+        members[f"arrays/{fitted[name]['$array']}.npy"] = buffer.getvalue()
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("mean_", np.zeros(3)),
+        ("components_", np.zeros((2, 5))),
+        ("explained_variance_", np.zeros(7)),
+        ("scale_", np.eye(4)),
+    ],
+)
+def test_arrays_that_do_not_fit_together_are_refused(saved, name, value):
+    rewrite(saved, change_array(name, value))
+    with pytest.raises(ModelFileError, match="a model that cannot be.*fit"):
+        lowdim.load(saved)
+
+
+def test_routing_requests_do_not_stop_a_save(tmp_path):
+    with sklearn.config_context(enable_metadata_routing=True):
+        pca = lowdim.PCA(2).set_fit_request(sample_weight=True).fit(np.random.default_rng(0).normal(size=(30, 4)))
+        pca.save(tmp_path / "m")
+    assert lowdim.load(tmp_path / "m").n_components == 2
 
 
 def test_arrays_of_objects_are_never_unpickled(saved, tmp_path):

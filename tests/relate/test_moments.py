@@ -48,7 +48,8 @@ def test_moments_equal_those_by_hand(n, d, dtype, weighted, sparse, seed):
 def test_merged_moments_are_those_of_all_rows(cut, seed):
     X = np.random.default_rng(seed).normal(size=(100, 7)) + 1000
     merged = moments(X[:cut]).merge(moments(X[cut:]))
-    for ours, hand in zip(merged, by_hand(X), strict=True):
+    assert merged.rows == 100
+    for ours, hand in zip(merged[:3], by_hand(X), strict=True):
         np.testing.assert_allclose(ours, hand, rtol=1e-9, atol=1e-8)
 
 
@@ -88,3 +89,27 @@ def test_what_is_not_finite_shows_in_the_mean(bad, dtype, rng):
         for M in (moments(Z), column_moments(Z)):
             assert not np.isfinite(M.mean[4])
             assert np.isfinite(M.mean[:4]).all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "float32", "float64"])
+def test_sparse_columns_of_any_type_neither_overflow_nor_cancel(dtype, rng):
+    X = (rng.integers(0, 120, size=(40, 30)) * (rng.random((40, 30)) < 0.7)).astype(dtype)
+    C = column_moments(sp.csr_array(X))
+    np.testing.assert_allclose(C.variance, X.astype(float).var(axis=0), rtol=1e-12)
+    far = rng.normal(size=(40, 3)) + 1e6
+    np.testing.assert_allclose(column_moments(sp.csr_array(far)).variance, far.var(axis=0), rtol=1e-7)
+    np.testing.assert_allclose(moments(sp.csr_array(far)).scatter, by_hand(far)[2], rtol=1e-6, atol=1e-4)
+
+
+def test_duplicate_entries_of_sparse_rows_add_up(rng):
+    X = sp.csr_array((np.array([1.0, 2.0, 5.0]), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    np.testing.assert_allclose(column_moments(X).mean, [1.5, 2.5])
+    np.testing.assert_allclose(column_moments(X).variance, [2.25, 6.25])
+
+
+def test_sorted_rows_do_not_mislead_the_pilot(rng):
+    X = (rng.normal(size=(60000, 4)) + 300).astype(np.float32)
+    X[:1024] = 0
+    exact = by_hand(X)[2]
+    found, truth = np.linalg.eigvalsh(moments(X).scatter), np.linalg.eigvalsh(exact)
+    np.testing.assert_allclose(found, truth, atol=2e-6 * truth[-1])  # of what float32 products resolve

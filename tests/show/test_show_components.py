@@ -97,3 +97,9 @@ def test_given_axes_come_back_and_nothing_else_changes():
 def test_errors_say_what_was_needed_what_came_and_what_to_do(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("wrong", [{"image_shape": 8}, {"image_shape": (-8, -8)}, {"n": 2.5}, {"top": 0}])
+def test_shapes_and_counts_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ValueError, match="components: .*; got .*"):
+        components(PCA(2).fit(load_digits().data), **wrong)

@@ -1,9 +1,13 @@
 import os
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
+from lowdim import PCA
 from lowdim.work import jobs
 
 
@@ -54,3 +58,45 @@ def test_blas_is_held_and_let_go():
         with jobs.using(2):  # the outer number rules, so that one setting governs nested methods
             assert jobs.current() == 1
     assert blas_threads() == before
+
+
+def test_threads_of_python_leave_blas_as_they_found_it():
+    before, errors = blas_threads(), []
+
+    def work(n_jobs):
+        try:
+            for _ in range(50):
+                with jobs.using(n_jobs), jobs.alone():
+                    pass
+        except Exception as error:
+            errors.append(error)
+
+    workers = [threading.Thread(target=work, args=(n,)) for n in (1, None, 1, None)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not errors
+    assert blas_threads() == before
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_computes_alone_and_does_not_hang(rng):
+    X = rng.normal(size=(4000, 90))
+    expected = PCA(3).fit(X).components_  # our kernels have used their threads
+    pid = os.fork()
+    if pid == 0:
+        try:
+            same = jobs.current() == 1 and np.array_equal(PCA(3).fit(X).components_, expected)
+            os._exit(0 if same else 3)
+        finally:
+            os._exit(4)
+    for _ in range(600):
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return
+        time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    pytest.fail("the forked process hung")

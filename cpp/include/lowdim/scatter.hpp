@@ -1,6 +1,7 @@
 // Second moments of a data matrix in one pass: column sums per class and the scatter matrix.
 #pragma once
 
+#include <lowdim/isa.hpp>
 #include <lowdim/watch.hpp>
 
 #include <cstddef>
@@ -32,12 +33,5 @@ struct ScatterTerms {
 template <class T>
 void scatter(const Strided<T>& X, const ScatterTerms& terms, double* sums, double* scatter, int n_threads,
              Watch& watch);
-
-// Instruction sets the kernels are written for, each including the ones before it.
-enum class Isa { generic, avx2, avx512, avx512vnni };
-
-// The best one this processor has, capped by the environment variable LOWDIM_ISA when that is set.
-Isa isa();
-const char* isa_name(Isa isa);
 
 } // namespace lowdim

@@ -1,7 +1,5 @@
 """``lowdim inspect``: what is in a data set or a model file, before any work is done with it."""
 
-import json
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -171,17 +169,16 @@ def _show_costs(table: "Table") -> None:
 def _model_facts(path: Path) -> list[list[str]]:
     """Facts of a model file; its class need not be known to this version."""
     from lowdim.data.complaints import listing
-    from lowdim.persist import read_state
+    from lowdim.methods.files import read_model
 
-    state = read_state(path)
-    with zipfile.ZipFile(path) as archive:
-        version = json.loads(archive.read("manifest.json"))["version"]
-    fitted = state.get("fitted", {})
-    facts = [["model", str(state.get("class"))], ["written by", f"lowdim {state.get('lowdim')}, format {version}"]]
-    facts += [[f"  {name}", repr(value)] for name, value in state.get("params", {}).items()]
+    state = read_model(path)
+    fitted = state["fitted"]
+    facts = [["model", state["class"]], ["written by", f"lowdim {state['lowdim']}, format {state['format_version']}"]]
+    facts += [[f"  {name}", repr(value)] for name, value in state["params"].items()]
     names = fitted.get("feature_names_in_")
     features = f"{fitted.get('n_features_in_', '?')}"
-    facts.append(["columns", features if names is None else f"{features}: {listing(names.tolist(), 10)}"])
+    known = f": {listing([str(name) for name in names], 10)}" if hasattr(names, "tolist") else ""
+    facts.append(["columns", features + known])
     hidden = ("feature_names_in_", "n_features_in_")
     facts += [[f"  {name}", _brief(value)] for name, value in fitted.items() if name[0] != "_" and name not in hidden]
     return facts

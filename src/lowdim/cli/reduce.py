@@ -75,7 +75,10 @@ def command(
         "standardize": ("--scale", scale or None),
     }
     asked = {name: pair for name, pair in by_option.items() if pair[1] is not None}
-    asked |= {name: ("--set", value) for name, value in settings}
+    for name, value in settings:
+        if name in asked:
+            raise ValueError(f"{name} is given twice, by {asked[name][0]} and by --set. Keep one of them.")
+        asked[name] = ("--set", value)
     model = _build(chosen, asked, show_progress(quiet))
     table = Source(source).read(**reading)
     if chosen.supervised and table.labels is None:

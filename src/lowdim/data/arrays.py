@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lowdim.data.complaints import DAMAGE, damaged, listing
+from lowdim.data.complaints import damaged, listing
 from lowdim.data.table import Table, Wanted, from_arrays, numbered
+from lowdim.work.damage import DAMAGE
 
 
 def read_npy(path: Path, source: str, wanted: Wanted) -> Table:

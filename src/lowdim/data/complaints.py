@@ -1,26 +1,8 @@
 """The words of errors about files: what was needed, what came, what to do."""
 
-import struct
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-# The ways in which NumPy and zipfile fail on a damaged archive or array file.
-DAMAGE = (
-    OSError,
-    ValueError,
-    KeyError,
-    EOFError,
-    SyntaxError,
-    NotImplementedError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    tokenize.TokenError,
-)
 SHOWN = 5  # names listed in a message before the rest is counted
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lowdim.data.complaints import DAMAGE
 from lowdim.data.options import Rule, none, real, whole
+from lowdim.work.damage import DAMAGE
 from lowdim.work.random import seed_of, stream
 
 VARIABLE = "LOWDIM_DATA"  # names the folder of the stored sets

@@ -4,10 +4,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 # Arrays whose values live elsewhere: coercing them in silence would hide a transfer or a computation.
-_ELSEWHERE = {"dask": "compute()", "cupy": "get()", "jax": "__array__()", "torch": "numpy(force=True)"}
+_ELSEWHERE = {
+    "dask": "compute()",
+    "dask_expr": "compute()",
+    "cupy": "get()",
+    "jax": "__array__()",
+    "jaxlib": "__array__()",
+    "torch": "numpy(force=True)",
+}
 _ADVICE = {
     "features, but": "Pass the columns that fit saw.",
     "feature names should match": "Rename or reorder the columns as they were in fit.",
@@ -33,12 +41,7 @@ def rows(
     anyway and can tell from what they computed.
     """
     name = type(estimator).__name__
-    home = type(X).__module__.split(".")[0]
-    if home in _ELSEWHERE:
-        raise TypeError(
-            f"{name}: X must be a NumPy array, a DataFrame or a SciPy sparse matrix; got a {home} array. "
-            f"Bring it over with X.{_ELSEWHERE[home]}."
-        )
+    _refuse_elsewhere(name, X)
     _refuse_text(name, X)
     if sp.issparse(X) and not sparse:
         raise TypeError(
@@ -66,20 +69,33 @@ def rows(
         text = str(error)
         advice = next((f" {words}" for part, words in _ADVICE.items() if part in text), "")
         raise type(error)(text + advice) from None
+    if X.dtype.kind == "O":  # lists with None in them
+        X = X.astype(np.float64)
     if scan:
         demand_finite(estimator, X, X)
     return X
 
 
 def weights(estimator: Any, sample_weight: Any, X: Any) -> Any:
-    """Sample weights as float64 (n,), or None; negative ones and those that are all zero are refused."""
+    """Sample weights as float64 (n,), or None; all must be finite and 0 or more, and one of them more."""
     if sample_weight is None:
         return None
-    checked = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    n, name = X.shape[0], type(estimator).__name__
+    checked = np.array(sample_weight, dtype=np.float64)
+    if checked.shape != (n,):
+        raise ValueError(
+            f"{name}: sample_weight must have shape ({n},), one weight a row; got {checked.shape}. "
+            "Pass one number for each row of X."
+        )
+    bad = ~(np.isfinite(checked) & (checked >= 0))
+    if bad.any():
+        raise ValueError(
+            f"{name}: sample_weight must be finite and 0 or more, never negative; got {checked[bad][0]:g} at row "
+            f"{int(np.argmax(bad))}. Correct it, or pass 0 to leave the row out."
+        )
     if not checked.any():
         raise ValueError(
-            f"{type(estimator).__name__}: sample_weight must have a positive entry; got {len(checked)} zeros. "
-            "Leave it out to weigh all rows alike."
+            f"{name}: sample_weight must have a positive entry; got {n} zeros. Leave it out to weigh all rows alike."
         )
     return checked
 
@@ -108,6 +124,25 @@ def targets(estimator: Any, y: Any, X: Any) -> Any:
             f"{name}: y must have a value for every row; got {int(bad.sum()):,} NaN or infinity. Drop those rows."
         )
     return y
+
+
+def scores(estimator: Any, Y: Any, k: int) -> NDArray:
+    """Validated scores (n, k) on their way back to data space."""
+    name = type(estimator).__name__
+    _refuse_elsewhere(name, Y)
+    Y = check_array(Y, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="Y")
+    if Y.shape[1] != k:
+        raise ValueError(
+            f"{name}: inverse_transform needs {k} columns, one per component; got {Y.shape[1]}. "
+            "Pass what transform returned."
+        )
+    if not np.isfinite(Y).all():
+        row, column = np.argwhere(~np.isfinite(Y))[0]
+        raise ValueError(
+            f"{name}: scores must be finite; got {Y[row, column]} (NaN or infinity) at row {row}, column {column}. "
+            "Drop such rows."
+        )
+    return Y
 
 
 def demand_finite(estimator: Any, X: Any, witness: Any) -> None:
@@ -157,26 +192,40 @@ def _first_bad(X: Any) -> tuple[int, int, float, int] | None:
     return None if first is None else (*first, count)
 
 
-def _refuse_text(name: str, X: Any) -> None:
-    """Name the text columns of a DataFrame, or the first text in an array."""
-    columns = getattr(X, "columns", None)
-    if columns is not None and hasattr(X, "dtypes"):
-        text = [c for c in columns if _holds_text(X[c])]
-        if text:
-            shown = ", ".join(repr(str(c)) for c in text[:5]) + (f" and {len(text) - 5} more" if len(text) > 5 else "")
-            raise ValueError(
-                f"{name}: X must be numeric; got text in column {shown}. Drop these columns or encode them first."
-            )
-    elif isinstance(X, np.ndarray) and (X.dtype.kind in "US" or (X.dtype.kind == "O" and _holds_text(X))):
-        found = next(value for value in X.ravel() if isinstance(value, str | bytes))
-        raise ValueError(
-            f"{name}: X must be numeric; could not convert string to float: {found!r}. "
-            "Drop the text columns or encode them first."
+def _refuse_elsewhere(name: str, X: Any) -> None:
+    """Refuse arrays of libraries that keep them on a device, a cluster or in a query."""
+    home = type(X).__module__.split(".")[0]
+    call = "collect()" if type(X).__name__ == "LazyFrame" else _ELSEWHERE.get(home)
+    if call:
+        raise TypeError(
+            f"{name}: a NumPy array, a DataFrame or a SciPy sparse matrix is needed; got a {home} "
+            f"{'LazyFrame' if call == 'collect()' else 'array'}. Bring it over with .{call}."
         )
 
 
-def _holds_text(values: Any) -> bool:
+def _refuse_text(name: str, X: Any) -> None:
+    """Name the columns of a DataFrame that hold text or dates, or the first text in an array."""
+    columns = getattr(X, "columns", None)
+    if columns is not None and hasattr(X, "dtypes"):
+        kinds = {str(c): kind for c in columns if (kind := _not_numbers(X[c]))}
+        if kinds:
+            shown = ", ".join(map(repr, list(kinds)[:5])) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")
+            raise ValueError(
+                f"{name}: X must be numeric; got {' and '.join(sorted(set(kinds.values())))} in column {shown}. "
+                "Drop these columns or encode them first."
+            )
+    elif isinstance(X, np.ndarray) and (kind := _not_numbers(X)):
+        found = next((value for value in X.ravel() if isinstance(value, str | bytes)), X.ravel()[0])
+        why = f"could not convert string to float: {found!r}" if kind == "text" else f"got {kind} such as {found!s}"
+        raise ValueError(f"{name}: X must be numeric; {why}. Drop the columns of {kind} or encode them first.")
+
+
+def _not_numbers(values: Any) -> str:
+    """Kind of what is no number in a column or an array; empty if all are numbers."""
     array = np.asarray(values)
-    if array.dtype.kind in "US":
-        return True
-    return array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.ravel())
+    if array.dtype.kind in "Mm":
+        return "dates"
+    text = array.dtype.kind in "US" or (
+        array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.ravel())
+    )
+    return "text" if text else ""

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.complaints import DAMAGE, damaged
+from lowdim.data.complaints import damaged
 from lowdim.data.table import Table, Wanted, from_arrays
+from lowdim.work.damage import DAMAGE
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 _DEEP_MODES = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")  # more than eight bits a pixel: kept as they are

@@ -22,6 +22,7 @@ def settle(
     """Data, labels and ids without missing values, by the rule ``missing``."""
     if missing == "keep":
         return X, _plain(labels), _plain(ids)
+    _refuse_infinity(X, names, source)
     counts = missing_counts(X)
     unlabelled = np.zeros(X.shape[0], dtype=bool) if labels is None else _is_missing(labels)
     if missing == "drop":
@@ -49,6 +50,19 @@ def settle(
             )
         X = filled(X, counts, names, source)
     return X, _plain(labels), _plain(ids)
+
+
+def _refuse_infinity(X: Any, names: list[str], source: str) -> None:
+    """Name the first infinity in an array; memory maps are left to the methods, which read them anyway."""
+    if sparse.issparse(X) or X.dtype.kind != "f" or isinstance(X, np.memmap):
+        return
+    places = np.argwhere(np.isinf(X)) if np.isinf(X).any() else np.empty((0, 2), int)
+    if len(places):
+        row, column = places[0]
+        raise ValueError(
+            f"read: every cell must hold a finite number; in {source} {names[column]!r} holds {X[row, column]} in row "
+            f"{row + 1} ({len(places)} infinite cells in all). Correct them, or drop the column."
+        )
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:

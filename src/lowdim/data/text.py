@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowdim.data.complaints import DAMAGE, damaged, no_data
+from lowdim.data.complaints import damaged, no_data
 from lowdim.data.table import Table, Wanted, as_list, from_frame
+from lowdim.work.damage import DAMAGE
 
 if TYPE_CHECKING:
     import polars as pl

@@ -43,6 +43,7 @@ def applying(method: Call) -> Call:
     @wraps(method)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_is_fitted(self)
+        self._settle()
         with jobs.using(self.n_jobs), progress.showing(self.verbose, type(self).__name__):
             return method(self, *args, **kwargs)
 
@@ -75,7 +76,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         from lowdim import __version__
         from lowdim.persist import write_state
 
-        params, fitted = self._params_for_file(), self._fitted()
+        params = self._params_for_file()
+        # Routing requests belong to the program that made them, not to the model.
+        state = cast(dict[str, Any], self.__getstate__())
+        fitted = {key: v for key, v in state.items() if key not in params and key != "_metadata_request"}
         write_state(path, {"class": type(self).__name__, "lowdim": __version__, "params": params, "fitted": fitted})
 
     def _params_for_file(self) -> dict[str, Any]:
@@ -90,7 +94,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Parameters of the constructor from those that a file kept."""
         return params
 
-    def _fitted(self) -> dict[str, Any]:
-        """What a model file keeps beside the parameters."""
-        params = self.get_params(deep=False)
-        return {key: value for key, value in vars(self).items() if key not in params}
+    def _settle(self) -> None:
+        """Do what fitting put off, before the model is applied."""
+
+    def _check_state(self) -> None:
+        """Raise unless the fitted attributes fit together; called on what comes out of a file."""

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
 from lowdim.data import gate
 from lowdim.methods.base import Reducer, applying
@@ -51,14 +50,28 @@ class LinearReducer(Reducer):
         return Y
 
     def _scores(self, X: Any, dtype: np.dtype) -> NDArray:
-        P = self._projection()
+        """``(X − m) P``, computed as ``X P − m P`` unless the mean is so large that this would cancel."""
+        P, mean = self._projection(), self.mean_.astype(np.float64)
         if sp.issparse(X):
-            return np.asarray(X @ P - self.mean_.astype(np.float64) @ P).astype(dtype)
-        P, mean = P.astype(dtype), self.mean_.astype(dtype)
-        Y = np.empty((X.shape[0], P.shape[1]), dtype)
-        for rows, Z in row_blocks(X, dtype, less=mean):
-            np.matmul(Z, P, out=Y[rows])
+            return np.asarray(X @ P - mean @ P).astype(dtype)
+        sample = np.asarray(X[:: max(1, X.shape[0] // 256)], dtype=np.float64) - mean
+        far = mean @ mean > 100 * np.square(sample).sum(axis=1).mean()
+        if not far and X.dtype == dtype and (X.flags.c_contiguous or X.flags.f_contiguous):
+            Y = X @ P.astype(dtype)
+        else:
+            Y = np.empty((X.shape[0], P.shape[1]), dtype)
+            cast = P.astype(dtype)
+            for rows, block in row_blocks(X, dtype, less=self.mean_.astype(dtype) if far else None):
+                np.matmul(block, cast, out=Y[rows])
+        if not far:
+            Y -= (mean @ P).astype(dtype)
         return Y
+
+    def _check_state(self) -> None:
+        shapes = {name: np.shape(getattr(self, name)) for name in ("components_", "mean_")}
+        arrays = all(getattr(self, name).dtype.kind == "f" for name in shapes)
+        if not arrays or len(shapes["components_"]) != 2 or shapes["mean_"] != shapes["components_"][1:]:
+            raise ValueError(f"components_ and mean_ do not fit together: {shapes}")
 
 
 class OrthonormalReducer(LinearReducer):
@@ -93,12 +106,7 @@ class OrthonormalReducer(LinearReducer):
         array (n_samples, n_features)
             ``m + Y U``, with whitening and standardising undone.
         """
-        Y = check_array(Y, dtype=[np.float64, np.float32])
-        if Y.shape[1] != len(self.components_):
-            raise ValueError(
-                f"{type(self).__name__}: inverse_transform needs {len(self.components_)} columns, one per component; "
-                f"got {Y.shape[1]}. Pass what transform returned."
-            )
+        Y = gate.scores(self, Y, len(self.components_))
         back = self._score_scale()[:, None] * self.components_ * self.scale_
         X = Y @ back.astype(Y.dtype)
         X += self.mean_.astype(Y.dtype)

@@ -5,36 +5,24 @@ scores are ``Y = (X − m) U``. Variances are reported with the divisor ``n − 
 """
 
 import warnings
+from collections.abc import Iterator
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import scipy.linalg as sl
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import gate, options
+from lowdim.methods import spectrum
 from lowdim.methods.base import fitting
 from lowdim.methods.linear import OrthonormalReducer
-from lowdim.relate.gram import Centred
 from lowdim.relate.moments import Moments, column_moments, moments
 from lowdim.solve.components import completed, components_for, elbow
-from lowdim.solve.eigen import eigh_top, eigh_top_operator
 from lowdim.solve.signs import signs
-from lowdim.work import memory
-from lowdim.work.blocks import float_dtype
+from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.random import seed_of
 
-SOLVERS = ("auto", "covariance", "gram", "svd", "randomized", "streaming")
-_LEARNT = (
-    "components_",
-    "explained_variance_",
-    "explained_variance_ratio_",
-    "mean_",
-    "scale_",
-    "n_components_",
-)
-_DIRECT, _DIRECT_SPARSE = 3000, 1000  # largest side solved directly when few components are wanted
-_FIRST_LOOK = 100  # leading components computed where the whole spectrum is out of reach
+_LEARNT = ("components_", "explained_variance_", "explained_variance_ratio_", "mean_", "scale_", "n_components_")
 
 
 class PCA(OrthonormalReducer):
@@ -81,13 +69,13 @@ class PCA(OrthonormalReducer):
     (21, (1797, 21))
     """
 
-    _moments: tuple[float, NDArray, NDArray]  # state of relate.moments, kept for partial_fit
+    _moments: tuple[Any, ...]  # state of relate.moments, kept for partial_fit
     _sparse = True
     _rules = {
         "n_components": options.whole(1) | options.share() | options.one_of("elbow") | options.none,
         "standardize": options.flag,
         "whiten": options.flag,
-        "solver": options.one_of(*SOLVERS),
+        "solver": options.one_of(*spectrum.SOLVERS),
         "random_state": options.seed,
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
@@ -132,20 +120,36 @@ class PCA(OrthonormalReducer):
         """
         X = gate.rows(self, X, reset=True, sparse=True, minimum=2, scan=False)
         weights = gate.weights(self, sample_weight, X)
-        count = X.shape[0] if weights is None else max(np.count_nonzero(weights), int(weights.sum()))
-        limit = min(count, X.shape[1])
+        limit = _most(X.shape[0] if weights is None else np.count_nonzero(weights), weights, X.shape[1])
         self._demand_room_for_components(limit, "min(n_samples, n_features)")
-        self.solver_ = self.solver if self.solver != "auto" else _choose(X, self.n_components)
-        _demand_memory(self.solver_, *X.shape)
+        self.solver_ = self.solver if self.solver != "auto" else spectrum.choose(X, self.n_components)
+        spectrum.demand_memory(self.solver_, X.shape[0], X.shape[1], self._enough(limit))
         self.__dict__.pop("_moments", None)
         self._dtype = float_dtype(X.dtype).name
         if self.solver_ in ("covariance", "streaming"):
             M = moments(X, weights)
             gate.demand_finite(self, X, M.mean)
-            self._moments = (M.weight, M.mean, M.scatter)
-            self._solve_moments(M, limit)
+            self._moments = tuple(M)
+            self._keep(spectrum.of_moments(M, self._enough(limit), self.standardize), limit)
         else:
-            self._solve_rows(X, weights, limit)
+            C = column_moments(X, weights)
+            gate.demand_finite(self, X, C.mean)
+            found = spectrum.of_rows(
+                X,
+                weights,
+                C,
+                self._enough(limit),
+                self.solver_,
+                standardize=self.standardize,
+                proportion=self._proportion,
+                seed=seed_of(self.random_state),
+            )
+            self._keep(found, limit)
+        if not self.explained_variance_[0] and any(np.any(block != first) for first, block in _beside_first(X)):
+            raise ValueError(
+                "PCA: variances must fit in float32; the squares of these differences vanish. "
+                "Multiply X by a constant that brings it near 1, or pass float64."
+            )
         return self
 
     @fitting
@@ -176,7 +180,7 @@ class PCA(OrthonormalReducer):
         X = gate.rows(self, X, reset=first, sparse=True, minimum=1, scan=False)
         weights = gate.weights(self, sample_weight, X)
         self._demand_room_for_components(X.shape[1], "n_features")
-        _demand_memory("streaming", *X.shape)
+        spectrum.demand_memory("streaming", X.shape[0], X.shape[1], X.shape[1])
         M = moments(X, weights)
         gate.demand_finite(self, X, M.mean)
         if first:
@@ -184,164 +188,110 @@ class PCA(OrthonormalReducer):
         else:
             M = Moments(*self._moments).merge(M)
             self._dtype = np.promote_types(self._dtype, float_dtype(X.dtype)).name
-        self._moments = (M.weight, M.mean, M.scatter)
+        self._moments = tuple(M)
         for name in _LEARNT:  # solved again when next asked for, not at each chunk
             self.__dict__.pop(name, None)
         return self
 
     def __getattr__(self, name: str) -> Any:
-        if name in _LEARNT and "_moments" in vars(self):
-            M = Moments(*self._moments)
-            self._solve_moments(M, len(M.mean))
-            return vars(self)[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if name not in _LEARNT or "_moments" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        try:
+            self._solve_stream()
+        except ValueError as error:
+            raise AttributeError(str(error)) from error
+        return vars(self)[name]
 
-    def _solve_moments(self, M: Moments, limit: int) -> None:
-        """Eigenvectors of the covariance matrix."""
-        scale = self._scales(M.mean, np.diag(M.scatter) / M.weight)
-        S = M.scatter / np.outer(scale, scale)
-        pairs = eigh_top(S, self._enough(limit))
-        self._keep(
-            pairs.values,
-            pairs.vectors.T,
-            np.sum(np.diag(M.scatter) / scale**2),
-            M.weight,
-            M.mean,
-            scale,
-            limit,
-        )
+    def _settle(self) -> None:
+        if "_moments" in vars(self) and "components_" not in vars(self):
+            self._solve_stream()
 
-    def _solve_rows(self, X: Any, weights: NDArray | None, limit: int) -> None:
-        """Solvers that need the rows ``Z``: centred, scaled and weighted, but never stored unless by the SVD."""
-        M = column_moments(X, weights)
-        gate.demand_finite(self, X, M.mean)
-        scale = self._scales(M.mean, M.variance)
-        Z = Centred(X, M.mean, scale, weights)
-        total = float(np.sum(M.variance / scale**2)) * M.weight
-        k = self._enough(limit)
-        if self.solver_ == "gram":
-            pairs = eigh_top(Z.gram(), min(k, X.shape[0]))
-            # u gives the direction Zᵀu/√λ; QR normalises without dividing by a λ that may be 0.
-            values, vectors = pairs.values, np.linalg.qr(Z.pull(pairs.vectors).T)[0].T
-        elif self.solver_ == "svd":
-            _, s, vectors = sl.svd(Z.dense(self._dtype), full_matrices=False, overwrite_a=True, check_finite=False)
-            values = np.square(s)
-        else:
-            values, vectors = self._krylov(Z, k, total)
-        self._keep(values, vectors, total, M.weight, M.mean, scale, limit)
-
-    def _krylov(self, Z: Centred, k: int, total: float) -> tuple[NDArray, NDArray]:
-        """Leading eigenpairs of ``ZᵀZ`` by products alone; more of them until they hold the proportion asked for."""
-        n, d = Z.X.shape
-        seed, product = seed_of(self.random_state), Z.scatter_operator()
-
-        def apply(V: NDArray) -> NDArray:
-            return product(V) / (total or 1.0)  # of the order of 1, whatever the units
-
-        tol = 1e-5 if self._dtype == "float32" else 1e-8
-        pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol)
-        if isinstance(self.n_components, float):
-            while k < min(n, d) and pairs.values.sum() < self.n_components:
-                k = min(2 * k, n, d)
-                pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol, start=pairs.vectors)
-        return pairs.values * total, pairs.vectors.T
-
-    def _scales(self, mean: NDArray, variance: NDArray) -> NDArray:
-        """Divisors of the features: standard deviations, with 1 for constant features."""
-        constant = variance <= np.square(10 * np.finfo(self._dtype).eps * np.abs(mean))
-        return np.where(constant, 1.0, np.sqrt(variance)) if self.standardize else np.ones(len(mean))
+    @fitting
+    def _solve_stream(self) -> None:
+        """Components of the chunks taken in so far, by the parameters of now."""
+        M = Moments(*self._moments)
+        limit = _most(M.rows, M.weight, len(M.mean))
+        self._demand_room_for_components(limit, "min(rows so far, n_features)")
+        self._keep(spectrum.of_moments(M, self._enough(limit), self.standardize), limit)
 
     def _enough(self, limit: int) -> int:
         """How many components to compute before the number to keep is known."""
-        if isinstance(self.n_components, int | np.integer):
+        if isinstance(self.n_components, Integral):
             return int(self.n_components)
         if self.solver_ == "randomized" and self.n_components is not None:
-            return min(limit, _FIRST_LOOK)
+            return min(limit, spectrum.FIRST_LOOK)
         return limit
 
     @property
-    def _precision(self) -> str:
-        """Precision in which the spectrum was computed; only the SVD works in that of the data."""
-        return self._dtype if self.solver_ == "svd" else "float64"
+    def _proportion(self) -> float | None:
+        """Share of the variance asked for, if ``n_components`` is one."""
+        asked = self.n_components
+        return float(asked) if isinstance(asked, Real) and not isinstance(asked, Integral) else None
 
-    def _keep(
-        self,
-        values: NDArray,
-        vectors: NDArray,
-        total: float,
-        weight: float,
-        mean: NDArray,
-        scale: NDArray,
-        limit: int,
-    ) -> None:
-        """Set the fitted attributes from eigenvalues of the scatter, in the precision of the data."""
+    def _keep(self, found: spectrum.Spectrum, limit: int) -> None:
+        """Set the fitted attributes, in the precision of the data."""
+        values, weight = found.values, found.moments.weight
         values = np.pad(values, (0, max(0, self._enough(limit) - len(values))))
-        none = values <= max(values[0], 0.0) * len(mean) * np.finfo(self._precision).eps
-        values = np.where(none, 0.0, values)
-        ratios = values / total if total > 0 else np.zeros_like(values)
+        ratios = values / found.total if found.total > 0 else np.zeros_like(values)
         if weight <= 1 and values[0] > 0:
             raise ValueError(
                 f"PCA: sample weights count repetitions, so they must add up to more than 1; got {weight:g}. "
                 "Multiply them, for example by the number of rows."
             )
         k = min(self._enough(limit), len(values))
-        if isinstance(self.n_components, float):
-            k = components_for(self.n_components, ratios)
+        if self._proportion is not None:
+            k = components_for(self._proportion, ratios)
         elif self.n_components == "elbow":
             k = elbow(values)
-        vectors = completed(vectors[: min(k, int(np.count_nonzero(values)))], k)
+        with np.errstate(over="ignore", under="ignore"):
+            variances = (values[:k] / (weight - 1 if weight > 1 else 1.0)).astype(self._dtype)
+        if not np.isfinite(variances).all() or (values[0] > 0 and variances[0] == 0):
+            raise ValueError(
+                f"PCA: variances must fit in {self._dtype}; they come to about {values[0] / max(weight, 1):.0e}. "
+                "Multiply X by a constant that brings it near 1, or pass float64."
+            )
+        vectors = completed(found.vectors[: min(k, int(np.count_nonzero(values)))], k)
         self.components_ = (vectors * signs(vectors)[:, None]).astype(self._dtype)
-        self.explained_variance_ = (values[:k] / max(weight - 1, 1.0 * (weight <= 1))).astype(self._dtype)
+        self.explained_variance_ = variances
         self.explained_variance_ratio_ = ratios[:k].astype(self._dtype)
-        self.mean_ = mean.astype(self._dtype)
-        self.scale_ = scale.astype(self._dtype)
-        self.n_components_ = k
+        self.mean_ = found.moments.mean.astype(self._dtype)
+        self.scale_ = found.scale.astype(self._dtype)
+        self.n_components_ = int(k)
 
     def _demand_room_for_components(self, limit: int, what: str) -> None:
-        if isinstance(self.n_components, int | np.integer) and self.n_components > limit:
+        if isinstance(self.n_components, Integral) and self.n_components > limit:
             raise ValueError(
                 f"PCA: n_components must be at most {what} = {limit}; got {self.n_components}. "
                 "Lower it or pass more data."
             )
 
-    def _fitted(self) -> dict[str, Any]:
-        if "_moments" in vars(self):
-            _ = self.components_  # solved now if chunks came in since
-        # The moments of a plain fit would make its file d/k times as large; a stream needs them to go on.
-        return {
-            key: value for key, value in super()._fitted().items() if key != "_moments" or self.solver_ == "streaming"
-        }
+    def __getstate__(self) -> dict[str, Any]:
+        """State for files and copies: moments would make them d/k times as large, and only a stream goes on there."""
+        self._settle()
+        state = dict(super().__getstate__())
+        if state.get("solver_") != "streaming":
+            state.pop("_moments", None)
+        return state
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        shapes = {name: np.shape(getattr(self, name)) for name in _LEARNT[1:5]}
+        k, d = self.components_.shape
+        if list(shapes.values()) != [(k,), (k,), (d,), (d,)]:
+            raise ValueError(f"arrays do not fit components_ ({k}, {d}): {shapes}")
 
     def _score_scale(self) -> NDArray:
         """Standard deviation of each score where ``whiten`` divides by it, else 1."""
         return np.sqrt(self.explained_variance_) if self.whiten else np.ones_like(self.explained_variance_)
 
 
-def _choose(X: Any, n_components: Any) -> str:
-    """Rule behind ``solver="auto"``.
-
-    Dense data whose smaller side is at most ``_DIRECT`` goes through the matrix of that side, exactly. Above that,
-    a small count of components is cheaper by products alone. Files are read once, in order.
-    """
-    n, d = X.shape
-    few = isinstance(n_components, int | np.integer) and 10 * n_components <= min(n, d)
-    if few and min(n, d) > (_DIRECT_SPARSE if sp.issparse(X) else _DIRECT):
-        return "randomized"
-    if n < d:
-        return "gram"
-    mapped = isinstance(X, np.memmap) or isinstance(getattr(X, "base", None), np.memmap)
-    return "streaming" if mapped else "covariance"
+def _beside_first(X: Any) -> Iterator[tuple[NDArray, NDArray]]:
+    """Pair the first row with each block of rows."""
+    first = next(row_blocks(X[:1], np.float64))[1].copy()
+    return ((first, block) for _, block in row_blocks(X, np.float64))
 
 
-def _demand_memory(solver: str, n: int, d: int) -> None:
-    """Refuse before allocating: the square matrix, its eigenvectors and the work space of LAPACK, or copies of X."""
-    side = {"covariance": d, "streaming": d, "gram": n}.get(solver)
-    needed = 8 * (4 * side * side if side else 3 * n * d if solver == "svd" else 600 * d)
-    what = f"{side:,} × {side:,} moments" if side else f"{n:,} × {d:,} rows"
-    memory.require(
-        needed,
-        f"PCA: solver='{solver}' ({what})",
-        "Use solver='randomized' with a small n_components."
-        if solver != "randomized"
-        else "Reduce the number of features first.",
-    )
+def _most(rows: Any, weights: Any, d: int) -> int:
+    """Most components there can be: rows that count, or their repetitions where that is more, and features."""
+    repeated = 0 if weights is None else int(np.sum(weights))
+    return max(1, min(max(int(rows), repeated), d))

@@ -34,7 +34,7 @@ METHODS = (
         "directions of largest variance",
         "first look, compression, denoising; a linear map that can be undone and read feature by feature",
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n); streams data of any length",
-        lambda n, d: 32.0 * min(n, d) ** 2,
+        lambda n, d: 32.0 * min(n, d) * (min(n, d) + d),
     ),
     Method(
         "kl",
@@ -43,7 +43,7 @@ METHODS = (
         "directions of largest variance within classes",
         "labelled rows whose classes differ in mean: what varies inside them; can be undone",
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n)",
-        lambda n, d: 32.0 * min(n, d) ** 2,
+        lambda n, d: 32.0 * min(n, d) * (min(n, d) + d),
         supervised=True,
     ),
     Method(
@@ -76,6 +76,8 @@ def find(name: str) -> Method:
     >>> find("pca").class_name
     'PCA'
     """
+    if not isinstance(name, str):
+        raise TypeError(f"method must be a name, such as 'pca'; got {name!r}. 'lowdim methods' lists them.")
     for method in METHODS:
         if name.lower() in (method.name, method.class_name.lower()):
             return method

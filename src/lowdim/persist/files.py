@@ -19,6 +19,7 @@ import numpy as np
 from lowdim.persist.states import Arrays, decode, encode
 from lowdim.work import memory
 from lowdim.work.atomic import atomic
+from lowdim.work.damage import DAMAGE
 
 FORMAT = "lowdim-model"
 FORMAT_VERSION = 1
@@ -44,8 +45,11 @@ def write_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """State that :func:`write_state` wrote; raises ModelFileError for anything else and runs nothing."""
+def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
+    """State that :func:`write_state` wrote, and the version of its format.
+
+    Raises ModelFileError for anything else, and runs nothing.
+    """
     path = Path(path)
     if not path.is_file():
         what = "a folder" if path.is_dir() else "nothing"
@@ -57,11 +61,11 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
         state = decode(manifest["state"], arrays)
     except ModelFileError:
         raise
-    except (zipfile.BadZipFile, EOFError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+    except (*DAMAGE, TypeError, AttributeError, RecursionError) as error:
         raise _refusal(path, f"is not a model file, or is damaged ({error})") from None
-    if not isinstance(state, dict):
+    if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
         raise _refusal(path, "holds no state")
-    return state
+    return state, manifest["version"]
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
@@ -76,7 +80,7 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise _refusal(path, "is an archive of another kind")
     version = manifest.get("version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if type(version) is not int or not 0 <= version <= FORMAT_VERSION:
         raise ModelFileError(
             f"'{path}' has format version {version!r}; this lowdim reads up to {FORMAT_VERSION}. Upgrade lowdim."
         )

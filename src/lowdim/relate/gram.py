@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim import _native
+from lowdim.work import jobs
 from lowdim.work.blocks import column_blocks, float_dtype, row_blocks
 from lowdim.work.progress import stage
 
@@ -27,9 +29,10 @@ class Centred:
 
     def dense(self, dtype: np.dtype | type | str) -> NDArray:
         """``Z`` itself, for solvers that overwrite it."""
-        Z = self.X.toarray() if sp.issparse(self.X) else self.X
-        Z = (Z - self.mean) / self.scale
-        return np.asarray(Z if self.root is None else Z * self.root[:, None], dtype=dtype)
+        Z = np.empty(self.X.shape, dtype)
+        for rows, block in row_blocks(self.X, np.float64, less=self.mean):
+            Z[rows] = block / self.scale if self.root is None else block / self.scale * self.root[rows, None]
+        return Z
 
     def _centred_columns(self) -> Any:
         for columns, block in column_blocks(self.X, np.float64):
@@ -79,7 +82,14 @@ class Centred:
 
         def apply(V: NDArray) -> NDArray:
             V = V / scale
-            Y = w[:, None] * (X @ V - self.mean @ V)
-            return np.asarray((XT @ Y - np.outer(self.mean, Y.sum(axis=0))) / scale)
+            Y = w[:, None] * (csr_product(X, V) - self.mean @ V)
+            return (csr_product(XT, Y) - np.outer(self.mean, Y.sum(axis=0))) / scale
 
         return apply
+
+
+def csr_product(X: Any, V: Doubles) -> Doubles:
+    """``X V`` for float64 CSR ``X`` and a block of vectors, on all threads allowed."""
+    if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:  # more than 2³¹ stored values
+        return np.asarray(X @ V)
+    return _native.csr_product(X.indptr, X.indices, X.data, np.ascontiguousarray(V), n_threads=jobs.current())

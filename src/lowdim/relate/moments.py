@@ -17,15 +17,17 @@ from lowdim.work.progress import stage
 
 Doubles = NDArray[np.float64]
 _PILOT_ROWS = 1024
+_SAFE = 1e6  # mean² / variance up to which sparse products keep ten digits of the scatter
 _LOST = 1e-3  # share of the scatter within classes below which float32 products are not enough
 
 
 class Moments(NamedTuple):
-    """Total weight, mean (d,) and scatter ``Σ w (x − mean)(x − mean)ᵀ`` (d, d), all float64."""
+    """Total weight, mean (d,) and scatter ``Σ w (x − mean)(x − mean)ᵀ`` (d, d), and the rows that count."""
 
     weight: float
     mean: Doubles
     scatter: Doubles
+    rows: int = 0
 
     def merge(self, other: "Moments") -> "Moments":
         """Moments of both sets of rows together."""
@@ -35,7 +37,7 @@ class Moments(NamedTuple):
         step = other.mean - self.mean
         scatter = self.scatter + other.scatter
         scatter += np.outer(step, step * (self.weight * other.weight / weight))
-        return Moments(weight, self.mean + step * (other.weight / weight), scatter)
+        return Moments(weight, self.mean + step * (other.weight / weight), scatter, self.rows + other.rows)
 
 
 def moments(X: Any, weights: Doubles | None = None) -> Moments:
@@ -47,17 +49,16 @@ def moments(X: Any, weights: Doubles | None = None) -> Moments:
     >>> moments(np.array([[0.0, 1.0], [2.0, 1.0]])).mean
     array([1., 1.])
     """
-    n, d = X.shape
+    n = X.shape[0]
     total = float(n if weights is None else weights.sum())
     with stage("moments", total=n) as tick, np.errstate(invalid="ignore", over="ignore"):
-        if sp.issparse(X):
-            sums, products, shift = *_sparse_sums(X, weights), np.zeros(d)
-        else:
-            sums, products, shift = _dense_sums(X, weights, tick)
-            sums = sums[0]
-        step = sums / total
+        rows = n if weights is None else int(np.count_nonzero(weights))
+        if sp.issparse(X) and (M := _sparse_moments(X, weights)) is not None:
+            return M
+        sums, products, shift = _dense_sums(X, weights, tick)
+        step = sums[0] / total
         products -= np.outer(step, step * total)
-        return Moments(total, shift + step, products)
+        return Moments(total, shift + step, products, rows)
 
 
 class ClassMoments(NamedTuple):
@@ -142,14 +143,15 @@ def _dense_sums(
     """Sums by class (C, d) and products of the rows about a pilot mean, which keeps float32 from cancelling."""
     d = X.shape[1]
     n_threads = jobs.current()
-    if X.dtype == bool:
+    dense = not sp.issparse(X)
+    if X.dtype == bool and dense:
         X = X.view(np.uint8)
-    if X.dtype == np.uint8 and weights is None:
+    if X.dtype == np.uint8 and weights is None and dense:
         sums, products = _native.scatter(X, labels=labels, n_classes=n_classes, n_threads=n_threads, tick=tick)
         return sums, products, np.zeros(d)
     shift = _pilot(X)
     dtype = dtype or float_dtype(X.dtype)
-    if X.dtype == dtype and X.flags.aligned:
+    if dense and X.dtype == dtype and X.flags.aligned:
         sums, products = _native.scatter(
             X, shift=shift, labels=labels, n_classes=n_classes, weights=weights, n_threads=n_threads, tick=tick
         )
@@ -167,39 +169,62 @@ def _dense_sums(
 
 
 def _pilot(X: NDArray) -> Doubles:
-    """Mean of the first rows, near enough to the mean that sums about it do not cancel; 0 where not finite."""
-    mean = X[:_PILOT_ROWS].mean(axis=0, dtype=np.float64)
+    """Mean of some rows, near enough to the mean that sums about it do not cancel; 0 where not finite."""
+    some = X[:: max(1, X.shape[0] // _PILOT_ROWS)]  # from all over: files are often sorted
+    mean = np.asarray(some.mean(axis=0, dtype=np.float64)).ravel()
     return np.where(np.isfinite(mean), mean, 0.0)
 
 
-def _sparse_sums(X: Any, weights: Doubles | None) -> tuple[Doubles, Doubles]:
+def _sparse_moments(X: Any, weights: Doubles | None) -> Moments | None:
+    """Moments from sparse products, or None where a mean so large against its spread would cancel in them."""
+    total, mean, variance, rows = column_moments(X, weights)
+    still = variance == 0
+    if not np.all(still | (np.square(mean) <= _SAFE * variance) | ~np.isfinite(mean)):
+        return None
     X = X.astype(np.float64)
-    weighted = X if weights is None else sp.diags_array(weights) @ X
-    return np.asarray(weighted.sum(axis=0)).ravel(), (X.T @ weighted).toarray()
+    scatter = (X.T @ (X if weights is None else sp.diags_array(weights) @ X)).toarray()
+    scatter -= np.outer(mean, mean * total)
+    scatter[still] = scatter[:, still] = 0.0
+    np.fill_diagonal(scatter, variance * total)
+    return Moments(total, mean, scatter, rows)
 
 
 class ColumnMoments(NamedTuple):
-    """Total weight, mean (d,) and variance (d,) with divisor n of each column."""
+    """Total weight, mean (d,) and variance (d,) with divisor n of each column, and the rows that count."""
 
     weight: float
     mean: Doubles
     variance: Doubles
+    rows: int = 0
 
 
 def column_moments(X: Any, weights: Doubles | None = None) -> ColumnMoments:
     """Moments of each column alone, for methods that never form the scatter (wide or sparse data)."""
     n, d = X.shape
     w = np.ones(n) if weights is None else weights
-    total = float(w.sum())
+    total, counted = float(w.sum()), int(np.count_nonzero(w))
     with np.errstate(invalid="ignore", over="ignore"):
         if sp.issparse(X):
-            mean = (X.T @ w) / total
-            square = (X.multiply(X).T @ w) / total
-            return ColumnMoments(total, mean, np.maximum(square - mean**2, 0.0))
+            return _sparse_column_moments(X.tocsr(), w, total)._replace(rows=counted)
         sums, squares = np.zeros(d), np.zeros(d)
         pilot = _pilot(X)
         for rows, centred in row_blocks(X, np.float64, less=pilot):
             sums += w[rows] @ centred
             squares += w[rows] @ np.square(centred)
         mean = sums / total
-        return ColumnMoments(total, pilot + mean, np.maximum(squares / total - mean**2, 0.0))
+        return ColumnMoments(total, pilot + mean, np.maximum(squares / total - mean**2, 0.0), counted)
+
+
+def _sparse_column_moments(X: Any, w: Doubles, total: float) -> ColumnMoments:
+    """``Σ w (x − m)²`` over what is stored, and ``m²`` for the weight of what is not: nothing cancels."""
+    X = X.copy() if not X.has_canonical_format else X
+    X.sum_duplicates()
+    d, values = X.shape[1], X.data.astype(np.float64)
+    w = np.repeat(w, np.diff(X.indptr))
+    stored = np.bincount(X.indices, w, minlength=d)
+    mean = np.bincount(X.indices, w * values, minlength=d) / total
+    squares = np.bincount(X.indices, w * np.square(values - mean[X.indices]), minlength=d)
+    squares += np.maximum(total - stored, 0.0) * np.square(mean)
+    # A column that is full and constant has no spread but the rounding of its mean.
+    squares[squares <= total * np.square(4 * np.finfo(float).eps * total * mean)] = 0.0
+    return ColumnMoments(total, mean, squares / total)

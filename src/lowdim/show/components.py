@@ -1,6 +1,7 @@
 """What the components of a linear model look like: pictures where features are pixels, bars otherwise."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -66,16 +67,19 @@ def components(
         )
     loadings = np.array(model.components_, dtype=np.float64)
     wanted = (3 if image_shape is None else 15) if n is None else n
-    if wanted < 1 or top < 1:
-        raise ValueError(f"components: n and top must be at least 1; got n={n}, top={top}. Ask for one or more.")
+    if not all(isinstance(count, Integral) and count >= 1 for count in (wanted, top)):
+        raise ValueError(
+            f"components: n and top must be whole and at least 1; got n={n}, top={top}. Ask for one or more."
+        )
     loadings = loadings[:wanted]
     captions = _captions(model, len(loadings))
     if image_shape is None:
         return _draw_bars(ax, loadings, captions, _feature_names(model, names, loadings.shape[1]), top)
-    if len(image_shape) != 2 or int(np.prod(image_shape)) != loadings.shape[1]:
+    sides = np.atleast_1d(image_shape)
+    if len(sides) != 2 or np.any(sides < 1) or int(np.prod(sides)) != loadings.shape[1]:
         raise ValueError(
             f"components: image_shape must be (height, width) with {loadings.shape[1]} pixels in all, one "
-            f"per feature; got {tuple(image_shape)}. Pass the shape of one sample's picture."
+            f"per feature; got {image_shape}. Pass the shape of one sample's picture."
         )
     middle = getattr(model, "mean_", None) if mean else None
     middle = None if middle is None else np.asarray(middle, dtype=np.float64)

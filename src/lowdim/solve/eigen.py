@@ -5,6 +5,7 @@ Musco and Musco 2015), which needs few passes over whatever stands behind the op
 reached.
 """
 
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from lowdim.work import jobs
 from lowdim.work.progress import note, stage
@@ -71,21 +73,24 @@ def eigh_top_operator(
     if start is not None:
         fresh = np.hstack([start, fresh])[:, : max(width, min(start.shape[1], room // 2))]
     fresh, _ = _orthonormal(fresh, Q[:, :0], random)
-    size, passes, looked, scale, residual = 0, 0, 0, 0.0, np.inf
+    size, reach, passes, looked, scale, residual = 0, 0, 0, 0, 0.0, np.inf
     with stage("eigenvectors"):
         while True:
             new = fresh.shape[1]
             Q[:, size : size + new] = fresh
             W = apply(fresh)
             passes += 1
-            basis = Q[:, : size + new]
-            H = basis.T @ W
-            T[: size + new, size : size + new] = H
-            T[size : size + new, : size + new] = H.T
-            size += new
+            # A times a block reaches back no further than the block before (or, after a restart, all Ritz vectors);
+            # what rounding adds beyond is taken out with the second orthogonalisation.
+            near = Q[:, reach : size + new]
+            H = near.T @ W
+            T[reach : size + new, size : size + new] = H
+            T[size : size + new, reach : size + new] = H.T
+            reach, size = size, size + new
+            basis = Q[:, :size]
             scale = max(scale, float(np.abs(H).max()))
             left = min(width, n - size)
-            fresh, R = _orthonormal(W - basis @ H, basis, random, scale, left)
+            fresh, R = _orthonormal(W - near @ H, basis, random, scale, left)
             full = size + left > room or left == 0
             # Solving the small problem costs size³, so it waits until the basis has grown by a quarter.
             if full or passes >= max_passes or (size >= 2 * k and size >= 1.25 * looked):
@@ -97,9 +102,17 @@ def eigh_top_operator(
                 residual = float(np.linalg.norm(R @ S[size - new :, :k], axis=0).max(initial=0.0)) / largest
                 note(f"residual {residual:.1e}")
                 if residual <= tol or left == 0 or passes >= max_passes:
+                    if residual > tol and left:
+                        warnings.warn(
+                            f"Eigenvectors: residual {residual:.1e} after {passes} passes, above {tol:.0e}: the "
+                            "spectrum is nearly flat here. Ask for fewer components, or use an exact solver.",
+                            ConvergenceWarning,
+                            stacklevel=2,
+                        )
                     return Eigenpairs(theta[:k], basis @ S[:, :k], residual, passes)
             if full:  # thick restart: the best Ritz vectors carry over
                 size = looked = min(size, max(k + width, (room - width) // 2))
+                reach = 0
                 Q[:, :size] = basis @ S[:, :size]
                 T[:] = 0.0
                 T[range(size), range(size)] = theta[:size]
@@ -113,13 +126,13 @@ def _orthonormal(
     Built from the small Gram matrix (two rounds make up for its squared condition), since products run at full speed
     and Householder steps on tall blocks do not. Directions that vanished are drawn anew.
     """
-    Q, R = W, np.eye(W.shape[1])
+    Q = W - basis @ (basis.T @ W)
+    R = np.eye(W.shape[1])
     for round_ in range(3):
-        Q = Q - basis @ (basis.T @ Q)
         with jobs.alone():
             values, vectors = sl.eigh(Q.T @ Q, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
-        lost = values <= max(1e-15 * values[0], (1e-14 * scale) ** 2, 1e-290) if round_ == 0 else values <= 1e-8
+        lost = values <= (max(1e-15 * values[0], (1e-14 * scale) ** 2, 1e-290) if round_ == 0 else 1e-8)
         size = np.sqrt(np.where(lost, 1.0, values))
         Q = Q @ (vectors / size)
         R = np.where(lost, 0.0, size)[:, None] * vectors.T @ R
@@ -129,4 +142,6 @@ def _orthonormal(
             Q[:, lost] = random.standard_normal((len(Q), int(lost.sum()))) / np.sqrt(len(Q))
         elif round_ > 0:
             break
+        if lost.any() or values[-1] <= 1e-8 * values[0]:  # scaling up what was small scaled up its rounding
+            Q = Q - basis @ (basis.T @ Q)
     return Q, R

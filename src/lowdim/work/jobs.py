@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from numbers import Integral
+from threading import RLock
 from typing import Any
 
 import joblib
 
+_MOST = 1024  # threads of a kernel
 _current: ContextVar[int | None] = ContextVar("lowdim_threads", default=None)
 
 
@@ -41,7 +43,7 @@ def threads(n_jobs: int | None) -> int:
             f"n_jobs must be None (all cores), a positive number of threads, or negative to leave cores free "
             f"(-1: all, -2: all but one); got {n_jobs!r}. Pass n_jobs=None or n_jobs=1."
         )
-    return int(n_jobs) if n_jobs > 0 else max(1, available() + 1 + int(n_jobs))
+    return min(int(n_jobs), _MOST) if n_jobs > 0 else max(1, available() + 1 + int(n_jobs))
 
 
 @cache
@@ -50,7 +52,48 @@ def _blas() -> Any:
     import scipy.linalg  # noqa: F401  # SciPy's BLAS is a second library: load it before looking
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController().select(user_api="blas")
+    return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+class _Limits:
+    """Limits on BLAS that are in force, of all Python threads together.
+
+    BLAS has one number of threads a process. The lowest limit rules; the number found by the first to come is put
+    back by the last to go, whatever order they leave in.
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._held: list[int] = []
+        self._found: list[int] = []
+
+    def enter(self, n: int) -> None:
+        with self._lock:
+            if not self._held:
+                self._found = [library.num_threads for library in _blas()]
+            self._held.append(n)
+            self._apply()
+
+    def leave(self, n: int) -> None:
+        with self._lock:
+            self._held.remove(n)
+            self._apply()
+
+    def _apply(self) -> None:
+        for library, found in zip(_blas(), self._found, strict=True):
+            library.set_num_threads(min(self._held) if self._held else found)
+
+
+_limits = _Limits()
+
+
+@contextmanager
+def _held(n: int) -> Iterator[None]:
+    _limits.enter(n)
+    try:
+        yield
+    finally:
+        _limits.leave(n)
 
 
 @contextmanager
@@ -64,7 +107,7 @@ def using(n_jobs: int | None) -> Iterator[int]:
     n = threads(n_jobs) if _current.get() is None else current()
     token = _current.set(n)
     try:
-        with _blas().limit(limits=n):
+        with _held(n):
             yield n
     finally:
         _current.reset(token)
@@ -76,10 +119,20 @@ def alone() -> Iterator[None]:
 
     It also makes results independent of ``n_jobs`` to the bit.
     """
-    with _blas().limit(limits=1):
+    with _held(1):
         yield
 
 
 def current() -> int:
-    """Threads that a kernel called now may use."""
-    return _current.get() or available()
+    """Threads that a kernel called now may use: one in a forked process, where OpenMP's threads are gone."""
+    return 1 if _forked else min(_current.get() or available(), _MOST)
+
+
+def _note_fork() -> None:
+    global _forked
+    _forked = True
+
+
+_forked = False
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)

@@ -1,5 +1,5 @@
 // Which instruction set runs, decided when the program runs.
-#include "scatter_kernels.hpp"
+#include <lowdim/isa.hpp>
 
 #include <cstdlib>
 #include <stdexcept>

@@ -1,0 +1,25 @@
+// Products of a sparse matrix with a block of vectors.
+#pragma once
+
+#include <lowdim/watch.hpp>
+
+#include <cstdint>
+
+namespace lowdim {
+
+// Compressed sparse rows: row i holds values[starts[i] .. starts[i + 1] − 1] in the columns of the same
+// places.
+struct Csr {
+    const std::int32_t* starts; // (rows + 1,)
+    const std::int32_t* columns;
+    const double* values;
+    std::int64_t rows, cols;
+};
+
+// Throws std::invalid_argument unless the starts rise from 0 and every column is one of the matrix.
+void check(const Csr& A, std::int64_t stored);
+
+// out (rows × width) = A V, with V (cols × width), both row by row. The bits do not depend on n_threads.
+void product(const Csr& A, const double* V, std::int64_t width, double* out, int n_threads, Watch& watch);
+
+} // namespace lowdim

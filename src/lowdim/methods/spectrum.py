@@ -1,0 +1,140 @@
+"""Spectra for PCA: leading eigenpairs of ``ZᵀZ``, with ``Z`` the centred, scaled, weighted rows, solver by solver."""
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.relate.gram import Centred
+from lowdim.relate.moments import ColumnMoments, Moments
+from lowdim.solve.eigen import eigh_top, eigh_top_operator
+from lowdim.work import memory
+from lowdim.work.blocks import float_dtype
+
+SOLVERS = ("auto", "covariance", "gram", "svd", "randomized", "streaming")
+FIRST_LOOK = 100  # leading components computed where the whole spectrum is out of reach
+_DIRECT, _DIRECT_SPARSE = 3000, 1000  # largest side solved directly when few components are wanted
+
+
+class Spectrum(NamedTuple):
+    """Eigenvalues of the scatter in falling order, directions as rows, the trace, and what ``Z`` was made with.
+
+    Values that are 0 up to rounding are 0.
+    """
+
+    values: NDArray
+    vectors: NDArray
+    total: float
+    scale: NDArray
+    moments: Moments | ColumnMoments
+
+
+def choose(X: Any, n_components: Any) -> str:
+    """Rule behind ``solver="auto"``.
+
+    Dense data whose smaller side is at most ``_DIRECT`` goes through the matrix of that side, exactly. Above that,
+    a small count of components is cheaper by products alone. Files with more rows than columns are read once, in
+    order.
+    """
+    n, d = X.shape
+    few = isinstance(n_components, Integral) and 10 * int(n_components) <= min(n, d)
+    if few and min(n, d) > (_DIRECT_SPARSE if sp.issparse(X) else _DIRECT):
+        return "randomized"
+    if n < d:
+        return "gram"
+    mapped = isinstance(X, np.memmap) or isinstance(getattr(X, "base", None), np.memmap)
+    return "streaming" if mapped else "covariance"
+
+
+def demand_memory(solver: str, n: int, d: int, k: int) -> None:
+    """Refuse before allocating: square matrices with LAPACK's work space, the components and their copies, or rows."""
+    side = {"covariance": d, "streaming": d, "gram": n}.get(solver)
+    if side:
+        needed, what = 4 * side * side + 4 * k * d, f"{side:,} × {side:,} moments"
+    elif solver == "svd":
+        needed, what = 3 * n * d, f"{n:,} × {d:,} rows"
+    else:
+        needed, what = 8 * (k + 16) * d, f"a basis of {4 * k:,} × {d:,}"
+    advice = "Lower n_components" if solver == "randomized" else "Use solver='randomized' with a small n_components"
+    memory.require(8 * needed, f"PCA: solver='{solver}' ({what}, {k:,} components)", f"{advice}.")
+
+
+def scales(M: Moments | ColumnMoments, variance: NDArray, standardize: bool) -> NDArray:
+    """Divisors of the features: standard deviations, with 1 for constant features, or 1 for all."""
+    if not standardize:
+        return np.ones(len(M.mean))
+    constant = variance <= np.square(M.weight * np.finfo(np.float64).eps * M.mean)  # the rounding of the mean
+    return np.sqrt(np.where(constant, 1.0, variance))
+
+
+def of_moments(M: Moments, k: int, standardize: bool) -> Spectrum:
+    """Top ``k`` by the covariance matrix."""
+    scale = scales(M, np.diag(M.scatter) / M.weight, standardize)
+    S = M.scatter / np.outer(scale, scale)
+    total = float(np.trace(S))
+    _demand_finite(total)
+    values, vectors, *_ = eigh_top(S, min(k, len(S)))
+    return Spectrum(_without_noise(values, max(len(scale), M.rows) * np.finfo(float).eps), vectors.T, total, scale, M)
+
+
+def of_rows(
+    X: Any,
+    weights: NDArray | None,
+    M: ColumnMoments,
+    k: int,
+    solver: str,
+    *,
+    standardize: bool,
+    proportion: float | None,
+    seed: int,
+) -> Spectrum:
+    """Top ``k`` by a solver that needs the rows; ``proportion`` asks for more until they hold that share."""
+    dtype = float_dtype(X.dtype)
+    scale = scales(M, M.variance, standardize)
+    Z = Centred(X, M.mean, scale, weights)
+    total = float(np.sum(M.variance / scale**2)) * M.weight
+    _demand_finite(total)
+    noise = float(max(len(scale), M.rows) * np.finfo(np.float64).eps)
+    if solver == "gram":
+        values, vectors, *_ = eigh_top(Z.gram(), min(k, X.shape[0]))
+        # u gives the direction Zᵀu/√λ; QR normalises without dividing by a λ that may be 0.
+        directions = np.linalg.qr(Z.pull(vectors).T)[0].T
+    elif solver == "svd":
+        _, s, directions = sl.svd(Z.dense(dtype), full_matrices=False, overwrite_a=True, check_finite=False)
+        # These are the squares of what was resolved, not what was resolved.
+        values, noise = np.square(s.astype(np.float64)), float(max(len(scale), M.rows) * np.finfo(dtype).eps) ** 2
+    else:
+        values, directions = _krylov(Z, k, total, proportion, seed, 1e-5 if dtype == np.float32 else 1e-8)
+    return Spectrum(_without_noise(values, noise), directions, total, scale, M)
+
+
+def _krylov(
+    Z: Centred, k: int, total: float, proportion: float | None, seed: int, tol: float
+) -> tuple[NDArray, NDArray]:
+    """Leading eigenpairs of ``ZᵀZ`` by products alone."""
+    n, d = Z.X.shape
+    product = Z.scatter_operator()
+
+    def apply(V: NDArray) -> NDArray:
+        return product(V) / (total or 1.0)  # of the order of 1, whatever the units
+
+    pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol)
+    while proportion is not None and k < min(n, d) and pairs.values.sum() < proportion:
+        k = min(2 * k, n, d)
+        pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol, start=pairs.vectors)
+    return pairs.values * total, pairs.vectors.T
+
+
+def _without_noise(values: NDArray, noise: float) -> NDArray:
+    return np.where(values <= max(values[0], 0.0) * noise, 0.0, values)
+
+
+def _demand_finite(total: float) -> None:
+    if not np.isfinite(total):
+        raise ValueError(
+            "PCA: variances must fit in float64; the squares of these values overflow. "
+            "Multiply X by a constant that brings it near 1."
+        )

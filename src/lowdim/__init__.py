@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 # public name -> the module that defines it
 _HOMES = {
     "KLExpansion": "lowdim.methods.kl_expansion",
+    "KernelPCA": "lowdim.methods.kernel_pca",
     "LDA": "lowdim.methods.lda",
     "PCA": "lowdim.methods.pca",
     "SequentialSelector": "lowdim.methods.selection",
@@ -19,13 +20,14 @@ _HOMES = {
 }
 _ROOMS = ("data", "show")
 
-__all__ = ["LDA", "PCA", "KLExpansion", "SequentialSelector", "__version__", "data", "load", "reduce", "show"]
+__all__ = ["LDA", "PCA", "KLExpansion", "KernelPCA", "SequentialSelector", "__version__", "data", "load", "reduce", "show"]
 
 if TYPE_CHECKING:
     from lowdim import data as data
     from lowdim import show as show
     from lowdim.compare.reduce import reduce as reduce
     from lowdim.methods.files import load as load
+    from lowdim.methods.kernel_pca import KernelPCA as KernelPCA
     from lowdim.methods.kl_expansion import KLExpansion as KLExpansion
     from lowdim.methods.lda import LDA as LDA
     from lowdim.methods.pca import PCA as PCA

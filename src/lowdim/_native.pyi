@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float32] | NDArray[np.float64] | NDArray[np.floating]
+
 def csr_product(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],
@@ -28,6 +30,15 @@ def scatter(
     tick: Callable[[int], Any] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Column sums per class (n_classes, d) and scatter matrix (d, d) of X, in one pass."""
+
+def gaussian(G: Floats, a: Floats, b: Floats, gamma: float, *, n_threads: int = 1) -> None:
+    """Turn inner products G into exp(-gamma max(0, a_i + b_j - 2 G_ij)), in place."""
+
+def manhattan(X: Floats, Y: Floats, D: Floats, *, n_threads: int = 1) -> None:
+    """Fill D (m, n) with the city-block distances of the rows of X and Y."""
+
+def mirror(K: Floats, start: int, stop: int, *, n_threads: int = 1) -> None:
+    """Copy rows start to stop of K, up to the diagonal, to the columns above it."""
 
 def nearest_with(
     base: NDArray[Any],

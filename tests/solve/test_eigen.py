@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lowdim.solve.eigen import eigh_top, eigh_top_operator
+from lowdim.solve.eigen import eigh_top, eigh_top_operator, leading_span, refined
 
 
 def symmetric(values, seed=0):
@@ -61,3 +61,54 @@ def test_any_size_and_count_agree_with_lapack(n, seed, data):
     np.testing.assert_allclose(eigh_top(A.copy(), k).values, expected, atol=1e-10)
     pairs = eigh_top_operator(lambda V: A @ V, n, k, seed=seed, tol=1e-10)
     np.testing.assert_allclose(pairs.values, expected, atol=1e-9)
+
+
+def test_wide_blocks_need_fewer_passes_and_find_the_same():
+    A = symmetric(1.0 / np.arange(1, 801))
+    thin, wide = (
+        eigh_top_operator(lambda V: A @ V, 800, 10, seed=0, tol=1e-8, costly=costly) for costly in (False, True)
+    )
+    np.testing.assert_allclose(thin.values, wide.values, atol=1e-12)
+    assert wide.passes < thin.passes
+
+
+def test_the_product_it_returns_is_the_product():
+    A = symmetric(0.97 ** np.arange(300))
+    for pairs in (
+        eigh_top(A.copy(), 4),
+        eigh_top_operator(lambda V: A @ V, 300, 4, seed=0, tol=1e-3, costly=True),
+        eigh_top_operator(lambda V: A @ V, 300, 4, seed=0, tol=1e-9),
+    ):
+        np.testing.assert_allclose(pairs.product, A @ pairs.vectors, atol=1e-12)
+
+
+def test_negative_eigenvalues_show_in_the_lowest():
+    A = symmetric(np.r_[3.0, 2.0, np.linspace(0.5, 0, 96), -1.0, -2.0])
+    assert eigh_top(A.copy(), 100).lowest == pytest.approx(-2.0)
+    assert eigh_top_operator(lambda V: A @ V, 100, 2, seed=0, tol=1e-10).lowest == pytest.approx(-2.0, abs=0.1)
+
+
+def test_a_sample_of_rows_is_a_good_start():
+    X = np.random.default_rng(0).normal(size=(900, 6)) * 2.0 ** -np.arange(6)
+    K = np.exp(-np.square(X[:, None] - X).sum(axis=2))
+    H = np.eye(900) - 1 / 900
+    A = H @ K @ H
+    cold = eigh_top_operator(lambda V: A @ V, 900, 5, seed=0, tol=1e-7, costly=True)
+    start = leading_span(K[:200], 16)
+    warm = eigh_top_operator(lambda V: A @ V, 900, 5, seed=0, tol=1e-7, costly=True, start=start)
+    np.testing.assert_allclose(warm.values, cold.values, rtol=1e-10)
+    assert warm.passes < cold.passes
+
+
+def test_refinement_tightens_lower_bounds_and_keeps_its_identity():
+    A = symmetric(0.9 ** np.arange(200))
+    rng = np.random.default_rng(0)
+    start = np.linalg.eigh(A)[1][:, ::-1][:, :12] + 0.02 * rng.normal(size=(200, 12))
+    errors = []
+    for passes in (1, 2, 3):
+        found = refined(lambda V: A @ V, start, 6, passes, seed=0)
+        np.testing.assert_allclose(A @ found.right, found.left * found.values, atol=1e-12)
+        np.testing.assert_allclose(found.left.T @ found.left, np.eye(6), atol=1e-9)
+        errors.append(0.9 ** np.arange(6) - found.values)
+    assert all((e > -1e-12).all() for e in errors)
+    assert errors[0].max() > errors[1].max() > errors[2].max()

@@ -58,6 +58,15 @@ METHODS = (
         components=None,
     ),
     Method(
+        "kernel_pca",
+        "KernelPCA",
+        "lowdim.methods.kernel_pca",
+        "PCA in the space of a kernel",
+        "curved structure with a kernel that fits it; nested groups; denoising with pre-images",
+        "n²·d time, n² memory (without it, n²·d a pass); n·rank of both with approximation='rpcholesky'",
+        lambda n, d: 8.0 * n * (n + d),
+    ),
+    Method(
         "select",
         "SequentialSelector",
         "lowdim.methods.selection",

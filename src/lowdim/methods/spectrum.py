@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lowdim.relate.gram import Centred
 from lowdim.relate.moments import ColumnMoments, Moments
-from lowdim.solve.eigen import eigh_top, eigh_top_operator
+from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
 
@@ -40,8 +40,8 @@ def choose(X: Any, n_components: Any) -> str:
     order.
     """
     n, d = X.shape
-    few = isinstance(n_components, Integral) and 10 * int(n_components) <= min(n, d)
-    if few and min(n, d) > (_DIRECT_SPARSE if sp.issparse(X) else _DIRECT):
+    limit = _DIRECT_SPARSE if sp.issparse(X) else _DIRECT
+    if isinstance(n_components, Integral) and not direct(min(n, d), int(n_components), limit):
         return "randomized"
     if n < d:
         return "gram"

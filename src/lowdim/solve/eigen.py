@@ -1,8 +1,8 @@
 """Leading eigenpairs of a symmetric matrix, given as an array or as a product with blocks of vectors.
 
-One rule: an array goes to LAPACK; an operator to a block Krylov method with thick restarts (Wu and Simon 2000;
-Musco and Musco 2015), which needs few passes over whatever stands behind the operator and says what residual it
-reached.
+One rule (:func:`direct`): few pairs of a large matrix come from products alone, by a block Krylov method with thick
+restarts (Wu and Simon 2000; Musco and Musco 2015), which needs few passes over whatever stands behind the operator (a
+stored array, rows, kernel blocks computed on the fly) and says what residual it reached. All else goes to LAPACK.
 """
 
 import warnings
@@ -25,12 +25,27 @@ _SMALL = 1500  # side up to which LAPACK gains nothing from threads
 
 
 class Eigenpairs(NamedTuple):
-    """Values (k,) in falling order, vectors (n, k), the largest residual relative to the first value, passes made."""
+    """Leading eigenpairs of ``A``, and how good they are.
+
+    Values (k,) in falling order, vectors V (n, k), the largest residual relative to the first value, passes made, the
+    product ``A V`` (``V Λ`` up to that residual) and the lowest eigenvalue or Ritz value seen.
+    """
 
     values: Doubles
     vectors: Doubles
     residual: float
     passes: int
+    product: Doubles
+    lowest: float
+
+
+def direct(n: int, k: int, limit: int = _SMALL) -> bool:
+    """Whether ``k`` eigenpairs of an (n, n) matrix are for LAPACK: up to the side ``limit``, or if k is not few.
+
+    >>> direct(1000, 2), direct(10_000, 50), direct(10_000, 2000)
+    (True, False, True)
+    """
+    return n <= limit or 10 * k > n
 
 
 def eigh_top(A: NDArray, k: int) -> Eigenpairs:
@@ -46,7 +61,9 @@ def eigh_top(A: NDArray, k: int) -> Eigenpairs:
         else:
             top = [n - k, n - 1]
             values, vectors = sl.eigh(A, subset_by_index=top, driver="evr", overwrite_a=True, check_finite=False)
-    return Eigenpairs(values[::-1][:k], vectors[:, ::-1][:, :k], 0.0, 1)
+    lowest = float(values.min(initial=np.inf))
+    values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
+    return Eigenpairs(values, vectors, 0.0, 1, vectors * values, lowest)
 
 
 def eigh_top_operator(
@@ -58,27 +75,29 @@ def eigh_top_operator(
     tol: float,
     start: Doubles | None = None,
     max_passes: int = 300,
+    costly: bool = False,
 ) -> Eigenpairs:
     """Top ``k`` eigenpairs of the symmetric (n, n) matrix behind ``apply(V) = A V``.
 
     ``tol`` bounds each residual ``‖A v − λ v‖`` relative to the largest eigenvalue; a value's own error is of the
-    order of its square. ``start`` (n, any) gives vectors near the wanted ones.
+    order of its square. ``start`` (n, any) gives vectors near the wanted ones. ``costly`` says that a pass costs
+    about the same for one vector as for many (a large stored array, kernel blocks computed anew), so that blocks
+    should be wide and passes few.
     """
     random = stream(seed, "eigen")
-    width = min(n, max(8, k // 3))
-    room = min(n, max(4 * k, k + 12 * width) + width)
+    width, room = block_sizes(n, k, costly)
     Q = np.empty((n, room), order="F")
     T = np.zeros((room, room))
     fresh = random.standard_normal((n, width))
     if start is not None:
         fresh = np.hstack([start, fresh])[:, : max(width, min(start.shape[1], room // 2))]
-    fresh, _ = _orthonormal(fresh, Q[:, :0], random)
+    fresh = _orthonormal(fresh, Q[:, :0], random)
     size, reach, passes, looked, scale, residual = 0, 0, 0, 0, 0.0, np.inf
     with stage("eigenvectors"):
         while True:
             new = fresh.shape[1]
             Q[:, size : size + new] = fresh
-            W = apply(fresh)
+            W = np.array(apply(fresh), dtype=np.float64)
             passes += 1
             # A times a block reaches back no further than the block before (or, after a restart, all Ritz vectors);
             # what rounding adds beyond is taken out with the second orthogonalisation.
@@ -90,16 +109,18 @@ def eigh_top_operator(
             basis = Q[:, :size]
             scale = max(scale, float(np.abs(H).max()))
             left = min(width, n - size)
-            fresh, R = _orthonormal(W - near @ H, basis, random, scale, left)
+            W -= near @ H
             full = size + left > room or left == 0
-            # Solving the small problem costs size³, so it waits until the basis has grown by a quarter.
-            if full or passes >= max_passes or (size >= 2 * k and size >= 1.25 * looked):
+            # Solving the small problem costs size³, so it waits until the basis has grown by a quarter, or a pass
+            # costs more anyway.
+            if full or passes >= max_passes or (size >= 2 * k and (costly or size >= 1.25 * looked)):
                 looked = size
                 with jobs.alone():
                     theta, S = sl.eigh(T[:size, :size], check_finite=False)
                 theta, S = theta[::-1], S[:, ::-1]
                 largest = max(abs(theta[0]), abs(theta[-1])) or 1.0
-                residual = float(np.linalg.norm(R @ S[size - new :, :k], axis=0).max(initial=0.0)) / largest
+                apart = W @ S[size - new :, :k]  # A V − V Λ
+                residual = float(np.linalg.norm(apart, axis=0).max()) / largest
                 note(f"residual {residual:.1e}")
                 if residual <= tol or left == 0 or passes >= max_passes:
                     if residual > tol and left:
@@ -109,7 +130,9 @@ def eigh_top_operator(
                             ConvergenceWarning,
                             stacklevel=2,
                         )
-                    return Eigenpairs(theta[:k], basis @ S[:, :k], residual, passes)
+                    V = basis @ S[:, :k]
+                    return Eigenpairs(theta[:k], V, residual, passes, V * theta[:k] + apart, float(theta[-1]))
+            fresh = _orthonormal(W, basis, random, scale, left)
             if full:  # thick restart: the best Ritz vectors carry over
                 size = looked = min(size, max(k + width, (room - width) // 2))
                 reach = 0
@@ -118,30 +141,85 @@ def eigh_top_operator(
                 T[range(size), range(size)] = theta[:size]
 
 
+def block_sizes(n: int, k: int, costly: bool) -> tuple[int, int]:
+    """Width of the blocks, and how many vectors are kept between restarts, for ``k`` pairs of an (n, n) matrix.
+
+    >>> block_sizes(10_000, 50, costly=True)[0], block_sizes(10_000, 50, costly=False)[0]
+    (64, 16)
+    """
+    if not costly:
+        width = min(n, max(8, k // 3))
+        return width, min(n, max(4 * k, k + 12 * width) + width)
+    width = min(n, max(16, k + k // 4 + 2))
+    return width, min(n, k + (9 if k <= 100 else 5) * width)
+
+
+def leading_span(C: NDArray, width: int) -> Doubles:
+    """Start (n, width) near the leading eigenvectors of the centred ``A``, from a sample ``C`` (s, n) of A's rows.
+
+    It is the leading part of the span of the centred rows, which saves one or two passes over all of ``A``.
+    """
+    C = C - C.mean(axis=0)
+    C -= C.mean(axis=1, keepdims=True)
+    with jobs.alone():
+        top = [max(0, len(C) - width), len(C) - 1]
+        _, U = sl.eigh((C @ C.T).astype(np.float64), subset_by_index=top, check_finite=False)
+    return np.asarray((U[:, ::-1].T.astype(C.dtype) @ C).T, dtype=np.float64)
+
+
+class Refined(NamedTuple):
+    """Values (k,), scores' directions P (n, k), the vectors V (n, k) with ``A V = P Λ``, and the residual."""
+
+    values: Doubles
+    left: Doubles
+    right: Doubles
+    residual: float
+
+
+def refined(apply: Operator, V: Doubles, k: int, passes: int, *, seed: int) -> Refined:
+    """Better leading eigenpairs of the positive semidefinite ``A`` from the span of ``V`` (n, b), b ≥ k.
+
+    Each pass takes the singular vectors of ``A V``, ``V`` orthonormal: its singular values bound the eigenvalues from
+    below, more tightly than the Rayleigh quotients do. The residual is the largest ``‖A v − (vᵀA v) v‖`` relative to
+    the first value.
+    """
+    with stage("refinement", total=passes) as tick:
+        for done in range(passes):
+            V = _orthonormal(V, V[:, :0], stream(seed, "refine", done))
+            Y = np.asarray(apply(V), dtype=np.float64)
+            with jobs.alone():
+                squares, turn = sl.eigh(Y.T @ Y, check_finite=False)
+            values, turn = np.sqrt(np.maximum(squares[::-1], 0.0)), turn[:, ::-1]
+            right, Y = V @ turn, Y @ turn
+            some = values > 1e-7 * values[0]
+            V = np.where(some, Y / np.where(some, values, 1.0), right)
+            tick(done + 1)
+    quotients = np.einsum("ij,ij->j", right, Y)
+    residual = float(np.linalg.norm((Y - right * quotients)[:, :k], axis=0).max()) / (float(values[0]) or 1.0)
+    return Refined(np.where(some, values, 0.0)[:k], V[:, :k], right[:, :k], residual)
+
+
 def _orthonormal(
     W: Doubles, basis: Doubles, random: np.random.Generator, scale: float = 0.0, width: int | None = None
-) -> tuple[Doubles, Doubles]:
-    """Orthonormal block Q, orthogonal to ``basis``, of at most ``width`` columns, with ``W ≈ Q R``.
+) -> Doubles:
+    """Orthonormal block spanning what ``W`` spans, orthogonal to ``basis``, of at most ``width`` columns.
 
     Built from the small Gram matrix (two rounds make up for its squared condition), since products run at full speed
     and Householder steps on tall blocks do not. Directions that vanished are drawn anew.
     """
     Q = W - basis @ (basis.T @ W)
-    R = np.eye(W.shape[1])
     for round_ in range(3):
         with jobs.alone():
             values, vectors = sl.eigh(Q.T @ Q, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         lost = values <= (max(1e-15 * values[0], (1e-14 * scale) ** 2, 1e-290) if round_ == 0 else 1e-8)
-        size = np.sqrt(np.where(lost, 1.0, values))
-        Q = Q @ (vectors / size)
-        R = np.where(lost, 0.0, size)[:, None] * vectors.T @ R
+        Q = Q @ (vectors / np.sqrt(np.where(lost, 1.0, values)))
         if round_ == 0 and width is not None:
-            Q, R, lost = Q[:, :width], R[:width], lost[:width]
+            Q, lost = Q[:, :width], lost[:width]
         if lost.any():
             Q[:, lost] = random.standard_normal((len(Q), int(lost.sum()))) / np.sqrt(len(Q))
         elif round_ > 0:
             break
         if lost.any() or values[-1] <= 1e-8 * values[0]:  # scaling up what was small scaled up its rounding
             Q = Q - basis @ (basis.T @ Q)
-    return Q, R
+    return Q

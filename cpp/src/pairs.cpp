@@ -1,0 +1,152 @@
+// Kernels on pairs of rows, once per instruction set. Every element is computed by itself, so that the bits
+// do not depend on the number of threads.
+#include <lowdim/pairs.hpp>
+
+#include "scatter_kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <omp.h>
+
+#if defined(__clang__)
+#define LOWDIM_UNROLL _Pragma("unroll")
+#else
+#define LOWDIM_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+namespace lowdim {
+namespace {
+
+// Constants of exp: ln 2 in two parts (the first short enough that n times it is exact) and the coefficients
+// of (eᶠ − 1 − f)/f², highest power first.
+template <class T> struct Exp;
+
+template <> struct Exp<float> {
+    using Bits = std::uint32_t;
+    static constexpr float lowest = -87.0f, log2e = 1.44269504f, magic = 12582912.0f;
+    static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
+    static constexpr int terms = 6, mantissa = 23;
+    static constexpr Bits one = 0x3F800000u;
+    static constexpr float c[terms] = {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
+                                       4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f};
+};
+
+template <> struct Exp<double> {
+    using Bits = std::uint64_t;
+    static constexpr double lowest = -708.0, log2e = 1.4426950408889634, magic = 6755399441055744.0;
+    static constexpr double ln2_high = 6.93145751953125e-1, ln2_low = 1.42860682030941723212e-6;
+    static constexpr int terms = 12, mantissa = 52;
+    static constexpr Bits one = 0x3FF0000000000000u;
+    static constexpr double c[terms] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
+                                        1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,
+                                        1.0 / 120,        1.0 / 24,        1.0 / 6,        1.0 / 2};
+};
+
+namespace generic {
+#define LOWDIM_TARGET
+#define LOWDIM_BYTES 16
+#include "pairs.inl"
+} // namespace generic
+
+#if LOWDIM_X86
+namespace avx2 {
+#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
+#define LOWDIM_BYTES 32
+#include "pairs.inl"
+} // namespace avx2
+
+namespace avx512 {
+#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+#define LOWDIM_BYTES 64
+#include "pairs.inl"
+} // namespace avx512
+#endif
+
+template <class T> auto gaussian_kernel([[maybe_unused]] Isa isa) {
+#if LOWDIM_X86
+    if (isa >= Isa::avx512)
+        return avx512::gaussian_row<T>;
+    if (isa >= Isa::avx2)
+        return avx2::gaussian_row<T>;
+#endif
+    return generic::gaussian_row<T>;
+}
+
+template <class T> auto manhattan_kernel([[maybe_unused]] Isa isa) {
+#if LOWDIM_X86
+    if (isa >= Isa::avx512)
+        return avx512::manhattan_strip<T>;
+    if (isa >= Isa::avx2)
+        return avx2::manhattan_strip<T>;
+#endif
+    return generic::manhattan_strip<T>;
+}
+
+// Runs piece(i) for i < count on n_threads; the first thread keeps the watch.
+template <class Piece> void share(std::int64_t count, int n_threads, Watch& watch, const Piece& piece) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+    for (std::int64_t i = 0; i < count; ++i) {
+        if (watch.stopped())
+            continue;
+        piece(i);
+        watch.advance(1);
+        if (omp_get_thread_num() == 0)
+            watch.poll();
+    }
+}
+
+constexpr std::int64_t strip = 16, tile = 64;
+
+} // namespace
+
+template <class T>
+void gaussian(const RowMajor<T>& G, const T* a, const T* b, T gamma, int n_threads, Watch& watch) {
+    const auto kernel = gaussian_kernel<T>(isa());
+    share((G.rows + strip - 1) / strip, n_threads, watch, [&](std::int64_t s) {
+        for (std::int64_t i = s * strip; i < std::min(G.rows, (s + 1) * strip); ++i)
+            kernel(G.data + i * G.stride, a[i], b, gamma, G.cols);
+    });
+}
+
+template <class T>
+void manhattan(const RowMajor<const T>& X, const RowMajor<const T>& Y, const RowMajor<T>& D, int n_threads,
+               Watch& watch) {
+    const auto kernel = manhattan_kernel<T>(isa());
+    share((X.rows + strip - 1) / strip, n_threads, watch,
+          [&](std::int64_t s) { kernel(X, Y, D, s * strip, std::min(X.rows, (s + 1) * strip)); });
+}
+
+template <class T>
+void mirror(const RowMajor<T>& K, std::int64_t start, std::int64_t stop, int n_threads, Watch& watch) {
+    // A task owns the target rows of one tile, so that no two threads write to one line.
+    share((stop + tile - 1) / tile, n_threads, watch, [&](std::int64_t s) {
+        const std::int64_t j0 = s * tile, j1 = std::min(stop, j0 + tile);
+        T turned[tile][tile];
+        for (std::int64_t i0 = start; i0 < stop; i0 += tile) {
+            const std::int64_t i1 = std::min(stop, i0 + tile);
+            if (j0 >= i1)
+                continue;
+            for (std::int64_t i = i0; i < i1; ++i) // read along rows, so that a page is visited once
+                for (std::int64_t j = j0; j < std::min(j1, i); ++j)
+                    turned[j - j0][i - i0] = K.data[i * K.stride + j];
+            for (std::int64_t j = j0; j < j1; ++j) {
+                const std::int64_t first = std::max(i0, j + 1);
+                if (first < i1)
+                    std::copy_n(turned[j - j0] + (first - i0), i1 - first, K.data + j * K.stride + first);
+            }
+        }
+    });
+}
+
+template void gaussian(const RowMajor<float>&, const float*, const float*, float, int, Watch&);
+template void gaussian(const RowMajor<double>&, const double*, const double*, double, int, Watch&);
+template void manhattan(const RowMajor<const float>&, const RowMajor<const float>&, const RowMajor<float>&,
+                        int, Watch&);
+template void manhattan(const RowMajor<const double>&, const RowMajor<const double>&, const RowMajor<double>&,
+                        int, Watch&);
+template void mirror(const RowMajor<float>&, std::int64_t, std::int64_t, int, Watch&);
+template void mirror(const RowMajor<double>&, std::int64_t, std::int64_t, int, Watch&);
+
+} // namespace lowdim

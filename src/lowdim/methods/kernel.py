@@ -1,0 +1,130 @@
+"""What kernel methods share once fitted: scores from kernel values, and pre-images of scores."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.data import gate
+from lowdim.methods.base import Reducer, applying
+from lowdim.relate.centring import centre
+from lowdim.relate.kernels import Kernel, Rows, demand_gram, demand_kernel_function, resolve_gamma
+from lowdim.solve.ridge import kernel_ridge, landmark_ridge
+from lowdim.work.blocks import float_dtype, row_blocks
+
+
+class KernelReducer(Reducer):
+    """A method whose scores are ``Y = K(X, B) W − c`` with the kernel between rows and a basis ``B`` of rows.
+
+    A subclass has the parameters ``kernel, gamma, degree, coef0``, calls ``_prepare`` and ``_keep_map``, and may learn
+    pre-images.
+    """
+
+    _sparse = True
+    kernel: Any
+    gamma: float | str
+    degree: int
+    coef0: float
+    gamma_: float | None
+    dual_coef_: NDArray
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.dual_coef_.shape[1])
+
+    def _kernel(self) -> Kernel:
+        """The kernel, with the gamma found in ``fit``."""
+        return Kernel(self.kernel, self.gamma_ or 1.0, int(self.degree), float(self.coef0))
+
+    def _prepare(self, X: Any, seed: int) -> tuple[Kernel, Rows]:
+        """The kernel with its gamma resolved, and the rows as it reads them."""
+        named = Kernel(self.kernel, 1.0, int(self.degree), float(self.coef0))
+        self.gamma_ = resolve_gamma(X, self.gamma, seed) if named.has_gamma else None
+        self._shift = named.shift(X)
+        A = named.rows(X, self._shift)
+        if callable(self.kernel):
+            demand_kernel_function(self.kernel, A.X)
+        if not sp.issparse(X) and np.shares_memory(A.X, X) and self.kernel != "precomputed":
+            A = Rows(A.X.copy(), A.norms)  # what happens to X later must not change the model
+        return self._kernel(), A
+
+    def _demand_gram(self, X: Any) -> None:
+        """Refuse a precomputed matrix that is sparse, not square or not symmetric."""
+        name = type(self).__name__
+        if sp.issparse(X):
+            raise TypeError(f"{name}: kernel='precomputed' needs a dense matrix; got a sparse one. Pass X.toarray().")
+        demand_gram(X, name)
+
+    def _keep_map(self, basis: Rows, dual: NDArray, offset: NDArray) -> None:
+        """Keep what places new rows; precomputed rows bring their own values."""
+        self.dual_coef_ = dual
+        self._offset = offset
+        self._basis = np.empty((0, 0), dual.dtype) if self.kernel == "precomputed" else basis.X
+
+    @applying
+    def transform(self, X: Any) -> NDArray:
+        """Scores of the rows of ``X``.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            Data with the features seen in ``fit``; for ``kernel="precomputed"`` the kernel's values between these
+            rows and the training rows, of shape (n_samples, n_training_samples).
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            The scores, float32 for float32 and small integers, float64 otherwise.
+        """
+        X = gate.rows(self, X, reset=False, sparse=self.kernel != "precomputed")
+        kernel, dtype, out = self._kernel(), self.dual_coef_.dtype, float_dtype(X.dtype)
+        if self.kernel != "precomputed" and sp.issparse(X) != sp.issparse(self._basis):
+            X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
+        Y = kernel.project(kernel.rows(X, self._shift, dtype), kernel.as_rows(self._basis), self.dual_coef_)
+        Y -= self._offset.astype(dtype)
+        return Y.astype(out, copy=False)
+
+    @applying
+    def inverse_transform(self, Y: Any) -> NDArray:
+        """Pre-images: rows of the data space whose scores are near ``Y``, by ridge regression on the training rows.
+
+        Parameters
+        ----------
+        Y : array (n_samples, n_components)
+            Scores.
+
+        Returns
+        -------
+        array (n_samples, n_features)
+            The pre-images.
+        """
+        if not hasattr(self, "_weights"):
+            raise ValueError(
+                f"{type(self).__name__}: inverse_transform needs a model fitted with inverse=True; this one was "
+                "fitted without. Set inverse=True and fit again."
+            )
+        Y = gate.scores(self, Y, self._n_features_out)
+        kernel, dtype = self._kernel(), self._weights.dtype
+        X = kernel.project(kernel.rows(Y, None, dtype), kernel.rows(self._centres), self._weights)
+        X += self._intercept.astype(dtype)
+        return X.astype(Y.dtype, copy=False)
+
+    def _learn_preimages(self, X: NDArray, Y: NDArray, landmarks: NDArray | None, ridge: float) -> None:
+        """Regress the rows of ``X`` on the same kernel between their scores ``Y``, at all of them or at landmarks."""
+        kernel, dtype = self._kernel(), float_dtype(X.dtype)
+        Y = Y.astype(dtype)
+        self._centres = Y if landmarks is None else Y[landmarks]
+        C = kernel.rows(self._centres)
+        if landmarks is None:
+            K = kernel.gram(C)
+            found = kernel_ridge(K, centre(K).rows, X.astype(dtype, copy=False), ridge)
+        else:
+            blocks = ((kernel.block(kernel.rows(Y[rows]), C), T) for rows, T in row_blocks(X, dtype))
+            found = landmark_ridge(blocks, kernel.block(C, C), ridge)
+        self._weights, self._intercept = found.weights.astype(dtype), found.intercept

@@ -1,0 +1,100 @@
+"""Centring of Gram matrices: ``H K H`` with ``H = I − 11ᵀ/n``, in place or only in products.
+
+Kernel PCA and Isomap share it. The means of the training rows are kept, since a new point's row is centred with them.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_STEP = 512  # rows a time
+
+
+class Means(NamedTuple):
+    """Mean of each row (n,) of a symmetric matrix, and the mean of all entries; float64."""
+
+    rows: NDArray[np.float64]
+    total: float
+
+
+def demand_finite_kernel(values: NDArray) -> None:
+    """Refuse a Gram matrix when ``values`` of it, or computed from it, are not finite."""
+    if not np.isfinite(values.sum()):
+        raise ValueError(
+            "kernel: the values between rows must be finite; got NaN or infinity, by overflow. "
+            "Scale the data, or lower gamma or degree."
+        )
+
+
+def gram_means(K: NDArray) -> Means:
+    """Means of the symmetric array ``K``, read once.
+
+    >>> gram_means(np.array([[2.0, 0.0], [0.0, 4.0]])).rows
+    array([1., 2.])
+    """
+    rows = np.empty(len(K))
+    for start in range(0, len(K), _STEP):
+        rows[start : start + _STEP] = K[start : start + _STEP].sum(axis=1)  # pairwise, so float32 will do
+    rows /= K.shape[1]
+    demand_finite_kernel(rows)
+    return Means(rows, float(rows.mean()))
+
+
+def centre(K: NDArray) -> Means:
+    """Centre the symmetric array ``K`` in place and return the means it had.
+
+    >>> K = np.array([[2.0, 0.0], [0.0, 4.0]])
+    >>> means = centre(K)
+    >>> K
+    array([[ 1.5, -1.5],
+           [-1.5,  1.5]])
+    """
+    means = gram_means(K)
+    for start in range(0, len(K), _STEP):
+        block = K[start : start + _STEP]
+        block -= (means.rows[start : start + _STEP, None] - means.total).astype(K.dtype)
+        block -= means.rows.astype(K.dtype)
+    return means
+
+
+def centre_new(K: NDArray, means: Means) -> None:
+    """Centre rows ``K`` (m, n) of new points in place, with the means of the training rows.
+
+    >>> K = np.array([[1.0, 3.0]])
+    >>> centre_new(K, Means(np.array([1.0, 2.0]), 1.5))
+    >>> K
+    array([[-0.5,  0.5]])
+    """
+    K -= (K.mean(axis=1, keepdims=True) - means.total).astype(K.dtype)
+    K -= means.rows.astype(K.dtype)
+
+
+class CentredProduct:
+    """Function ``V -> H K H V`` from ``V -> K V``; nothing of the size of ``K`` is made.
+
+    The first call also finds ``means``, from a column of ones that rides along.
+
+    >>> K = np.array([[2.0, 0.0], [0.0, 4.0]])
+    >>> apply = CentredProduct(lambda V: K @ V)
+    >>> apply(np.eye(2)), apply.means.rows
+    (array([[ 1.5, -1.5],
+           [-1.5,  1.5]]), array([1., 2.]))
+    """
+
+    def __init__(self, product: Callable[[NDArray], NDArray]) -> None:
+        self.product = product
+        self.means = Means(np.zeros(0), 0.0)
+
+    def __call__(self, V: NDArray) -> NDArray[np.float64]:
+        """``H K H V`` in float64."""
+        V = V - V.mean(axis=0)
+        if not len(self.means.rows):
+            Y = np.asarray(self.product(np.column_stack([V, np.ones(len(V)) / len(V)])), np.float64)
+            demand_finite_kernel(Y[:, -1])
+            self.means = Means(Y[:, -1].copy(), float(Y[:, -1].mean()))
+            Y = Y[:, :-1]
+        else:
+            Y = np.asarray(self.product(V), np.float64)
+        return Y - Y.mean(axis=0)

@@ -35,16 +35,26 @@ def size_name(cls):
     return "n_components" if "n_components" in inspect.signature(cls).parameters else "n_features"
 
 
+def two_views(cls):
+    return getattr(cls, "_two_views", False)
+
+
 def make(cls, **params):
     """A small instance of ``cls`` with a seed where it takes one."""
     known = inspect.signature(cls).parameters
-    fixed = {size_name(cls): 2, "random_state": 0} | params
+    few = 1 if two_views(cls) else 2  # labels are a second view of one column
+    fixed = {size_name(cls): few, "random_state": 0} | params
     return cls(**{name: value for name, value in fixed.items() if name in known})
+
+
+class TwoViews(lowdim.CCA):
+    """CCA by another name: scikit-learn's checks expect of that name that fit_transform gives a pair, which no
+    pipeline could use."""
 
 
 @every_method
 def test_scikit_learn_finds_nothing_to_complain_about(cls):
-    check_estimator(cls(), on_skip=None)
+    check_estimator(TwoViews() if cls is lowdim.CCA else cls(), on_skip=None)
 
 
 @every_method
@@ -158,7 +168,7 @@ def test_data_frames_in_and_out(cls, frame, kind, iris):
 def test_works_in_a_pipeline_and_a_grid_search(cls, iris):
     pipe = make_pipeline(make(cls), GaussianNB())
     name = cls.__name__.lower()
-    search = GridSearchCV(pipe, {f"{name}__{size_name(cls)}": [1, 2]}, cv=3).fit(*iris)
+    search = GridSearchCV(pipe, {f"{name}__{size_name(cls)}": [1] if two_views(cls) else [1, 2]}, cv=3).fit(*iris)
     assert search.best_score_ > 0.5
 
 

@@ -1,5 +1,6 @@
 """The gate: every array comes in here, once. What is wrong with it is said before any work starts."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,24 @@ def targets(estimator: Any, y: Any, X: Any) -> Any:
             f"{name}: y must have a value for every row; got {int(bad.sum()):,} NaN or infinity. Drop those rows."
         )
     return y
+
+
+def second_view(estimator: Any, y: Any, X: Any, n_columns: int | None = None) -> NDArray:
+    """Validated second view (n, e) of the rows of ``X``: finite numbers; a vector is one column."""
+    name = type(estimator).__name__
+    Y = targets(estimator, y, X)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if Y.dtype.kind == "O":
+        with suppress(TypeError, ValueError):
+            Y = Y.astype(np.float64)
+    if Y.ndim != 2 or Y.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name}: y must be a second view, numbers of shape (n_samples, n_targets); got {Y.dtype} of shape "
+            f"{Y.shape}. Encode labels as numbers first."
+        )
+    if n_columns is not None and Y.shape[1] != n_columns:
+        raise ValueError(f"{name}: y must have the {n_columns} columns that fit saw; got {Y.shape[1]}. Match them.")
+    return Y
 
 
 def scores(estimator: Any, Y: Any, k: int) -> NDArray:

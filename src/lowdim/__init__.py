@@ -10,26 +10,48 @@ __version__ = "0.1.0"
 
 # public name -> the module that defines it
 _HOMES = {
+    "CCA": "lowdim.methods.cca",
     "KLExpansion": "lowdim.methods.kl_expansion",
+    "KernelCCA": "lowdim.methods.kernel_cca",
+    "KernelLDA": "lowdim.methods.kernel_lda",
     "KernelPCA": "lowdim.methods.kernel_pca",
     "LDA": "lowdim.methods.lda",
     "PCA": "lowdim.methods.pca",
+    "SequentialSelector": "lowdim.methods.selection",
     "load": "lowdim.methods.files",
     "reduce": "lowdim.compare.reduce",
 }
 _ROOMS = ("data", "show")
 
-__all__ = ["LDA", "PCA", "KLExpansion", "KernelPCA", "__version__", "data", "load", "reduce", "show"]
+__all__ = [
+    "CCA",
+    "LDA",
+    "PCA",
+    "KLExpansion",
+    "KernelCCA",
+    "KernelLDA",
+    "KernelPCA",
+    "SequentialSelector",
+    "__version__",
+    "data",
+    "load",
+    "reduce",
+    "show",
+]
 
 if TYPE_CHECKING:
     from lowdim import data as data
     from lowdim import show as show
     from lowdim.compare.reduce import reduce as reduce
+    from lowdim.methods.cca import CCA as CCA
     from lowdim.methods.files import load as load
+    from lowdim.methods.kernel_cca import KernelCCA as KernelCCA
+    from lowdim.methods.kernel_lda import KernelLDA as KernelLDA
     from lowdim.methods.kernel_pca import KernelPCA as KernelPCA
     from lowdim.methods.kl_expansion import KLExpansion as KLExpansion
     from lowdim.methods.lda import LDA as LDA
     from lowdim.methods.pca import PCA as PCA
+    from lowdim.methods.selection import SequentialSelector as SequentialSelector
 
 
 def __getattr__(name: str) -> Any:

@@ -40,5 +40,19 @@ def manhattan(X: Floats, Y: Floats, D: Floats, *, n_threads: int = 1) -> None:
 def mirror(K: Floats, start: int, stop: int, *, n_threads: int = 1) -> None:
     """Copy rows start to stop of K, up to the diagonal, to the columns above it."""
 
+def nearest_with(
+    base: NDArray[Any],
+    queries: NDArray[Any],
+    points: NDArray[Any],
+    members: NDArray[np.int32],
+    offsets: NDArray[np.int32],
+    *,
+    k: int,
+    joining: bool = True,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Indices and squared distances (units, q, k) of the nearest points once a unit of features joins or leaves."""
+
 def isa() -> str:
     """The instruction set the kernels run with: default, avx2, avx512 or avx512vnni."""

@@ -72,7 +72,12 @@ components = click.option(
     "-k", "components", type=_Components(), metavar="K", help="Components: a count, a proportion as 0.9, elbow, or all."
 )
 settings = click.option(
-    "--set", "settings", type=_Setting(), multiple=True, metavar="NAME=VALUE", help="Any parameter of the method."
+    "--set",
+    "settings",
+    type=_Setting(),
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Any parameter of the method or estimator.",
 )
 quiet = click.option("-q", "--quiet", is_flag=True, help="No progress and no messages; warnings and errors stay.")
 _label = click.option("--label", metavar="COLUMN", help="Labels of the rows: carried along, shown as colours.")

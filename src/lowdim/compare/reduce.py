@@ -38,4 +38,5 @@ def reduce(X: Any, method: str = "pca", *, y: Any = None, **parameters: Any) -> 
     wrong = [name for name in parameters if name not in known]
     if wrong:
         raise ValueError(f"{chosen.class_name} takes {', '.join(known)}; got {', '.join(wrong)}. Check the spelling.")
-    return cls(**({"n_components": chosen.components} | parameters)).fit_transform(X, y)
+    few = {"n_components": chosen.components} if "n_components" in known else {}
+    return cls(**(few | parameters)).fit_transform(X, y)

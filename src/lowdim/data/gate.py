@@ -1,11 +1,12 @@
 """The gate: every array comes in here, once. What is wrong with it is said before any work starts."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 # Arrays whose values live elsewhere: coercing them in silence would hide a transfer or a computation.
 _ELSEWHERE = {
@@ -98,6 +99,50 @@ def weights(estimator: Any, sample_weight: Any, X: Any) -> Any:
             f"{name}: sample_weight must have a positive entry; got {n} zeros. Leave it out to weigh all rows alike."
         )
     return checked
+
+
+def targets(estimator: Any, y: Any, X: Any) -> Any:
+    """Validated targets of the rows of ``X``: labels or numbers, one or several columns, none missing."""
+    name, n = type(estimator).__name__, X.shape[0]
+    if y is None:
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None. Pass what the rows are to predict: fit(X, y)."
+        )
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    if len(y) != n:
+        raise ValueError(f"{name}: y must have one value for each of the {n:,} rows of X; got {len(y):,}. Match them.")
+    bad = (
+        np.array([v is None or v != v for v in y.ravel()])
+        if y.dtype.kind == "O"
+        else ~np.isfinite(y)
+        if y.dtype.kind in "fc"
+        else np.zeros(1, bool)
+    )
+    if bad.any():
+        raise ValueError(
+            f"{name}: y must have a value for every row; got {int(bad.sum()):,} NaN or infinity. Drop those rows."
+        )
+    return y
+
+
+def second_view(estimator: Any, y: Any, X: Any, n_columns: int | None = None) -> NDArray:
+    """Validated second view (n, e) of the rows of ``X``: finite numbers; a vector is one column."""
+    name = type(estimator).__name__
+    Y = targets(estimator, y, X)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if Y.dtype.kind == "O":
+        with suppress(TypeError, ValueError):
+            Y = Y.astype(np.float64)
+    if Y.ndim != 2 or Y.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name}: y must be a second view, numbers of shape (n_samples, n_targets); got {Y.dtype} of shape "
+            f"{Y.shape}. Encode labels as numbers first."
+        )
+    if n_columns is not None and Y.shape[1] != n_columns:
+        raise ValueError(f"{name}: y must have the {n_columns} columns that fit saw; got {Y.shape[1]}. Match them.")
+    return Y
 
 
 def scores(estimator: Any, Y: Any, k: int) -> NDArray:

@@ -76,13 +76,23 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         from lowdim import __version__
         from lowdim.persist import write_state
 
-        params = self.get_params(deep=False)
-        if isinstance(params.get("random_state"), np.random.RandomState | np.random.Generator):
-            params["random_state"] = None  # a generator's place in its stream belongs to the process, not the model
+        params = self._params_for_file()
         # Routing requests belong to the program that made them, not to the model.
         state = cast(dict[str, Any], self.__getstate__())
         fitted = {key: v for key, v in state.items() if key not in params and key != "_metadata_request"}
         write_state(path, {"class": type(self).__name__, "lowdim": __version__, "params": params, "fitted": fitted})
+
+    def _params_for_file(self) -> dict[str, Any]:
+        """Parameters as a model file keeps them."""
+        params: dict[str, Any] = self.get_params(deep=False)
+        if isinstance(params.get("random_state"), np.random.RandomState | np.random.Generator):
+            params["random_state"] = None  # a generator's place in its stream belongs to the process, not the model
+        return params
+
+    @classmethod
+    def _params_from_file(cls, params: dict[str, Any]) -> dict[str, Any]:
+        """Parameters of the constructor from those that a file kept."""
+        return params
 
     def _settle(self) -> None:
         """Do what fitting put off, before the model is applied."""

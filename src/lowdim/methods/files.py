@@ -64,7 +64,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             f"'{path}' holds {', '.join(map(repr, strange))}, which {name} does not have. "
             "Load it with the version of lowdim that wrote it."
         )
-    model = cls(**params)
+    model = cls(**cls._params_from_file(params))
     vars(model).update(fitted)
     try:
         options.check(model, cls._rules)

@@ -189,6 +189,18 @@ def _sparse_moments(X: Any, weights: Doubles | None) -> Moments | None:
     return Moments(total, mean, scatter, rows)
 
 
+def cross_scatter(X: NDArray, Y: NDArray, x_mean: Doubles, y_mean: Doubles) -> Doubles:
+    """``Σ (x − x_mean)(y − y_mean)ᵀ`` (d, e) over the rows of two dense matrices.
+
+    >>> cross_scatter(np.array([[0.0], [2.0]]), np.array([[1.0], [3.0]]), np.array([1.0]), np.array([2.0]))
+    array([[2.]])
+    """
+    out = np.zeros((X.shape[1], Y.shape[1]))
+    for rows, block in row_blocks(X, np.float64, less=x_mean):
+        out += block.T @ (Y[rows] - y_mean)
+    return out
+
+
 class ColumnMoments(NamedTuple):
     """Total weight, mean (d,) and variance (d,) with divisor n of each column, and the rows that count."""
 

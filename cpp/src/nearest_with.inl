@@ -1,0 +1,93 @@
+// One row of distances for one instruction set. Included once per set by nearest_with.cpp, which defines
+// LOWDIM_TARGET (function attribute) and LOWDIM_BYTES (of a vector).
+
+// out = base ± (x − q)²; returns nothing, so that the loop is one stream of vectors.
+template <class T, bool joining>
+LOWDIM_TARGET void move(const T* __restrict from, const T* __restrict x, T q, std::int64_t n,
+                        T* __restrict out) {
+    for (std::int64_t j = 0; j < n; ++j) {
+        const T step = x[j] - q;
+        if constexpr (joining)
+            out[j] = from[j] + step * step;
+        else
+            out[j] = std::max(from[j] - step * step, T(0));
+    }
+}
+
+// Puts a distance in its place among the k best so far, behind equal ones.
+template <class T>
+LOWDIM_TARGET inline void insert(T distance, std::int64_t j, std::int64_t k, std::int32_t* __restrict index,
+                                 T* __restrict best) {
+    if (!(distance < best[k - 1]))
+        return;
+    std::int64_t place = k - 1;
+    for (; place > 0 && distance < best[place - 1]; --place) {
+        best[place] = best[place - 1];
+        index[place] = index[place - 1];
+    }
+    best[place] = distance;
+    index[place] = static_cast<std::int32_t>(j);
+}
+
+// The k smallest of n distances base ± (x − q)², kept sorted, given that k of them are at most `bound`; a
+// block is looked at closely only if one of it may be among them.
+template <class T, bool joining>
+LOWDIM_TARGET void nearest(const T* __restrict from, const T* __restrict x, T q, std::int64_t n,
+                           std::int64_t k, T bound, std::int32_t* __restrict index, T* __restrict best) {
+    typedef T Vector __attribute__((vector_size(LOWDIM_BYTES), aligned(sizeof(T)), may_alias));
+    typedef std::int64_t Mask __attribute__((vector_size(LOWDIM_BYTES)));
+    constexpr int lanes = LOWDIM_BYTES / sizeof(T), vectors = 4, block = vectors * lanes;
+    alignas(64) T near[block];
+    const T above = std::nextafter(bound, std::numeric_limits<T>::infinity());
+    std::fill(best, best + k, std::numeric_limits<T>::infinity());
+    std::fill(index, index + k, -1);
+    std::int64_t start = 0;
+    for (; start + block <= n; start += block) {
+        const T screen = std::min(above, best[k - 1]);
+        Mask below = {};
+        for (int v = 0; v < vectors; ++v) {
+            const std::int64_t j = start + v * lanes;
+            const Vector step = *reinterpret_cast<const Vector*>(x + j) - q;
+            const Vector there = *reinterpret_cast<const Vector*>(from + j);
+            const Vector now = joining ? there + step * step : there - step * step;
+            *reinterpret_cast<Vector*>(near + v * lanes) = now;
+            below |= (Mask)(now < screen);
+        }
+        std::int64_t any = 0;
+        for (std::size_t l = 0; l < sizeof(Mask) / sizeof(std::int64_t); ++l)
+            any |= below[l];
+        if (any)
+            for (int j = 0; j < block; ++j)
+                insert(joining ? near[j] : std::max(near[j], T(0)), start + j, k, index, best);
+    }
+    move<T, joining>(from + start, x + start, q, n - start, near);
+    for (; start < n; ++start)
+        insert(near[start % block], start, k, index, best);
+}
+
+template <class T, bool joining>
+LOWDIM_TARGET void one_query(const Distances<T>& given, std::int64_t i, std::int64_t k, T* __restrict row,
+                             std::int32_t* indices, T* distances) {
+    const std::int64_t n = given.n_points, q = given.n_queries;
+    const T* base = given.base + i * n;
+    // The points nearest so far: their distances with a unit bound the k-th smallest.
+    std::vector<T> best(static_cast<std::size_t>(k), std::numeric_limits<T>::infinity());
+    std::vector<std::int32_t> close(static_cast<std::size_t>(k), 0);
+    for (std::int64_t j = 0; j < n; ++j)
+        insert(base[j], j, k, close.data(), best.data());
+    for (std::int64_t u = 0; u < given.n_units; ++u) {
+        const std::int32_t *member = given.members + given.offsets[u],
+                           *end = given.members + given.offsets[u + 1];
+        const T* from = base;
+        for (; member + 1 < end; ++member, from = row)
+            move<T, joining>(from, given.points + *member * n, given.queries[*member * q + i], n, row);
+        const T *x = given.points + *member * n, at = given.queries[*member * q + i];
+        T bound = 0;
+        for (std::int32_t j : close) {
+            const T step = x[j] - at;
+            bound = std::max(bound, joining ? from[j] + step * step : from[j] - step * step); // at least 0
+        }
+        const std::int64_t out = (u * q + i) * k;
+        nearest<T, joining>(from, x, at, n, k, bound, indices + out, distances + out);
+    }
+}

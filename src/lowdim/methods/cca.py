@@ -1,0 +1,157 @@
+"""Canonical correlation analysis: directions of two views of the same rows whose scores correlate most.
+
+With the covariances ``S_xx, S_yy`` of the views and ``S_xy`` between them, ``wᵀ S_xy v`` is maximal subject to
+``wᵀ(S_xx + κI)w = vᵀ(S_yy + κI)v = 1``: the singular vectors of the whitened ``S_xy`` (Hotelling 1936; Vinod 1976).
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+from numpy.typing import NDArray
+
+from lowdim.data import gate, options
+from lowdim.methods.base import applying, fitting
+from lowdim.methods.linear import LinearReducer
+from lowdim.relate.moments import cross_scatter, moments
+from lowdim.solve.discriminant import whiten
+from lowdim.solve.signs import signs
+from lowdim.work import memory
+from lowdim.work.blocks import float_dtype
+
+
+class CCA(LinearReducer):
+    """Canonical correlation analysis of two views.
+
+    Parameters
+    ----------
+    n_components : int or None
+        How many pairs of directions; None is as many as the smaller view has independent features.
+    ridge : float
+        κ, added to the variances of both views; 0 is plain CCA.
+    n_jobs : int or None
+        Threads for kernels and BLAS; None is all cores this process may use.
+    verbose : int
+        1 shows the stages with the time left.
+
+    Attributes
+    ----------
+    correlations_ : array (n_components_,)
+        Canonical correlations, falling; with a ridge the ratio that is maximised, which is lower.
+    components_, y_components_ : arrays (n_components_, n_features), (n_components_, n_targets)
+        The directions as rows, scaled so that scores have variance 1 (less under a ridge); in each row of
+        ``components_`` the loading of largest magnitude is positive.
+    mean_, y_mean_ : arrays (n_features,), (n_targets,)
+        What is subtracted.
+    n_components_ : int
+        Number of pairs kept.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("iris")
+    >>> cca = lowdim.CCA().fit(X[:, :2], X[:, 2:])
+    >>> cca.correlations_.round(3).tolist()
+    [0.941, 0.124]
+    """
+
+    _two_views = True
+    _rules = {
+        "n_components": options.whole(1) | options.none,
+        "ridge": options.real(0, closed="left"),
+        "n_jobs": options.jobs,
+        "verbose": options.whole(0),
+    }
+
+    def __init__(
+        self, n_components: int | None = None, *, ridge: float = 0.0, n_jobs: int | None = None, verbose: int = 0
+    ) -> None:
+        self.n_components = n_components
+        self.ridge = ridge
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    @fitting
+    def fit(self, X: Any, y: Any = None) -> "CCA":
+        """Learn the pairs of directions from two views of the same rows.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The first view.
+        y : of shape (n_samples, n_targets) or (n_samples,)
+            The second view, numbers.
+
+        Returns
+        -------
+        CCA
+            This object.
+        """
+        X = gate.rows(self, X, reset=True, minimum=2, scan=False)
+        Y = gate.second_view(self, y, X)
+        (n, d), e = X.shape, Y.shape[1]
+        if self.n_components is not None and self.n_components > min(d, e):
+            raise ValueError(
+                f"CCA: n_components must be at most min(n_features, n_targets) = {min(d, e)}; got "
+                f"{self.n_components}. Lower it, or pass None for all."
+            )
+        memory.require(
+            8.0 * 5 * (d * d + e * e + d * e),
+            f"CCA: the covariances of {d:,} and {e:,} features",
+            "Reduce the views first, for example by PCA, or use KernelCCA with kernel='linear'.",
+        )
+        M, N = moments(X), moments(Y)
+        gate.demand_finite(self, X, M.mean)
+        P, Q = (self._whitening(S.scatter / n, A.dtype) for S, A in ((M, X), (N, Y)))
+        U, rho, Vt = sl.svd(P.T @ (cross_scatter(X, Y, M.mean, N.mean) / n) @ Q, full_matrices=False)
+        k = self._count(len(rho))
+        W, V = (P @ U[:, :k]).T, (Q @ Vt[:k].T).T
+        sign = signs(W)[:, None]
+        dtype, other = float_dtype(X.dtype), float_dtype(Y.dtype)
+        self.components_, self.y_components_ = (W * sign).astype(dtype), (V * sign).astype(other)
+        self.mean_, self.y_mean_ = M.mean.astype(dtype), N.mean.astype(other)
+        self.correlations_ = np.minimum(rho[:k], 1.0).astype(dtype)
+        self.n_components_ = k
+        return self
+
+    def _whitening(self, S: NDArray, dtype: np.dtype) -> NDArray:
+        """``P`` with ``Pᵀ (S + κI) P = I``, inside the range where that is singular."""
+        S[np.diag_indices_from(S)] += self.ridge
+        return whiten(S, 30 * float(np.finfo(float_dtype(dtype)).eps)).P
+
+    def _count(self, rank: int) -> int:
+        if rank < (self.n_components or 1):
+            raise ValueError(
+                f"CCA: n_components must be at most the {rank} independent features of the smaller view; got "
+                f"{self.n_components}. Lower it, or pass ridge=1e-3."
+            )
+        return self.n_components or rank
+
+    @applying
+    def transform(self, X: Any, y: Any = None) -> Any:
+        """Scores of the rows of ``X``, and of ``y`` where given.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The first view, with the features seen in ``fit``.
+        y : of shape (n_samples, n_targets) or (n_samples,), optional
+            The second view.
+
+        Returns
+        -------
+        array (n_samples, n_components) or pair of arrays
+            The scores of the first view, or of both.
+        """
+        X = gate.rows(self, X, reset=False)
+        scores = self._scores(X, float_dtype(X.dtype))
+        if y is None:
+            return scores
+        Y = gate.second_view(self, y, X, n_columns=len(self.y_mean_))
+        return scores, ((Y - self.y_mean_) @ self.y_components_.T).astype(float_dtype(Y.dtype))

@@ -1,0 +1,214 @@
+"""Kernel canonical correlation analysis: CCA of two views in the space that a kernel stands for.
+
+Each centred Gram matrix ``K_c = U Λ Uᵀ`` gives its rows the coordinates ``U Λ^½``; their covariance is ``Λ/n``, and
+with ``D = Λ^½ (Λ/n + κI)^-½`` the correlations are the singular values of ``D_x U_xᵀ U_y D_y / n`` (Akaho 2001;
+Hardoon, Szedmak and Shawe-Taylor 2004). The linear kernel is CCA with the same ridge.
+"""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg as sl
+from numpy.typing import NDArray
+
+from lowdim.data import gate, options
+from lowdim.methods.base import applying, fitting
+from lowdim.methods.kernel import KernelReducer
+from lowdim.relate.centring import centre
+from lowdim.relate.kernels import NAMES, Kernel, Rows, resolve_gamma
+from lowdim.solve.eigen import eigh_top
+from lowdim.solve.signs import signs
+from lowdim.work import memory
+
+_RANGE = {"float32": 1e-6, "float64": 1e-12}  # eigenvalues below this share of the largest are rounding
+
+
+class _View(NamedTuple):
+    """Eigenvectors ``U`` (n, q), square roots of the eigenvalues, ``D`` above, and row means of the Gram matrix."""
+
+    U: NDArray
+    size: NDArray
+    D: NDArray
+    means: NDArray
+
+
+class KernelCCA(KernelReducer):
+    """Canonical correlation analysis in the space of a kernel, the same for both views.
+
+    Parameters
+    ----------
+    n_components : int or None
+        How many pairs of directions; None is as many as the smaller view has under the kernel.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "cosine"} or callable
+        A function takes two blocks of rows and returns their values.
+    gamma : float, "scale" or "median"
+        Of rbf, poly, sigmoid and laplacian, found for each view: ``"scale"`` is ``1/(d Var X)``; ``"median"`` is
+        ``1/(2 m²)``, m the median distance between rows of a sample.
+    degree, coef0 : int, float
+        Of poly (``(gamma xᵀy + coef0)^degree``) and sigmoid.
+    ridge : float
+        κ, added to the variances of both views. Without it a kernel that tells all rows apart finds correlations of 1
+        in anything, and warns.
+    n_jobs : int or None
+        Threads for kernels and BLAS; None is all cores this process may use.
+    verbose : int
+        1 shows the stages with the time left.
+
+    Attributes
+    ----------
+    correlations_ : array (n_components_,)
+        Canonical correlations, falling; with a ridge the ratio that is maximised, which is lower.
+    dual_coef_, y_dual_coef_ : arrays (n_training_samples, n_components_)
+        Weights of the kernel's values of each view.
+    gamma_, y_gamma_ : float or None
+        The gamma that was used for each view.
+    n_components_ : int
+        Number of pairs kept.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("iris")
+    >>> cca = lowdim.KernelCCA(1, ridge=0.1).fit(X[:, :2], X[:, 2:])
+    >>> cca.transform(X[:5, :2]).shape, bool(0.5 < cca.correlations_[0] < 1)
+    ((5, 1), True)
+    """
+
+    _two_views = True
+    _rules = {
+        "n_components": options.whole(1) | options.none,
+        "kernel": options.one_of(*(name for name in NAMES if name != "precomputed"))
+        | options.Rule(callable, "a function of two blocks of rows"),
+        "gamma": options.real(0) | options.one_of("scale", "median"),
+        "degree": options.whole(1),
+        "coef0": options.real(),
+        "ridge": options.real(0, closed="left"),
+        "n_jobs": options.jobs,
+        "verbose": options.whole(0),
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        ridge: float = 1e-3,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.ridge = ridge
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    @fitting
+    def fit(self, X: Any, y: Any = None) -> "KernelCCA":
+        """Learn the pairs of directions from two views of the same rows.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The first view.
+        y : of shape (n_samples, n_targets) or (n_samples,)
+            The second view, numbers.
+
+        Returns
+        -------
+        KernelCCA
+            This object.
+        """
+        X = gate.rows(self, X, reset=True, sparse=True, minimum=2)
+        Y = gate.second_view(self, y, X)
+        n = X.shape[0]
+        if self.n_components is not None and self.n_components > n - 1:
+            raise ValueError(
+                f"KernelCCA: n_components must be at most n_samples - 1 = {n - 1}; got {self.n_components}. Lower it."
+            )
+        memory.require(8.0 * 8 * n * n, f"KernelCCA: two {n:,} × {n:,} kernel matrices", "Fit on fewer rows.")
+        kernel, A = self._prepare(X, seed=0)
+        self.y_gamma_ = resolve_gamma(Y, self.gamma, 0) if kernel.has_gamma else None
+        self._y_shift = self._y_kernel().shift(Y)
+        B = self._y_kernel().rows(Y, self._y_shift)
+        view, other = self._view(kernel, A), self._view(self._y_kernel(), B)
+        if self.ridge == 0 and min(len(view.size), len(other.size)) >= n - 1:
+            warnings.warn(
+                f"KernelCCA: the kernel tells all {n} rows apart in both views; with ridge=0 every correlation is 1, "
+                "whatever the data. Pass a ridge, such as 1e-3, and judge on new rows.",
+                stacklevel=3,
+            )
+        C = view.D[:, None] * (view.U.T @ other.U) * other.D / n
+        left, rho, right = sl.svd(C, full_matrices=False, check_finite=False)
+        k = self._count(len(rho))
+        dual, y_dual = self._dual(view, left[:, :k]), self._dual(other, right[:k].T)
+        sign = signs(dual.T)
+        self._keep_map(A, np.ascontiguousarray(dual * sign, A.X.dtype), view.means @ (dual * sign))
+        self.y_dual_coef_ = np.ascontiguousarray(y_dual * sign, B.X.dtype)
+        self._y_basis = B.X if not np.shares_memory(B.X, Y) else B.X.copy()
+        self._y_offset = other.means @ (y_dual * sign)
+        self.correlations_ = np.minimum(rho[:k], 1.0).astype(A.X.dtype)
+        self.n_components_ = k
+        return self
+
+    def _y_kernel(self) -> Kernel:
+        return Kernel(self.kernel, getattr(self, "y_gamma_", None) or 1.0, int(self.degree), float(self.coef0))
+
+    def _view(self, kernel: Kernel, A: Rows) -> _View:
+        K = kernel.gram(A).astype(np.float64)
+        means = centre(K)
+        pairs = eigh_top(K, len(K))
+        inside = pairs.values > _RANGE[A.X.dtype.name] * max(pairs.values[0], np.finfo(float).tiny)
+        values = pairs.values[inside]
+        D = np.sqrt(values / (values / len(K) + self.ridge))
+        return _View(pairs.vectors[:, inside], np.sqrt(values), D, means.rows)
+
+    @staticmethod
+    def _dual(view: _View, W: NDArray) -> NDArray:
+        """Weights of kernel values for directions ``W`` in whitened coordinates: ``U Λ^-½ (Λ/n + κ)^-½ W``."""
+        dual = (view.U * (view.D / np.square(view.size))) @ W
+        return dual - dual.mean(axis=0)  # exact but for rounding in the smallest eigenvectors
+
+    def _count(self, rank: int) -> int:
+        if rank < (self.n_components or 1):
+            raise ValueError(
+                f"KernelCCA: n_components must be at most the rank {rank} of the smaller view under the kernel; got "
+                f"{self.n_components}. Lower it."
+            )
+        return self.n_components or rank
+
+    @applying
+    def transform(self, X: Any, y: Any = None) -> Any:
+        """Scores of the rows of ``X``, and of ``y`` where given.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The first view, with the features seen in ``fit``.
+        y : of shape (n_samples, n_targets) or (n_samples,), optional
+            The second view.
+
+        Returns
+        -------
+        array (n_samples, n_components) or pair of arrays
+            The scores of the first view, or of both.
+        """
+        scores = super().transform(X)
+        if y is None:
+            return scores
+        Y = gate.second_view(self, y, X, n_columns=self._y_basis.shape[1])
+        kernel = self._y_kernel()
+        rows = kernel.rows(Y, self._y_shift, self.y_dual_coef_.dtype)
+        return scores, kernel.project(rows, kernel.as_rows(self._y_basis), self.y_dual_coef_) - self._y_offset

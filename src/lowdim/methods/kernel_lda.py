@@ -1,0 +1,160 @@
+"""Kernel discriminant analysis: Fisher's criterion in the space that a kernel stands for.
+
+With the centred Gram matrix ``K_c = U Λ Uᵀ`` the rows have coordinates ``T = U Λ^½`` there, and the directions solve
+``S_b w = λ (S_w + κI) w`` for them (Mika et al. 1999; Baudat and Anouar 2000). A new row has the scores
+``k_c(x) U Λ^-½ w``.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lowdim.data import gate, options
+from lowdim.data.labels import labels
+from lowdim.methods.base import fitting
+from lowdim.methods.kernel import KernelReducer
+from lowdim.relate.centring import centre
+from lowdim.relate.kernels import NAMES
+from lowdim.relate.moments import class_moments
+from lowdim.solve.discriminant import discriminants, whiten
+from lowdim.solve.eigen import eigh_top
+from lowdim.solve.signs import signs
+from lowdim.work import memory
+
+_RANGE = {"float32": 1e-6, "float64": 1e-12}  # eigenvalues below this share of the largest are rounding
+
+
+class KernelLDA(KernelReducer):
+    """Linear discriminant analysis in the space of a kernel.
+
+    Parameters
+    ----------
+    n_components : int or None
+        How many directions; at most, and by default, one less than there are classes.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "precomputed"} or callable
+        ``"precomputed"``: ``fit`` takes the symmetric Gram matrix (n, n), ``transform`` the values (m, n) between new
+        and training rows. A function takes two blocks of rows and returns their values.
+    gamma : float, "scale" or "median"
+        Of rbf, poly, sigmoid and laplacian. ``"scale"`` is ``1/(d Var X)``; ``"median"`` is ``1/(2 m²)``, m the median
+        distance between rows of a sample.
+    degree, coef0 : int, float
+        Of poly (``(gamma xᵀy + coef0)^degree``) and sigmoid.
+    ridge : float
+        κ, added to the variances within classes; 0 whitens inside their range.
+    n_jobs : int or None
+        Threads for kernels and BLAS; None is all cores this process may use.
+    verbose : int
+        1 shows the stages with the time left.
+
+    Attributes
+    ----------
+    eigenvalues_ : array (n_components_,)
+        Ratio along each direction.
+    classes_ : array (n_classes,)
+        The labels, sorted.
+    dual_coef_ : array (n_training_samples, n_components_)
+        Weights of the kernel's values.
+    gamma_ : float or None
+        The gamma that was used.
+    n_components_ : int
+        Number of directions kept.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("rings")
+    >>> Y = lowdim.KernelLDA(gamma=1.0).fit_transform(X, y)
+    >>> bool(Y[y == 0].min() > Y[y == 1].max() or Y[y == 1].min() > Y[y == 0].max())
+    True
+    """
+
+    _rules = {
+        "n_components": options.whole(1) | options.none,
+        "kernel": options.one_of(*NAMES) | options.Rule(callable, "a function of two blocks of rows"),
+        "gamma": options.real(0) | options.one_of("scale", "median"),
+        "degree": options.whole(1),
+        "coef0": options.real(),
+        "ridge": options.real(0, closed="left"),
+        "n_jobs": options.jobs,
+        "verbose": options.whole(0),
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        ridge: float = 1e-3,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.ridge = ridge
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @fitting
+    def fit(self, X: Any, y: Any = None) -> "KernelLDA":
+        """Learn the directions from rows ``X`` and their labels ``y``.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The data, or the Gram matrix for ``kernel="precomputed"``.
+        y : array (n_samples,)
+            Labels of the rows, numbers or text.
+
+        Returns
+        -------
+        KernelLDA
+            This object.
+        """
+        X = gate.rows(self, X, reset=True, sparse=True, minimum=2)
+        if self.kernel == "precomputed":
+            self._demand_gram(X)
+        found = labels(self, y, X)
+        n, limit = X.shape[0], len(found.classes) - 1
+        if self.n_components is not None and self.n_components > limit:
+            raise ValueError(
+                f"KernelLDA: n_components must be at most n_classes - 1 = {limit}; got {self.n_components}. "
+                "Lower it, or pass None for all."
+            )
+        memory.require(8.0 * 6 * n * n, f"KernelLDA: the {n:,} × {n:,} kernel matrix", "Fit on fewer rows.")
+        kernel, A = self._prepare(X, seed=0)
+        K = kernel.gram(A).astype(np.float64)
+        means = centre(K)
+        pairs = eigh_top(K, n)
+        inside = pairs.values > _RANGE[A.X.dtype.name] * max(pairs.values[0], np.finfo(float).tiny)
+        U, size = pairs.vectors[:, inside], np.sqrt(pairs.values[inside])
+        M = class_moments(U * size, found.codes, np.full(limit + 1, 1.0 / n))  # T = U Λ^½
+        S = M.within()
+        S[np.diag_indices_from(S)] += self.ridge
+        P = whiten(S, 1e-8, how="range" if self.ridge == 0 else "auto", scaled=False).P
+        k = self.n_components or min(limit, P.shape[1])
+        if P.shape[1] < k or k < 1:
+            raise ValueError(
+                f"KernelLDA: n_components must be at most the rank {P.shape[1]} of the rows under the kernel; got "
+                f"{self.n_components}. Lower it, or pass another gamma."
+            )
+        values, W = discriminants(P, M.between(), k)
+        dual = (U / size) @ W.T
+        dual -= dual.mean(axis=0)  # exact but for rounding in the smallest eigenvectors, which means would magnify
+        dual *= signs(dual.T)
+        dtype = A.X.dtype
+        self._keep_map(A, np.ascontiguousarray(dual, dtype), means.rows @ dual)
+        self.eigenvalues_ = values.astype(dtype)
+        self.classes_ = found.classes
+        self.n_components_ = k
+        return self

@@ -1,0 +1,358 @@
+"""Sequential selection of features: those that serve an estimator, found one at a time.
+
+Forward: begin with none and add the feature that lowers the validation error most, while it falls by more than ``tol``
+(ε). Backward: begin with all and remove the one that raises it least, while it rises by less. Floating (Pudil,
+Novovičová and Kittler 1994) takes steps back where that gives a better set of the size.
+"""
+
+import warnings
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils.multiclass import type_of_target
+
+from lowdim.data import gate, options
+from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.persist import ModelFileError
+from lowdim.solve.criteria.choose import criterion_for
+from lowdim.solve.search import Search, Step
+from lowdim.work import jobs
+
+DIRECTIONS = ("forward", "backward", "floating_forward", "floating_backward")
+# Estimators by short name; these can be kept in model files.
+ESTIMATORS = {
+    "knn": ("sklearn.neighbors", "KNeighborsClassifier"),
+    "lda": ("sklearn.discriminant_analysis", "LinearDiscriminantAnalysis"),
+    "logistic": ("sklearn.linear_model", "LogisticRegression"),
+    "bayes": ("sklearn.naive_bayes", "GaussianNB"),
+    "linear": ("sklearn.linear_model", "LinearRegression"),
+    "ridge": ("sklearn.linear_model", "Ridge"),
+    "knn_regressor": ("sklearn.neighbors", "KNeighborsRegressor"),
+}
+
+
+def estimator_named(name: str) -> Any:
+    """New estimator of a short name in :data:`ESTIMATORS`."""
+    module, class_name = ESTIMATORS[name]
+    return getattr(import_module(module), class_name)()
+
+
+_estimator = options.none | options.Rule(
+    lambda value: hasattr(value, "fit") and hasattr(value, "get_params") and not isinstance(value, type),
+    "a scikit-learn estimator",
+)
+_folds = options.whole(2) | options.Rule(
+    lambda value: hasattr(value, "split") or (isinstance(value, Iterable) and not isinstance(value, str)),
+    "a splitter or a list of (train, test) rows",
+)
+_scoring = options.none | options.Rule(
+    lambda value: isinstance(value, str) or callable(value), "the name of a scorer or a callable"
+)
+_columns = options.none | options.Rule(
+    lambda value: isinstance(value, Iterable) and not isinstance(value, str), "a list"
+)
+
+
+class SequentialSelector(SelectorMixin, Reducer):
+    """Selection of features by cross-validation, one at a time.
+
+    Scores of least squares, ridge, linear discriminant and nearest-neighbour estimators are computed without refits
+    and are those of refits; other estimators are fitted anew for each candidate. Of equal candidates the first wins.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator or None
+        What the features are to serve. None is ``KNeighborsClassifier()`` for labels and ``LinearRegression()`` for
+        numbers.
+    direction : {"forward", "backward", "floating_forward", "floating_backward"}
+        Add features to none, remove them from all, or either with steps back where they pay.
+    n_features : int, "auto" or "best"
+        How many features (groups, where there are groups): a number; as many as ``tol`` allows; or the set of the best
+        score on the whole path, the smallest of equals.
+    tol : float
+        The ε of ``"auto"``: forward stops when the score rises by no more, backward when it would fall by as much. The
+        empty set scores as the most frequent label or the mean; one feature is taken in any case.
+    scoring : str, callable or None
+        A scorer of scikit-learn; None is the estimator's own score.
+    cv : int, splitter or list of (train, test) rows
+        How the rows are divided; the same folds serve every candidate.
+    groups : list of one label a feature, or None
+        Features with the same label come and go together.
+    keep : list of features or None
+        Features that are always chosen, by position or name.
+    n_jobs : int or None
+        Threads for kernels, processes for refits; None is all cores this process may use. Results do not depend on it.
+    verbose : int
+        1 shows the stages with the time left.
+
+    Attributes
+    ----------
+    support_ : array (n_features_in_,) of bool
+        Which features were chosen.
+    n_features_ : int
+        How many.
+    score_ : float
+        Mean score of the chosen set.
+    history_ : dict of lists
+        A table of the path, row by row: ``step``, ``action`` ("start", "add", "remove"), ``feature`` (name, position
+        or label of the group), ``n_features``, ``score``, ``spread`` (standard deviation over folds), ``seconds``.
+    scores_ : array (n_steps,)
+        Mean scores along the path.
+    estimator_name_ : str
+        Class of the estimator that was used.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("iris")
+    >>> chosen = lowdim.SequentialSelector().fit(X, y)
+    >>> chosen.get_feature_names_out().tolist(), chosen.history_["feature"]
+    (['x2', 'x3'], [None, 3, 2])
+    """
+
+    _sparse = True
+    _rules = {
+        "estimator": _estimator,
+        "direction": options.one_of(*DIRECTIONS),
+        "n_features": options.whole(1) | options.one_of("auto", "best"),
+        "tol": options.real(),
+        "scoring": _scoring,
+        "cv": _folds,
+        "groups": _columns,
+        "keep": _columns,
+        "n_jobs": options.jobs,
+        "verbose": options.whole(0),
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        direction: str = "forward",
+        n_features: int | str = "auto",
+        tol: float = 1e-3,
+        scoring: Any = None,
+        cv: Any = 5,
+        groups: Any = None,
+        keep: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.direction = direction
+        self.n_features = n_features
+        self.tol = tol
+        self.scoring = scoring
+        self.cv = cv
+        self.groups = groups
+        self.keep = keep
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @fitting
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> "SequentialSelector":
+        """Choose features of ``X`` for predicting ``y``.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The data.
+        y : array (n_samples,)
+            Labels or numbers to be predicted.
+        groups : array (n_samples,), optional
+            Groups of rows for the splitter, which keeps each together.
+
+        Returns
+        -------
+        SequentialSelector
+            This object.
+        """
+        X = gate.rows(self, X, reset=True, sparse=True, minimum=2)
+        y = gate.targets(self, y, X)
+        names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))
+        units, labels = self._units(names)
+        kept = self._kept(names, units)
+        self._size(len(units), len(kept), True)
+        estimator = self.estimator if self.estimator is not None else _default(y)
+        splits = self._splits(estimator, X, y, groups)
+        with jobs.alone():  # many small products; and the same bits for any n_jobs
+            path = self._search(estimator, X, y, splits, units, labels, kept)
+        self._keep(path, units, labels, type(estimator).__name__)
+        return self
+
+    def _search(
+        self, estimator: Any, X: Any, y: Any, splits: Any, units: list[list[int]], labels: list[Any], kept: list[int]
+    ) -> list[Step]:
+        """Path of the search, from the features kept or from all."""
+        forward, floating = self.direction.endswith("forward"), self.direction.startswith("floating")
+        size = self._size(len(units), len(kept), forward)
+        scorer = check_scoring(estimator, self.scoring)
+        criterion = criterion_for(estimator, X, y, splits, self.scoring, scorer)
+        start = kept if forward else list(range(len(units)))
+        told: set[int] = set()
+
+        def failed(unit: int, why: str) -> None:
+            if unit not in told:
+                told.add(unit)
+                text = f"SequentialSelector: feature {labels[unit]!r} could not be scored and was skipped ({why})."
+                warnings.warn(f"{text} Check the column, or leave it out.", stacklevel=5)
+
+        if start:
+            outcome = criterion.score([f for u in start for f in units[u]])
+            scores = outcome.scores[0]
+            if np.isnan(scores).any():
+                raise ValueError(
+                    f"SequentialSelector: {type(estimator).__name__} must fit the features it starts with; it failed: "
+                    f"{next(iter(outcome.failures.values()), 'no score')}. Use direction='forward', or mend the data."
+                )
+        else:
+            scores = _empty_scores(is_classifier(estimator), X, y, splits, scorer)
+        search = Search(criterion, units, start, scores, kept, failed)
+        return search.run(forward, floating, size, self.tol if self.n_features == "auto" else None)
+
+    def _keep(self, path: list[Step], units: list[list[int]], labels: list[Any], estimator: str) -> None:
+        """Set the fitted attributes from the path."""
+        best = path[-1]
+        if self.n_features != "auto":
+            fits = [s for s in path if s.chosen and (self.n_features == "best" or len(s.chosen) == self.n_features)]
+            best = max(fits, key=lambda s: (round(s.score, 12), -len(s.chosen)), default=path[0])
+        if not best.chosen or (isinstance(self.n_features, int) and len(best.chosen) != self.n_features):
+            raise ValueError(
+                f"SequentialSelector: candidates that {estimator} can be fitted on are needed; none was left after "
+                f"{len(path[-1].chosen)} features. Check the estimator, the data and cv; the warnings say what failed."
+            )
+        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
+        self.support_[[f for u in best.chosen for f in units[u]]] = True
+        self.n_features_ = int(self.support_.sum())
+        self.score_ = best.score
+        self.scores_ = np.array([step.score for step in path])
+        self.estimator_name_ = estimator
+        self.history_ = {
+            "step": list(range(len(path))),
+            "action": [step.action for step in path],
+            "feature": [None if step.unit < 0 else labels[step.unit] for step in path],
+            "n_features": [sum(len(units[u]) for u in step.chosen) for step in path],
+            "score": [step.score for step in path],
+            "spread": [float(step.scores.std()) if np.isfinite(step.score) else np.nan for step in path],
+            "seconds": [step.seconds for step in path],
+        }
+
+    def _units(self, names: NDArray[Any]) -> tuple[list[list[int]], list[Any]]:
+        """Features that come and go together, and what each unit is called."""
+        if self.groups is None:
+            return [[j] for j in range(len(names))], names.tolist()
+        given = list(self.groups)
+        if len(given) != len(names):
+            raise ValueError(
+                f"SequentialSelector: groups must have one label for each of the {len(names)} features; got "
+                f"{len(given)}. Give features of their own a label of their own."
+            )
+        labels = list(dict.fromkeys(given))
+        return [[j for j, label in enumerate(given) if label == one] for one in labels], labels
+
+    def _kept(self, names: NDArray[Any], units: list[list[int]]) -> list[int]:
+        """Units that hold a feature of ``keep``."""
+        known = {str(name): j for j, name in enumerate(names)}
+        features = set()
+        for one in [] if self.keep is None else self.keep:
+            place = known.get(one) if isinstance(one, str) else one if 0 <= one < len(names) else None
+            if place is None:
+                raise ValueError(
+                    f"SequentialSelector: keep must name features of the {len(names)} there are; got {one!r}. "
+                    "Pass positions from 0, or names that the data have."
+                )
+            features.add(int(place))
+        return [u for u, unit in enumerate(units) if features & set(unit)]
+
+    def _size(self, n_units: int, n_kept: int, forward: bool) -> int:
+        """Number of units at which the path ends."""
+        if isinstance(self.n_features, str):
+            return n_units if forward else max(n_kept, 1)
+        if not max(n_kept, 1) <= self.n_features <= n_units:
+            what = "features" if self.groups is None else "groups"
+            raise ValueError(
+                f"SequentialSelector: n_features must be at least the {n_kept} kept and at most the {n_units} {what} "
+                f"there are; got {self.n_features}. Change it, or pass 'auto'."
+            )
+        return int(self.n_features)
+
+    def _splits(self, estimator: Any, X: Any, y: Any, groups: Any) -> list[tuple[NDArray, NDArray]]:
+        try:
+            splitter = check_cv(self.cv, y, classifier=is_classifier(estimator))
+            return [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
+        except ValueError as error:
+            raise ValueError(
+                f"SequentialSelector: cv must be able to split the {X.shape[0]} rows; got cv={self.cv!r}: {error} "
+                "Lower cv or pass more rows."
+            ) from None
+
+    @applying
+    def transform(self, X: Any) -> Any:
+        """Columns of ``X`` that were chosen.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            Data with the features seen in ``fit``.
+
+        Returns
+        -------
+        array or sparse matrix (n_samples, n_features_)
+            The chosen columns.
+        """
+        return gate.rows(self, X, reset=False, sparse=True)[:, np.flatnonzero(self.support_)]
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        return self.support_
+
+    def _params_for_file(self) -> dict[str, Any]:
+        """Parameters with the estimator as the name of its class and its own parameters."""
+        params = super()._params_for_file()
+        if self.estimator is not None:
+            name = type(self.estimator).__name__
+            if (type(self.estimator).__module__.rsplit("._", 1)[0], name) not in set(ESTIMATORS.values()):
+                raise TypeError(
+                    f"SequentialSelector: model files hold {', '.join(sorted(c for _, c in ESTIMATORS.values()))}; "
+                    f"the estimator is a {name}. Call set_params(estimator=None) first: the selection itself is kept."
+                )
+            params["estimator"] = {"class": name, "params": self.estimator.get_params(deep=False)}
+        return params
+
+    @classmethod
+    def _params_from_file(cls, params: dict[str, Any]) -> dict[str, Any]:
+        kept = params.get("estimator")
+        if kept is None:
+            return params
+        short = [s for s, (_, name) in ESTIMATORS.items() if isinstance(kept, dict) and name == kept.get("class")]
+        if not short or not isinstance(kept.get("params"), dict):
+            raise ModelFileError(f"A known estimator is needed; the file names {kept!r}. Use another copy of it.")
+        return params | {"estimator": estimator_named(short[0]).set_params(**kept["params"])}
+
+
+def _default(y: NDArray[Any]) -> Any:
+    return estimator_named("linear" if type_of_target(y, raise_unknown=True).startswith("continuous") else "knn")
+
+
+def _empty_scores(labelled: bool, X: Any, y: Any, splits: Any, scorer: Any) -> NDArray[np.float64]:
+    """Score on each fold of knowing no feature; −∞ where the scorer has no use for such a rule."""
+    dummy = DummyClassifier(strategy="most_frequent") if labelled else DummyRegressor()
+    scores = np.full(len(splits), -np.inf)
+    for i, (train, test) in enumerate(splits):
+        try:
+            scores[i] = scorer(clone(dummy).fit(X[train], y[train]), X[test], y[test])
+        except Exception:  # whatever a scorer of anyone's may raise
+            return np.full(len(splits), -np.inf)
+    return scores

@@ -1,0 +1,27 @@
+"""What criteria take and give."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows to train on, rows to test on
+
+
+class Outcome(NamedTuple):
+    """Scores (units, folds), NaN where a unit failed, and why it did, by its place among the units."""
+
+    scores: Doubles
+    failures: dict[int, str]
+
+
+class Criterion(Protocol):
+    """Scores of sets of features, one a fold; higher is better."""
+
+    def score(self, selected: Sequence[int]) -> Outcome:
+        """Scores (1, folds) of one set."""
+
+    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> Outcome:
+        """Scores of the sets that arise when each unit joins ``selected``, or leaves it."""

@@ -1,0 +1,65 @@
+"""The criterion for any estimator: fit it anew on every set and fold, and score it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+
+from lowdim.solve.criteria.outcome import Doubles, Outcome, Split
+from lowdim.work import jobs
+from lowdim.work.progress import stage
+
+
+class Refit:
+    """Scores of ``estimator`` by ``scorer`` over ``splits`` of the rows; a set that fails is told, not raised."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any, splits: list[Split], scorer: Any) -> None:
+        self.task = (estimator, X, y, splits, scorer)
+
+    def score(self, selected: Sequence[int]) -> Outcome:
+        """Scores of one set."""
+        return self._all([list(selected)])
+
+    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> Outcome:
+        """Scores of the sets one unit away."""
+        return self._all([changed(selected, unit, joining) for unit in units])
+
+    def _all(self, sets: list[list[int]]) -> Outcome:
+        parallel = joblib.Parallel(n_jobs=min(jobs.current(), len(sets)), return_as="generator")
+        scores, failures = np.full((len(sets), len(self.task[3])), np.nan), {}
+        with stage("candidates", total=len(sets)) as tick:
+            results = parallel(joblib.delayed(_fit_and_score)(*self.task, features) for features in sets)
+            for u, (folds, why) in enumerate(results):
+                scores[u] = folds
+                if why:
+                    failures[u] = why
+                tick(u + 1)
+        return Outcome(scores, failures)
+
+
+def changed(selected: Sequence[int], unit: Sequence[int], joining: bool) -> list[int]:
+    """Features of ``selected`` with ``unit`` or without it, in order.
+
+    >>> changed([3, 1], [2], True), changed([3, 1], [3], False)
+    ([1, 2, 3], [1])
+    """
+    return sorted(set(selected) | set(unit)) if joining else sorted(set(selected) - set(unit))
+
+
+def _fit_and_score(
+    estimator: Any, X: Any, y: Any, splits: list[Split], scorer: Any, features: list[int]
+) -> tuple[Doubles, str]:
+    """Score of each fold, or NaN and the reason."""
+    scores = np.full(len(splits), np.nan)
+    Z = X[:, features]
+    try:
+        for i, (train, test) in enumerate(splits):
+            scores[i] = scorer(clone(estimator).fit(Z[train], y[train]), Z[test], y[test])
+    except Exception as error:  # whatever an estimator of anyone's may raise
+        text = str(error).strip().splitlines()
+        return np.full(len(splits), np.nan), f"{type(error).__name__}: {text[0] if text else 'no reason given'}"
+    if not np.isfinite(scores).all():
+        return np.full(len(splits), np.nan), "the score is not a finite number"
+    return scores, ""

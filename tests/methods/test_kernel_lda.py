@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.metrics.pairwise import rbf_kernel
+
+from lowdim import LDA, KernelLDA, data
+
+
+def apart(Y, y):
+    """Whether one threshold on the first score separates two classes."""
+    a, b = Y[y == 0, 0], Y[y == 1, 0]
+    return a.min() > b.max() or b.min() > a.max()
+
+
+@pytest.mark.parametrize("name", ["rings", "xor"])
+def test_one_direction_separates_what_no_line_does(name):
+    X, y = data.load(name, n_samples=200, noise=0.1)
+    lda, kernel = LDA().fit(X, y), KernelLDA(gamma=0.5).fit(X, y)
+    assert not apart(lda.transform(X), y)
+    assert apart(kernel.transform(X), y)
+    new, labels = data.load(name, n_samples=300, noise=0.1, random_state=1)
+    assert apart(kernel.transform(new), labels)
+
+
+def test_the_linear_kernel_is_lda_up_to_the_ridge():
+    X, y = load_iris(return_X_y=True)
+    lda = LDA().fit(X, y)
+    for ridge, tolerance in ((0.0, 1e-7), (1e-7, 1e-4)):
+        kernel = KernelLDA(kernel="linear", ridge=ridge).fit(X, y)
+        np.testing.assert_allclose(kernel.eigenvalues_, lda.eigenvalues_, rtol=tolerance)
+        np.testing.assert_allclose(np.abs(kernel.transform(X)), np.abs(lda.transform(X)), atol=1e-2 * tolerance**0.5)
+
+
+def test_directions_solve_the_problem_with_ridge(rng):
+    X, y = load_iris(return_X_y=True)
+    model = KernelLDA(gamma=0.3, ridge=0.01).fit(X, y)
+    Y = model.transform(X)
+    means = np.stack([Y[y == c].mean(axis=0) for c in range(3)])
+    within = np.square(Y - means[y]).mean(axis=0)
+    between = np.square(means - Y.mean(axis=0)).mean(axis=0)
+    K = rbf_kernel(X, gamma=0.3)
+    H = np.eye(150) - 1 / 150
+    lengths = np.einsum("ik,ij,jk->k", model.dual_coef_, H @ K @ H, model.dual_coef_)
+    np.testing.assert_allclose(within + 0.01 * lengths, 1.0, rtol=1e-6)
+    np.testing.assert_allclose(between, model.eigenvalues_, rtol=1e-6)
+
+
+def test_a_precomputed_kernel_is_the_same():
+    X, y = load_iris(return_X_y=True)
+    K = rbf_kernel(X, gamma=0.3)
+    plain, given = KernelLDA(gamma=0.3).fit(X, y), KernelLDA(kernel="precomputed").fit(K, y)
+    np.testing.assert_allclose(given.transform(K[:9]), plain.transform(X[:9]), atol=1e-6)
+
+
+def test_impossible_input_is_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"at most n_classes - 1 = 2; got 3"):
+        KernelLDA(3).fit(X, y)
+    with pytest.raises(ValueError, match="at least two classes"):
+        KernelLDA().fit(X, np.zeros(150))
+    with pytest.raises(ValueError, match="got NaN"):
+        KernelLDA().fit(X, np.where(y == 1, np.nan, y))

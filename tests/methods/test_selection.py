@@ -1,0 +1,286 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import SequentialFeatureSelector
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.svm import SVC
+
+import lowdim
+from lowdim import SequentialSelector
+from lowdim.solve.criteria.choose import Completed, criterion_for
+from lowdim.solve.criteria.refit import Refit
+
+SETS = {"wine": load_wine, "cancer": load_breast_cancer, "diabetes": load_diabetes, "iris": load_iris}
+
+
+def data(name):
+    """Rows without ties and labels or numbers."""
+    X, y = SETS[name](return_X_y=True)
+    X = X / X.std(axis=0)
+    return X + np.random.default_rng(0).normal(scale=1e-3, size=X.shape), y
+
+
+CASES = [
+    pytest.param(LinearRegression(), "diabetes", None, id="least squares"),
+    pytest.param(LinearRegression(fit_intercept=False), "cancer", "neg_mean_absolute_error", id="no intercept"),
+    pytest.param(Ridge(alpha=3.0), "diabetes", "neg_mean_squared_error", id="ridge"),
+    pytest.param(Ridge(alpha=0.5), "wine", "neg_root_mean_squared_error", id="ridge by rmse"),
+    pytest.param(LinearDiscriminantAnalysis(), "wine", None, id="lda"),
+    pytest.param(LinearDiscriminantAnalysis(solver="lsqr"), "cancer", "accuracy", id="lda lsqr"),
+    pytest.param(KNeighborsClassifier(3), "wine", None, id="knn"),
+    pytest.param(KNeighborsClassifier(4, weights="distance"), "iris", None, id="knn by distance"),
+    pytest.param(KNeighborsRegressor(5), "diabetes", None, id="knn regression"),
+    pytest.param(
+        KNeighborsRegressor(3, weights="distance"),
+        "diabetes",
+        "neg_mean_absolute_error",
+        id="knn regression by distance",
+    ),
+]
+
+
+@pytest.mark.parametrize("joining", [True, False])
+@pytest.mark.parametrize(("estimator", "name", "scoring"), CASES)
+def test_scores_without_refits_are_those_of_refits(estimator, name, scoring, joining):
+    X, y = data(name)
+    splits = list(KFold(4, shuffle=True, random_state=0).split(X))
+    quick = criterion_for(estimator, X, y, splits, scoring, check_scoring(estimator, scoring))
+    assert isinstance(quick, Completed)
+    plain = Refit(estimator, X, y, splits, check_scoring(estimator, scoring))
+    for selected in ([2, 0], [3, 2, 0], [1, 3]):
+        units = [[f] for f in range(X.shape[1]) if (f in selected) != joining]
+        got = quick.quick.around(selected, units, joining).scores
+        np.testing.assert_allclose(got, plain.around(selected, units, joining).scores, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(quick.quick.score(selected).scores, plain.score(selected).scores, atol=1e-9)
+    base, units = ([2], [[1, 3], [0]]) if joining else ([0, 2, 3, 1], [[2, 0], [3]])
+    got = quick.quick.around(base, units, joining).scores
+    np.testing.assert_allclose(got, plain.around(base, units, joining).scores, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize(("estimator", "name", "scoring"), CASES)
+def test_chooses_the_features_that_scikit_learn_does(estimator, name, scoring, direction):
+    X, y = data(name)
+    X = X[:, :8]
+    size = 3 if name == "iris" else 5
+    ours = SequentialSelector(estimator, n_features=size, direction=direction, scoring=scoring, cv=4).fit(X, y)
+    theirs = SequentialFeatureSelector(
+        estimator, n_features_to_select=size, direction=direction, scoring=scoring, cv=4
+    ).fit(X, y)
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+    expected = cross_val_score(estimator, X[:, ours.support_], y, cv=4, scoring=scoring).mean()
+    assert ours.score_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_dependent_and_constant_pixels_score_as_refits_do():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[::3], y[::3]
+    splits = list(StratifiedKFold(3).split(X, y))
+    lda = LinearDiscriminantAnalysis()
+    quick = criterion_for(lda, X, y, splits, None, check_scoring(lda))
+    everything = list(range(64))
+    units = [[f] for f in (0, 7, 8, 16, 24, 32, 39, 47)]
+    plain = Refit(lda, X, y, splits, check_scoring(lda)).around(everything, units, False)
+    got = quick.quick.around(everything, units, False)
+    assert np.isfinite(got.scores).all()
+    np.testing.assert_allclose(got.scores, plain.scores, atol=2.5 / len(X))  # a row on the border may fall either way
+
+
+def test_nearly_dependent_columns_are_solved_exactly(rng):
+    x = 1.0 + 1e-3 * rng.normal(size=(300, 1))
+    X = np.hstack([x, x**2, x**3, np.log(x), rng.normal(size=(300, 2))])
+    y = X[:, 4] + 5 * (x[:, 0] - 1) / 1e-3 + rng.normal(size=300)
+    splits = list(KFold(3).split(X))
+    quick = criterion_for(LinearRegression(), X, y, splits, None, check_scoring(LinearRegression()))
+    got = quick.quick.around([0, 4], [[1], [2], [5]], True).scores
+    for u, f in enumerate((1, 2, 5)):
+        for i, (a, b) in enumerate(splits):
+            Z = X[:, [0, 4, f]]
+            size = Z[a].std(axis=0)
+            coef = np.linalg.lstsq((Z[a] - Z[a].mean(0)) / size, y[a] - y[a].mean(), rcond=1e-15)[0]
+            r = y[b] - y[a].mean() - (Z[b] - Z[a].mean(0)) / size @ coef
+            assert got[u, i] == pytest.approx(1 - (r @ r) / np.square(y[b] - y[b].mean()).sum(), rel=1e-5)
+
+
+def test_forward_stops_by_epsilon_and_backward_too():
+    X, y = data("wine")
+    chosen = SequentialSelector(LinearDiscriminantAnalysis(), tol=0.01).fit(X, y)
+    gains = np.diff(chosen.scores_)
+    assert (gains > 0.01).all()
+    more = SequentialSelector(LinearDiscriminantAnalysis(), n_features=chosen.n_features_ + 1).fit(X, y)
+    assert more.scores_[-1] - more.scores_[-2] <= 0.01
+    back = SequentialSelector(LinearDiscriminantAnalysis(), direction="backward", tol=0.01).fit(X, y)
+    assert (np.diff(back.scores_) > -0.01).all()
+    less = SequentialSelector(LinearDiscriminantAnalysis(), direction="backward", n_features=back.n_features_ - 1)
+    assert np.diff(less.fit(X, y).scores_)[-1] <= -0.01
+
+
+def test_the_empty_set_is_the_majority_or_the_mean():
+    X, y = load_breast_cancer(return_X_y=True)
+    start = SequentialSelector(LinearDiscriminantAnalysis(), n_features=1).fit(X, y).scores_[0]
+    assert start == pytest.approx(np.mean(y == 1), abs=0.01)
+    X, y = load_diabetes(return_X_y=True)
+    assert SequentialSelector(LinearRegression(), n_features=1).fit(X, y).scores_[0] == pytest.approx(0, abs=0.05)
+
+
+def test_best_is_the_best_of_the_path():
+    X, y = data("wine")
+    for direction in ("forward", "backward"):
+        best = SequentialSelector(KNeighborsClassifier(3), n_features="best", direction=direction).fit(X, y)
+        assert best.score_ == max(best.scores_)
+        assert len(best.scores_) == (14 if direction == "forward" else 13)
+        sizes = [n for n, s in zip(best.history_["n_features"], best.scores_, strict=True) if s == best.score_]
+        assert best.n_features_ == min(sizes)
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_floating_is_no_worse_and_steps_back(direction):
+    X, y = data("cancer")
+    stepped_back = False
+    for size in (4, 6):
+        plain = SequentialSelector(KNeighborsClassifier(3), direction=direction, n_features=size).fit(X[:, :14], y)
+        floating = SequentialSelector(KNeighborsClassifier(3), direction=f"floating_{direction}", n_features=size).fit(
+            X[:, :14], y
+        )
+        assert floating.n_features_ == size
+        assert floating.score_ >= plain.score_ - 1e-12
+        stepped_back |= len(set(floating.history_["action"])) == 3
+    assert stepped_back
+
+
+def test_groups_come_together_and_kept_features_stay():
+    X, y = data("wine")
+    groups = [0, 0, 1, 1, 1, 2, 3, 4, 5, 5, 6, 6, 6]
+    chosen = SequentialSelector(LinearDiscriminantAnalysis(), n_features=3, groups=groups, keep=[5]).fit(X, y)
+    taken = {g for g, flag in zip(groups, chosen.support_, strict=True) if flag}
+    assert len(taken) == 3
+    assert 2 in taken
+    assert all(flag == (g in taken) for g, flag in zip(groups, chosen.support_, strict=True))
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(13)])
+    for direction in ("forward", "backward"):
+        named = SequentialSelector(n_features=2, keep=["c1"], direction=direction).fit(frame, y)
+        assert named.support_[1]
+        assert "c1" in named.get_feature_names_out()
+
+
+def test_any_estimator_scorer_and_splitter_serve():
+    X, y = data("wine")
+    rows = np.arange(len(X)) // 6
+    chosen = SequentialSelector(GaussianNB(), n_features=2, scoring="balanced_accuracy", cv=GroupKFold(3))
+    chosen.fit(X, y, groups=rows)
+    theirs = SequentialFeatureSelector(
+        GaussianNB(), n_features_to_select=2, scoring="balanced_accuracy", cv=list(GroupKFold(3).split(X, y, rows))
+    ).fit(X, y)
+    np.testing.assert_array_equal(chosen.support_, theirs.support_)
+    SequentialSelector(SVC(), n_features=1, scoring=lambda e, A, b: e.score(A, b), cv=3).fit(X[:, :3], y)
+    several = np.column_stack([X[:, 0], X[:, 1]])
+    SequentialSelector(LinearRegression(), n_features=1, cv=3).fit(X[:, 2:6], several)
+
+
+def test_a_failing_candidate_is_skipped_with_a_warning():
+    class Touchy(GaussianNB):
+        def fit(self, X, y):
+            if (X == 7.0).all(axis=0).any():
+                raise np.linalg.LinAlgError("a constant column")
+            return super().fit(X, y)
+
+    X, y = load_iris(return_X_y=True)
+    X = np.column_stack([X, np.full(150, 7.0)])
+    with pytest.warns(UserWarning, match=r"feature 4 could not be scored and was skipped \(LinAlgError: a constant"):
+        chosen = SequentialSelector(Touchy(), n_features=2).fit(X, y)
+    assert not chosen.support_[4]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match="none was left after 4 features"):
+            SequentialSelector(Touchy(), n_features=5).fit(X, y)
+    with pytest.raises(ValueError, match=r"must fit the features it starts with.*constant column"):
+        SequentialSelector(Touchy(), direction="backward").fit(X, y)
+
+
+def test_a_constant_column_does_not_stop_lda():
+    X, y = load_iris(return_X_y=True)
+    X = np.column_stack([np.zeros(150), X])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        chosen = SequentialSelector(LinearDiscriminantAnalysis(), n_features=2).fit(X, y)
+    assert not chosen.support_[0]
+
+
+def test_ties_go_to_the_lowest_index():
+    X, y = load_iris(return_X_y=True)
+    twice = np.column_stack([X, X])
+    for estimator in (KNeighborsClassifier(3), LinearDiscriminantAnalysis(), GaussianNB()):
+        first = SequentialSelector(estimator, n_features=1).fit(twice, y)
+        assert np.flatnonzero(first.support_)[0] < 4
+
+
+@pytest.mark.parametrize("estimator", [KNeighborsClassifier(3), LinearDiscriminantAnalysis()])
+def test_threads_change_no_bit(estimator):
+    X, y = data("cancer")
+    one, two = (SequentialSelector(estimator, n_features=4, n_jobs=n).fit(X, y) for n in (1, 2))
+    np.testing.assert_array_equal(one.scores_, two.scores_)
+    np.testing.assert_array_equal(one.support_, two.support_)
+
+
+def test_history_is_a_table(tmp_path):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    chosen = SequentialSelector(LogisticRegression(), n_features=1, cv=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        chosen.fit(X[["alcohol", "ash"]], y)
+    table = pd.DataFrame(chosen.history_)
+    assert list(table.columns) == ["step", "action", "feature", "n_features", "score", "spread", "seconds"]
+    assert chosen.history_["feature"] == [None, "alcohol"]
+    chosen.save(tmp_path / "chosen.lowdim")
+    again = lowdim.load(tmp_path / "chosen.lowdim")
+    assert again.history_ == chosen.history_
+    assert isinstance(again.estimator, LogisticRegression)
+    assert again.estimator.get_params() == chosen.estimator.get_params()
+    with pytest.raises(TypeError, match=r"the estimator is a SVC.*set_params\(estimator=None\)"):
+        SequentialSelector(SVC(), n_features=1, cv=3).fit(X[["alcohol", "ash"]], y).save(tmp_path / "no.lowdim")
+
+
+def test_sparse_rows_stay_sparse():
+    X, y = data("iris")
+    chosen = SequentialSelector(LogisticRegression(), n_features=2, cv=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        chosen.fit(sp.csr_array(X), y)
+    assert sp.issparse(chosen.transform(sp.csr_array(X)))
+    np.testing.assert_array_equal(chosen.get_support(indices=True), np.flatnonzero(chosen.support_))
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"direction": "sideways"}, "direction must be one of"),
+        ({"n_features": 5}, "at most the 4 features there are; got 5"),
+        ({"n_features": 1, "keep": [0, 1]}, "at least the 2 kept"),
+        ({"keep": ["nothing"]}, "keep must name features.*got 'nothing'"),
+        ({"keep": [4]}, "keep must name features.*got 4"),
+        ({"groups": [0, 1]}, "one label for each of the 4 features; got 2"),
+        ({"cv": 1}, "cv must be"),
+        ({"estimator": "lda"}, "estimator must be"),
+        ({"cv": 200}, r"cv must be able to split the 150 rows; got cv=200"),
+    ],
+)
+def test_impossible_parameters_are_refused(params, words):
+    with pytest.raises(ValueError, match=words):
+        SequentialSelector(**params).fit(*load_iris(return_X_y=True))
+
+
+def test_impossible_targets_are_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="one value for each of the 150 rows of X; got 149"):
+        SequentialSelector().fit(X, y[1:])
+    with pytest.raises(ValueError, match="value for every row; got 1 NaN"):
+        SequentialSelector().fit(X, np.append(y[:-1], np.nan))

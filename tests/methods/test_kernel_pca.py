@@ -113,7 +113,7 @@ def test_functions_and_precomputed_matrices_are_the_kernel_they_hold(iris):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "precomputed"])
 def test_solvers_agree(kernel, dtype, iris, monkeypatch):
-    monkeypatch.setattr(kernels, "_TILE", 40)
+    monkeypatch.setattr(kernels, "TILE", 40)
     monkeypatch.setattr(kernels, "_STRIP", 64)
     X = (rbf_kernel(iris, gamma=0.2) if kernel == "precomputed" else iris).astype(dtype)
     before = X.copy()
@@ -143,7 +143,7 @@ def test_what_does_not_fit_is_computed_anew_and_is_the_same(rng, monkeypatch):
     stored = KernelPCA(2, gamma=0.1, solver="krylov", random_state=0).fit_transform(X)
     monkeypatch.setattr(memory, "available", lambda: 1_000_000)  # the matrix alone has 1,280,000 bytes
     monkeypatch.setattr(memory, "require", lambda *args: None)  # asks for room for a tile of the usual size
-    monkeypatch.setattr(kernels, "_TILE", 64)
+    monkeypatch.setattr(kernels, "TILE", 64)
     free = KernelPCA(2, gamma=0.1, random_state=0)
     np.testing.assert_allclose(free.fit_transform(X), stored, atol=1e-9)
     assert free.solver_ == "matrix_free"

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import KernelPCA as Peer
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
+from sklearn.utils.estimator_checks import check_estimator
 
 import lowdim
 from lowdim import PCA, KernelPCA
@@ -309,6 +310,31 @@ def test_the_bandwidth_of_pre_images_is_the_one_resolved(iris, tmp_path):
 
 
 # Behaviour
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"approximation": "rpcholesky", "refine": 1},
+        {"solver": "krylov"},
+        {"solver": "matrix_free", "kernel": "laplacian"},
+        {"inverse": True},
+    ],
+)
+def test_scikit_learn_finds_nothing_to_complain_about_in_variants(options):
+    check_estimator(KernelPCA(random_state=0, **options), on_skip=None)
+
+
+def test_a_stored_map_with_gaps_is_refused(iris):
+    model = KernelPCA(2).fit(iris)
+    model._check_state()
+    model.dual_coef_ = model.dual_coef_[:-1]
+    with pytest.raises(ValueError, match="do not fit together"):
+        model._check_state()
+    model = KernelPCA(2).fit(iris)
+    model._offset = np.zeros(3)
+    with pytest.raises(ValueError, match="has gaps"):
+        model._check_state()
 
 
 def test_later_changes_of_the_data_do_not_change_the_model(iris):

@@ -32,6 +32,7 @@ class KernelReducer(Reducer):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed" and not getattr(self, "inverse", False)
         return tags
 
     @property

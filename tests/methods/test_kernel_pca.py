@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import KernelPCA as Peer
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
+from sklearn.utils.estimator_checks import check_estimator
 
 import lowdim
 from lowdim import PCA, KernelPCA
@@ -113,7 +114,7 @@ def test_functions_and_precomputed_matrices_are_the_kernel_they_hold(iris):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "precomputed"])
 def test_solvers_agree(kernel, dtype, iris, monkeypatch):
-    monkeypatch.setattr(kernels, "_TILE", 40)
+    monkeypatch.setattr(kernels, "TILE", 40)
     monkeypatch.setattr(kernels, "_STRIP", 64)
     X = (rbf_kernel(iris, gamma=0.2) if kernel == "precomputed" else iris).astype(dtype)
     before = X.copy()
@@ -143,7 +144,7 @@ def test_what_does_not_fit_is_computed_anew_and_is_the_same(rng, monkeypatch):
     stored = KernelPCA(2, gamma=0.1, solver="krylov", random_state=0).fit_transform(X)
     monkeypatch.setattr(memory, "available", lambda: 1_000_000)  # the matrix alone has 1,280,000 bytes
     monkeypatch.setattr(memory, "require", lambda *args: None)  # asks for room for a tile of the usual size
-    monkeypatch.setattr(kernels, "_TILE", 64)
+    monkeypatch.setattr(kernels, "TILE", 64)
     free = KernelPCA(2, gamma=0.1, random_state=0)
     np.testing.assert_allclose(free.fit_transform(X), stored, atol=1e-9)
     assert free.solver_ == "matrix_free"
@@ -309,6 +310,31 @@ def test_the_bandwidth_of_pre_images_is_the_one_resolved(iris, tmp_path):
 
 
 # Behaviour
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"approximation": "rpcholesky", "refine": 1},
+        {"solver": "krylov"},
+        {"solver": "matrix_free", "kernel": "laplacian"},
+        {"inverse": True},
+    ],
+)
+def test_scikit_learn_finds_nothing_to_complain_about_in_variants(options):
+    check_estimator(KernelPCA(random_state=0, **options), on_skip=None)
+
+
+def test_a_stored_map_with_gaps_is_refused(iris):
+    model = KernelPCA(2).fit(iris)
+    model._check_state()
+    model.dual_coef_ = model.dual_coef_[:-1]
+    with pytest.raises(ValueError, match="do not fit together"):
+        model._check_state()
+    model = KernelPCA(2).fit(iris)
+    model._offset = np.zeros(3)
+    with pytest.raises(ValueError, match="has gaps"):
+        model._check_state()
 
 
 def test_later_changes_of_the_data_do_not_change_the_model(iris):

@@ -20,7 +20,7 @@ NAMED = [name for name in kernels.NAMES if name != "precomputed"]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     monkeypatch.setattr(kernels, "_STRIP", 32)
-    monkeypatch.setattr(kernels, "_TILE", 48)
+    monkeypatch.setattr(kernels, "TILE", 48)
     monkeypatch.setattr(kernels, "_STRIP_BYTES", 2**12)
 
 

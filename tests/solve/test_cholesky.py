@@ -39,6 +39,10 @@ def test_a_tolerance_finds_the_rank(uniform):
     assert len(factor(K, rank=None, tol=0.1).pivots) < len(factor(K, rank=None, tol=1e-4).pivots)
 
 
+def test_a_loose_tolerance_still_gives_as_many_as_asked_for():
+    assert len(factor(decaying_gram(rate=0.5), rank=None, tol=0.9, least=12).pivots) >= 12
+
+
 def test_random_pivots_are_near_the_best_rank_and_beat_uniform_ones_on_odd_data():
     rng = np.random.default_rng(1)
     X = np.vstack([rng.normal(size=(950, 2)) * 0.01, rng.normal(size=(50, 2)) * 20])  # a crowd, and few far away

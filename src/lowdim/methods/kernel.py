@@ -32,6 +32,7 @@ class KernelReducer(Reducer):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed" and not getattr(self, "inverse", False)
         return tags
 
     @property
@@ -66,6 +67,14 @@ class KernelReducer(Reducer):
         self.dual_coef_ = dual
         self._offset = offset
         self._basis = np.empty((0, 0), dual.dtype) if self.kernel == "precomputed" else basis.X
+
+    def _check_state(self) -> None:
+        shape, basis = np.shape(self.dual_coef_), np.shape(self._basis)
+        rows = self.n_features_in_ if self.kernel == "precomputed" else basis[0]
+        if len(shape) != 2 or self.dual_coef_.dtype.kind != "f" or shape[0] != rows:
+            raise ValueError(f"dual_coef_ {shape} and the rows it belongs to {basis} do not fit together")
+        if np.shape(self._offset) != shape[1:] or (self.kernel != "precomputed" and basis[1] != self.n_features_in_):
+            raise ValueError(f"the map from {self.n_features_in_} features to {shape[1]} components has gaps")
 
     @applying
     def transform(self, X: Any) -> NDArray:

@@ -17,7 +17,7 @@ from lowdim.data import gate, options
 from lowdim.methods.base import fitting
 from lowdim.methods.kernel import KernelReducer
 from lowdim.relate.centring import CentredProduct, centre, demand_finite_kernel
-from lowdim.relate.kernels import NAMES, Kernel, Rows
+from lowdim.relate.kernels import NAMES, TILE, Kernel, Rows
 from lowdim.solve.cholesky import MOST, LowRank, pivoted_cholesky
 from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
 from lowdim.solve.signs import signs
@@ -285,6 +285,7 @@ class KernelPCA(KernelReducer):
             rank=None if self.rank is None else int(self.rank),
             tol=float(self.tol),
             seed=seed,
+            least=2 * int(self.n_components),
             uniform=self.approximation == "nystroem",
         )
         if self.rank is None and low.error > self.tol:
@@ -367,7 +368,9 @@ class KernelPCA(KernelReducer):
         elif solver == "krylov":
             memory.require(rows + square + basis, f"{what} (the kernel matrix and {k} components)", _INSTEAD)
         else:
-            memory.require(rows + basis + 2**26, what, "Lower n_components, or use approximation='rpcholesky'.")
+            memory.require(
+                rows + basis + item * TILE**2, what, "Lower n_components, or use approximation='rpcholesky'."
+            )
         if self.inverse:
             what = f"KernelPCA: inverse=True (the kernel between the scores of {n:,} rows)"
             memory.require(rows + item * n * n, what, "Use approximation='rpcholesky', whose pre-images need n only.")

@@ -23,7 +23,7 @@ from lowdim.work.random import stream
 NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "precomputed")
 _BANDWIDTH = ("rbf", "poly", "sigmoid", "laplacian")  # kernels with a gamma
 _STRIP = 1024  # rows of a Gram matrix computed at a time
-_TILE = 4096  # side of the blocks that products without a stored matrix are made of
+TILE = 4096  # side of the blocks that products without a stored matrix are made of
 _STRIP_BYTES = 2**26  # of kernel values between new rows and old ones
 _SAMPLE = 1000  # rows whose pairs give the median distance
 _PILOT = 1024  # rows whose mean is near enough to that of all
@@ -183,7 +183,7 @@ class Kernel:
         if self.name == "precomputed":
             return A.X @ V.astype(dtype)
         out, V = np.zeros((n, V.shape[1])), np.ascontiguousarray(V, dtype)
-        step = min(_TILE, self._strip(A)) if sp.issparse(A.X) else _TILE
+        step = min(TILE, self._strip(A)) if sp.issparse(A.X) else TILE
         buffer = np.empty((min(n, step), min(n, step)), dtype)
         tiles = [(i, j) for i in range(0, n, step) for j in range(0, i + 1, step)]
         with stage("kernel blocks", total=len(tiles)) as tick:

@@ -59,9 +59,12 @@ def pivoted_cholesky(
     rank: int | None,
     tol: float,
     seed: int,
+    least: int = 1,
     uniform: bool = False,
 ) -> LowRank:
-    """Factor of rank at most ``rank``; with None, of the rank that leaves at most ``tol`` of the trace, up to ``MOST``.
+    """Factor of rank at most ``rank``; with None, of the rank that leaves at most ``tol`` of the trace.
+
+    That is at least ``least`` and at most ``MOST``.
 
     ``rows(S)`` gives the rows ``K[S]`` (b, n) as a new array, in the precision to work in. It ends early where nothing
     but rounding is left.
@@ -72,14 +75,14 @@ def pivoted_cholesky(
     (1, True)
     """
     n = len(diagonal)
-    most = min(n, MOST if rank is None else rank)
+    most = min(n, max(MOST, least) if rank is None else rank)
     left, trace = diagonal.copy(), float(diagonal.sum())
     target = trace * tol if rank is None else 0.0
     F = np.empty((0, 0))
     pivots: list[int] = []
     turn = 0
     with stage("pivots", total=most) as tick:
-        while len(pivots) < most and left.sum() > target:
+        while len(pivots) < most and left.any() and (left.sum() > target or len(pivots) < least):
             random = stream(seed, "pivots", turn)
             S = _proposals(left, min(_BLOCK, max(1, most // 4), most - len(pivots)), uniform, random)
             if not len(S):

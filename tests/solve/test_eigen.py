@@ -112,3 +112,13 @@ def test_refinement_tightens_lower_bounds_and_keeps_its_identity():
         errors.append(0.9 ** np.arange(6) - found.values)
     assert all((e > -1e-12).all() for e in errors)
     assert errors[0].max() > errors[1].max() > errors[2].max()
+
+
+@pytest.mark.parametrize("wide", [3, 30, 90])
+def test_a_start_of_any_width_gives_the_residual_it_states(wide, rng):
+    A = symmetric(0.97 ** np.arange(300))
+    start = np.linalg.eigh(A)[1][:, ::-1][:, :wide] + 0.05 * rng.normal(size=(300, wide))
+    pairs = eigh_top_operator(lambda V: A @ V, 300, 12, seed=0, tol=1e-7, start=start)
+    actual = np.linalg.norm(A @ pairs.vectors - pairs.vectors * pairs.values, axis=0).max()
+    assert actual <= 2e-7
+    np.testing.assert_allclose(pairs.values, 0.97 ** np.arange(12), atol=1e-10)

@@ -86,11 +86,12 @@ def eigh_top_operator(
     """
     random = stream(seed, "eigen")
     width, room = block_sizes(n, k, costly)
+    fresh = random.standard_normal((n, width))
+    if start is not None:  # all blocks are as wide as the first, or products with it would reach beyond the next
+        width = min(n, max(width, start.shape[1]))
+        fresh, room = np.hstack([start, fresh])[:, :width], min(n, max(room, k + 4 * width))
     Q = np.empty((n, room), order="F")
     T = np.zeros((room, room))
-    fresh = random.standard_normal((n, width))
-    if start is not None:
-        fresh = np.hstack([start, fresh])[:, : max(width, min(start.shape[1], room // 2))]
     fresh = _orthonormal(fresh, Q[:, :0], random)
     size, reach, passes, looked, scale, residual = 0, 0, 0, 0, 0.0, np.inf
     with stage("eigenvectors"):

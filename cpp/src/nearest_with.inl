@@ -56,8 +56,10 @@ LOWDIM_TARGET void nearest(const T* __restrict from, const T* __restrict x, T q,
         std::int64_t any = 0;
         for (std::size_t l = 0; l < sizeof(Mask) / sizeof(std::int64_t); ++l)
             any |= below[l];
-        if (any)
-            for (int j = 0; j < block; ++j)
+        if (!any)
+            continue;
+        for (int j = 0; j < block; ++j)
+            if (near[j] < screen)
                 insert(joining ? near[j] : std::max(near[j], T(0)), start + j, k, index, best);
     }
     move<T, joining>(from + start, x + start, q, n - start, near);

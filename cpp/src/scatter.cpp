@@ -29,7 +29,7 @@ constexpr std::int64_t narrow = 256;          // columns up to which threads sha
 constexpr std::int64_t most_strands = 16;     // each has accumulators of its own
 constexpr std::int64_t strand_sums = 1 << 16; // and sums
 constexpr std::int64_t most_left = 4;         // panels multiplied with one right panel while it is in cache
-constexpr std::int64_t private_bytes = 1 << 19, shared_bytes = 1 << 22; // of a packed chunk: by cache size
+constexpr std::int64_t private_bytes = 1 << 19, shared_bytes = 1 << 21; // of a packed chunk: by cache size
 constexpr double thread_work = 1 << 24; // products below which waking another thread costs more than it saves
 constexpr std::int64_t least_rows = 512, most_rows = 4096; // of a chunk
 

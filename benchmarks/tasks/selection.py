@@ -37,11 +37,11 @@ def lowdim(data: Rows, name: str, size: int, direction: str) -> Any:
     return SequentialSelector(_estimator(name), n_features=size, direction=direction).fit(*data)
 
 
-def sklearn(data: Rows, name: str, size: int, direction: str) -> Any:
+def sklearn(data: Rows, name: str, size: int, direction: str, n_jobs: int | None = None) -> Any:
     from sklearn.feature_selection import SequentialFeatureSelector
 
     return SequentialFeatureSelector(
-        _estimator(name), n_features_to_select=size, direction=direction, cv=5, n_jobs=-1
+        _estimator(name), n_features_to_select=size, direction=direction, cv=5, n_jobs=n_jobs
     ).fit(*data)
 
 
@@ -61,7 +61,11 @@ def _task(label: str, title: str, data: Any, name: str, size: int, direction: st
         f"selection-{label}",
         f"Selection, {title}",
         data,
-        {"lowdim": System(partial(lowdim, **terms)), "scikit-learn": System(partial(sklearn, **terms), once=True)},
+        {
+            "lowdim": System(partial(lowdim, **terms)),
+            "scikit-learn": System(partial(sklearn, **terms), once=True),
+            "scikit-learn n_jobs=-1": System(partial(sklearn, **terms, n_jobs=-1), once=True),
+        },
         partial(score, name=name, data=data),
         "score",
         warm_up=None,

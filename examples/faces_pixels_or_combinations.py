@@ -37,7 +37,7 @@ def main(out: str | Path = OUT) -> None:
     axes[1].imshow(X.mean(axis=0).reshape(32, 32), cmap="gray")
     axes[1].scatter(order % 32, order // 32, c=np.arange(len(order)), cmap="autumn", s=28, edgecolor="black", lw=0.5)
     axes[1].set(xticks=[], yticks=[])
-    axes[1].set_title("The pixels selected, on the mean face, first ones red", fontsize=11, loc="left")
+    axes[1].set_title("Pixels selected, first ones red", fontsize=11, loc="left")
     figure.savefig(out, dpi=110)
     print(Path(out).resolve())
 

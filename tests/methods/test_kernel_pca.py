@@ -262,9 +262,48 @@ def test_exact_passes_mend_a_coarse_approximation(rng):
 
 
 def test_a_tolerance_out_of_reach_is_told(monkeypatch, rng):
-    monkeypatch.setattr("lowdim.solve.cholesky.MOST", 30)
+    for module in ("solve.cholesky", "methods.kernel_pca"):
+        monkeypatch.setattr(f"lowdim.{module}.MOST", 30)
     with pytest.warns(UserWarning, match=r"30 landmarks leave 0\.\d+ of the trace out, more than tol=0.01.*Pass rank="):
         KernelPCA(2, gamma=5.0, approximation="rpcholesky", random_state=0).fit(rng.normal(size=(200, 5)))
+
+
+@pytest.mark.parametrize("approximation", ["rpcholesky", "nystroem"])
+def test_float32_landmarks_beyond_the_rank_do_no_harm(approximation):
+    X = np.random.default_rng(0).normal(size=(1000, 5)).astype(np.float32)
+    exact = KernelPCA(3, gamma=0.05).fit(X)
+    model = KernelPCA(3, gamma=0.05, approximation=approximation, rank=300, random_state=0).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=5e-4)
+    assert (model.eigenvalues_ < exact.eigenvalues_ * (1 + 1e-6)).all()
+    assert 0 < model.approximation_error_ < 5e-3
+
+
+def test_a_tolerance_below_rounding_is_told(iris):
+    with pytest.warns(UserWarning, match=r"more than tol=1e-06, and the rest is rounding of float32. Pass float64"):
+        KernelPCA(2, approximation="rpcholesky", tol=1e-6, random_state=0).fit(iris.astype(np.float32))
+
+
+@pytest.mark.parametrize("approximation", ["rpcholesky", "nystroem"])
+def test_functions_that_are_no_kernels_are_refused_by_approximations(approximation, rng):
+    def jitter(A, B):
+        return A @ B.T + (0.1 * np.eye(len(A)) if A.shape == B.shape and np.array_equal(A, B) else 0)
+
+    X = rng.normal(size=(150, 5))
+    with pytest.raises(ValueError, match=r"k\(x, x\) alike in every block; got .* alone and .*approximation=None"):
+        KernelPCA(2, kernel=jitter, approximation=approximation, rank=50).fit(X)
+    indefinite = KernelPCA(2, kernel=lambda A, B: np.tanh(0.5 * A @ B.T + 0.1), approximation=approximation, rank=100)
+    with pytest.raises(ValueError, match=r"needs a (positive semidefinite kernel|kernel with k\(x, x\) ≥ 0)"):
+        indefinite.fit(X)
+
+
+@pytest.mark.parametrize("approximation", [None, "rpcholesky", "nystroem"])
+@pytest.mark.parametrize("refine", [0, 1])
+def test_a_kernel_of_zeros_gives_zeros(approximation, refine):
+    for kernel, X in (("linear", np.ones((20, 3))), ("cosine", np.zeros((20, 3)))):
+        model = KernelPCA(2, kernel=kernel, approximation=approximation, refine=refine, random_state=0)
+        assert not model.fit_transform(X).any()
+        assert not model.transform(X[:4]).any()
+        assert not model.eigenvalues_.any()
 
 
 # Pre-images

@@ -18,7 +18,7 @@ from lowdim.methods.base import fitting
 from lowdim.methods.kernel import KernelReducer
 from lowdim.relate.centring import CentredProduct, centre, demand_finite_kernel
 from lowdim.relate.kernels import NAMES, TILE, Kernel, Rows
-from lowdim.solve.cholesky import MOST, LowRank, pivoted_cholesky
+from lowdim.solve.cholesky import MOST, LowRank, nystroem, pivoted_cholesky
 from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
 from lowdim.solve.signs import signs
 from lowdim.work import memory
@@ -278,23 +278,41 @@ class KernelPCA(KernelReducer):
                 f"KernelPCA: approximation='{self.approximation}' needs a kernel with k(x, x) ≥ 0; got "
                 f"{diagonal.min():g}. Use approximation=None."
             )
+        if callable(self.kernel):
+            some = np.arange(min(64, n - 1))
+            self._demand_one_diagonal(diagonal[some], kernel.block(A[some], A)[some, some], float(diagonal.max()))
         buffer = np.empty((min(n, 128), n), A.X.dtype)
-        low = pivoted_cholesky(
+        find = nystroem if self.approximation == "nystroem" else pivoted_cholesky
+        low = find(
             lambda S: kernel.block(A[S], A, out=buffer[: len(S)]),
             diagonal,
             rank=None if self.rank is None else int(self.rank),
             tol=float(self.tol),
             seed=seed,
             least=2 * int(self.n_components),
-            uniform=self.approximation == "nystroem",
+            positive=kernel.positive,
         )
         if self.rank is None and low.error > self.tol:
+            why, what = f"the search stops at {MOST:,}", "Pass rank= to go on, raise tol, or use refine=1."
+            if len(low.pivots) < min(n, MOST) or len(low.pivots) == n:
+                why, what = f"the rest is rounding of {A.X.dtype}", "Pass float64, raise tol, or use refine=1."
             warnings.warn(
                 f"KernelPCA: {len(low.pivots):,} landmarks leave {low.error:.2g} of the trace out, more than tol="
-                f"{self.tol:g}, and the search stops at {MOST:,}. Pass rank= to go on, raise tol, or use refine=1.",
+                f"{self.tol:g}, and {why}. {what}",
                 stacklevel=6,
             )
         return low
+
+    def _demand_one_diagonal(self, alone: NDArray, within: NDArray, largest: float) -> None:
+        """Refuse a function whose ``k(x, x)`` depends on the rows around x: no search for landmarks would end."""
+        apart = np.abs(alone - within)
+        if apart.max() > 30 * float(np.sqrt(np.finfo(within.dtype).eps)) * largest:
+            i = int(apart.argmax())
+            raise ValueError(
+                f"KernelPCA: approximation='{self.approximation}' needs a function that gives k(x, x) alike in every "
+                f"block; got {alone[i]:g} for row {i} alone and {within[i]:g} within a block. Let it look at each pair "
+                "of rows by itself, or use approximation=None."
+            )
 
     def _inverse_roots(self, values: NDArray, A: Rows) -> NDArray:
         """``1/√λ``, and 0 where λ is zero up to rounding, or negative."""

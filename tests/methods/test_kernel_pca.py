@@ -150,6 +150,18 @@ def test_what_does_not_fit_is_computed_anew_and_is_the_same(rng, monkeypatch):
     assert free.solver_ == "matrix_free"
 
 
+def test_what_lapack_has_no_room_for_goes_to_the_krylov_method(rng, monkeypatch):
+    X = rng.normal(size=(1500, 3))
+    monkeypatch.setenv("LOWDIM_MEMORY", "45M")  # 18 MB a matrix, of which LAPACK takes three
+    assert KernelPCA(2, random_state=0).fit(X).solver_ == "krylov"
+    with pytest.raises(MemoryError, match=r"solver='dense' .*needs 51.5 MB"):  # float64 inside, at this size
+        KernelPCA(2, solver="dense").fit(X.astype(np.float32))
+    monkeypatch.setenv("LOWDIM_MEMORY", "60M")
+    assert KernelPCA(2, random_state=0).fit(X).solver_ == "dense"
+    with pytest.raises(MemoryError, match=r"solver='dense' .*needs 68.7 MB"):  # all vectors, for their number
+        KernelPCA(2, kernel="sigmoid", solver="dense").fit(X)
+
+
 # Sparse data, integers, odd matrices
 
 
@@ -213,6 +225,31 @@ def test_the_number_of_negative_eigenvalues_is_stated_where_all_are_known(iris):
     K = -rbf_kernel(iris, gamma=0.1)
     with pytest.warns(UserWarning, match=r"1?\d\d eigenvalues are negative"):
         KernelPCA(1, kernel="precomputed").fit(K)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_the_number_of_negative_eigenvalues_does_not_depend_on_that_of_components(k):
+    K, H = np.diag([3.0, 2.0, -1.0, -2.0, -3.0, -4.0]), np.eye(6) - 1 / 6
+    several = int((np.linalg.eigvalsh(H @ K @ H) < -1e-9).sum())
+    with pytest.warns(UserWarning, match=rf"indefinite: {several} eigenvalues are negative"):
+        KernelPCA(k, kernel="precomputed").fit(K)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_rounding_of_float32_is_no_negative_eigenvalue(solver, rng):
+    X = (rng.normal(size=(500, 3)) + 100).astype(np.float32)  # values of 30,000, of which centring leaves few
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KernelPCA(2, kernel="precomputed", solver=solver, random_state=0).fit(X @ X.T)
+
+
+@pytest.mark.parametrize("options", [*({"solver": s} for s in SOLVERS), {"approximation": "rpcholesky"}])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_constant_kernel_has_no_components_for_new_rows_either(options, dtype, rng):
+    for kernel in ("cosine", "poly"):
+        model = KernelPCA(2, kernel=kernel, random_state=0, **options)
+        assert not model.fit_transform(np.ones((50, 3), dtype)).any()
+        assert not model.transform(rng.normal(size=(5, 3)).astype(dtype)).any()
 
 
 # Approximations
@@ -439,8 +476,43 @@ def test_precomputed_matrices_are_checked(iris):
     with pytest.raises(ValueError, match=r"inverse=True needs the rows themselves.*got kernel='precomputed'"):
         KernelPCA(kernel="precomputed", inverse=True).fit(K)
     model = KernelPCA(kernel="precomputed").fit(K)
-    with pytest.raises(ValueError, match="4 features, but KernelPCA is expecting 150"):
+    with pytest.raises(ValueError, match=r"4 features, but KernelPCA is expecting 150 .*training rows: .*\(m, 150\)"):
         model.transform(iris)
+
+
+def test_refusals_for_a_given_matrix_advise_what_it_can_have(monkeypatch):
+    K = np.eye(1000)
+    monkeypatch.setenv("LOWDIM_MEMORY", "10M")
+    with pytest.raises(MemoryError, match=r"Use solver='krylov', which makes no copy\.$"):
+        KernelPCA(2, kernel="precomputed", solver="dense").fit(K)
+    monkeypatch.setenv("LOWDIM_MEMORY", "1M")
+    with pytest.raises(MemoryError, match=r"Lower n_components\.$"):
+        KernelPCA(2, kernel="precomputed").fit(K)
+
+
+def test_refusals_of_a_search_by_tolerance_do_not_speak_of_a_rank_given(monkeypatch, rng):
+    X = rng.normal(size=(5000, 30))
+    monkeypatch.setenv("LOWDIM_MEMORY", "10M")
+    with pytest.raises(MemoryError, match=r"rank 128 for 5,000 rows needs .*Pass a smaller rank=\."):
+        KernelPCA(2, approximation="rpcholesky").fit(X)
+    monkeypatch.setenv("LOWDIM_MEMORY", "23M")
+    with pytest.raises(MemoryError, match=r"A factor of rank [34]\d\d needs .*Raise tol, or pass a smaller rank=\."):
+        KernelPCA(2, gamma=1.0, approximation="rpcholesky", random_state=0).fit(X)
+    with pytest.raises(MemoryError, match=r"rank 50 for .*Lower rank"):  # room for the landmarks, not for a tile
+        KernelPCA(2, approximation="rpcholesky", rank=50, refine=1).fit(X)
+
+
+@pytest.mark.parametrize("approximation", [None, "rpcholesky"])
+def test_kernels_that_cannot_compare_scores_are_refused_before_the_fit(approximation, iris):
+    weights = np.arange(1.0, 5.0)
+    for options, words in (
+        ({"kernel": "sigmoid"}, "got kernel='sigmoid', which may have negative"),
+        ({"kernel": lambda A, B: (A * weights) @ B.T}, r"got a function that fails on rows of 2"),
+        ({"kernel": "poly", "coef0": -1.0}, "got kernel='poly'"),
+    ):
+        with pytest.raises(ValueError, match=rf"inverse=True needs .*{words}.*inverse=False"):
+            KernelPCA(2, inverse=True, approximation=approximation, **options).fit(iris)
+    KernelPCA(2, inverse=True, kernel=lambda A, B: rbf_kernel(A, B), approximation=approximation).fit(iris)
 
 
 def test_inverse_needs_to_be_asked_for_and_dense(iris):

@@ -20,7 +20,7 @@ from lowdim.work.random import stream
 
 _BLOCK = 128  # proposals at a time
 _COLUMNS = 8192  # multiplied at a time
-_FLOOR = 1e4  # of a pivot, in roundings of the largest diagonal entry: smaller ones would magnify what rounding left
+_FLOOR = 1e3  # of a pivot, in roundings of the largest diagonal entry: smaller ones would magnify what rounding left
 _BELOW = 30.0  # roots of the rounding below zero from which a matrix counts as indefinite
 MOST = 5000  # rank at which a search by tolerance stops
 
@@ -183,7 +183,8 @@ def _inverse_root(A: NDArray[np.float64], dtype: np.dtype, positive: bool) -> ND
         values, U = sl.eigh((A + A.T) / 2, driver="evd", check_finite=False)
     if not positive:
         _demand_positive(float(values[0]), values[-1:], dtype)
-    some = values > len(A) * float(np.finfo(dtype).eps) * values[-1]
+    # Rounding one value by ε max k(x, x) moves no eigenvalue by more than |S| times that; values are a few ulp off.
+    some = values > 4 * len(A) * float(np.finfo(dtype).eps) * float(np.diagonal(A).max())
     return np.asarray(U[:, some] / np.sqrt(values[some]))
 
 

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import KernelPCA as Peer
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import lowdim
@@ -401,6 +404,15 @@ def test_the_bandwidth_of_pre_images_is_the_one_resolved(iris, tmp_path):
 )
 def test_scikit_learn_finds_nothing_to_complain_about_in_variants(options):
     check_estimator(KernelPCA(random_state=0, **options), on_skip=None)
+
+
+def test_parameters_of_approximations_may_stay_set_without_one_as_in_a_grid(iris):
+    grid = GridSearchCV(
+        make_pipeline(KernelPCA(2, rank=20, refine=1, solver="krylov", random_state=0), LinearRegression()),
+        {"kernelpca__approximation": [None, "rpcholesky", "nystroem"]},
+        error_score="raise",
+    )
+    assert np.isfinite(grid.fit(iris, iris[:, 0]).cv_results_["mean_test_score"]).all()
 
 
 def test_a_stored_map_with_gaps_is_refused(iris):

@@ -407,7 +407,7 @@ class KernelPCA(KernelReducer):
         tile = item * min(n, TILE) ** 2
         if self.approximation is not None:
             rank = min(n, max(2 * k, 128)) if self.rank is None else int(self.rank)
-            needed = rows + item * (n * (rank + 2 * 128) + rank * min(n, 8192)) + 24 * rank**2
+            needed = rows + item * (n * (rank + 2 * 128) + rank * min(n, 8192)) + 40 * rank**2
             needed += (tile + 8 * n * 12 * k) if self.refine else 0
             what = f"KernelPCA: rank {rank:,} for {n:,} rows"
             memory.require(needed, what, "Pass a smaller rank=." if self.rank is None else "Lower rank.")

@@ -7,13 +7,14 @@ so that one eigendecomposition of their own block can leave out what is rounding
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from lowdim.solve.eigen import eigh_top
+from lowdim.solve.eigen import direct, eigh_top
 from lowdim.work import jobs, memory
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
@@ -179,8 +180,8 @@ def _nothing(rows: Callable[[NDArray[np.int64]], NDArray], n: int) -> LowRank:
 
 def _inverse_root(A: NDArray[np.float64], dtype: np.dtype, positive: bool) -> NDArray[np.float64]:
     """W (s, r) with ``W Wᵀ`` the pseudo-inverse of ``A``, without eigenvalues that are rounding in ``dtype``."""
-    with jobs.alone():
-        values, U = sl.eigh((A + A.T) / 2, driver="evd", check_finite=False)
+    with jobs.alone() if direct(len(A), 1) else nullcontext():
+        values, U = sl.eigh((A + A.T) / 2, driver="evd", overwrite_a=True, check_finite=False)
     if not positive:
         _demand_positive(float(values[0]), values[-1:], dtype)
     # Rounding one value by ε max k(x, x) moves no eigenvalue by more than |S| times that; values are a few ulp off.

@@ -133,7 +133,7 @@ def nystroem(
     """The same from ``rank`` rows S drawn uniformly: ``F = Λ^−½ Uᵀ K[S]`` with ``K[S, S] = U Λ Uᵀ``.
 
     Eigenvalues that are rounding are left out, so F may have fewer rows than S. With ``rank`` None the rows grow by
-    a quarter (128 at the least) until ``tol`` is met.
+    half (128 at the least) until ``tol`` is met.
 
     >>> K = np.array([[4.0, 2.0], [2.0, 1.0]])
     >>> found = nystroem(lambda S: K[S], np.diag(K), rank=2, tol=0.0, seed=0)
@@ -149,7 +149,7 @@ def nystroem(
     C, have = np.empty((0, 0)), 0
     with stage("landmarks", total=most) as tick:
         while True:
-            grown = max(least, have + min(_BLOCK, max(1, most // 4)), have + have // 4)
+            grown = max(least, have + min(_BLOCK, max(1, most // 4)), have + have // 2)
             size = min(most, grown) if rank is None else most
             if rank is None and have:
                 _demand_room(C.itemsize * n * (size + 2 * _BLOCK), free, size)

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import KernelPCA as Peer
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import lowdim
@@ -150,6 +153,18 @@ def test_what_does_not_fit_is_computed_anew_and_is_the_same(rng, monkeypatch):
     assert free.solver_ == "matrix_free"
 
 
+def test_what_lapack_has_no_room_for_goes_to_the_krylov_method(rng, monkeypatch):
+    X = rng.normal(size=(1500, 3))
+    monkeypatch.setenv("LOWDIM_MEMORY", "45M")  # 18 MB a matrix, of which LAPACK takes three
+    assert KernelPCA(2, random_state=0).fit(X).solver_ == "krylov"
+    with pytest.raises(MemoryError, match=r"solver='dense' .*needs 51.5 MB"):  # float64 inside, at this size
+        KernelPCA(2, solver="dense").fit(X.astype(np.float32))
+    monkeypatch.setenv("LOWDIM_MEMORY", "60M")
+    assert KernelPCA(2, random_state=0).fit(X).solver_ == "dense"
+    with pytest.raises(MemoryError, match=r"solver='dense' .*needs 68.7 MB"):  # all vectors, for their number
+        KernelPCA(2, kernel="sigmoid", solver="dense").fit(X)
+
+
 # Sparse data, integers, odd matrices
 
 
@@ -215,6 +230,31 @@ def test_the_number_of_negative_eigenvalues_is_stated_where_all_are_known(iris):
         KernelPCA(1, kernel="precomputed").fit(K)
 
 
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_the_number_of_negative_eigenvalues_does_not_depend_on_that_of_components(k):
+    K, H = np.diag([3.0, 2.0, -1.0, -2.0, -3.0, -4.0]), np.eye(6) - 1 / 6
+    several = int((np.linalg.eigvalsh(H @ K @ H) < -1e-9).sum())
+    with pytest.warns(UserWarning, match=rf"indefinite: {several} eigenvalues are negative"):
+        KernelPCA(k, kernel="precomputed").fit(K)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_rounding_of_float32_is_no_negative_eigenvalue(solver, rng):
+    X = (rng.normal(size=(500, 3)) + 100).astype(np.float32)  # values of 30,000, of which centring leaves few
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KernelPCA(2, kernel="precomputed", solver=solver, random_state=0).fit(X @ X.T)
+
+
+@pytest.mark.parametrize("options", [*({"solver": s} for s in SOLVERS), {"approximation": "rpcholesky"}])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_constant_kernel_has_no_components_for_new_rows_either(options, dtype, rng):
+    for kernel in ("cosine", "poly"):
+        model = KernelPCA(2, kernel=kernel, random_state=0, **options)
+        assert not model.fit_transform(np.ones((50, 3), dtype)).any()
+        assert not model.transform(rng.normal(size=(5, 3)).astype(dtype)).any()
+
+
 # Approximations
 
 
@@ -262,9 +302,50 @@ def test_exact_passes_mend_a_coarse_approximation(rng):
 
 
 def test_a_tolerance_out_of_reach_is_told(monkeypatch, rng):
-    monkeypatch.setattr("lowdim.solve.cholesky.MOST", 30)
+    for module in ("solve.cholesky", "methods.kernel_pca"):
+        monkeypatch.setattr(f"lowdim.{module}.MOST", 30)
     with pytest.warns(UserWarning, match=r"30 landmarks leave 0\.\d+ of the trace out, more than tol=0.01.*Pass rank="):
         KernelPCA(2, gamma=5.0, approximation="rpcholesky", random_state=0).fit(rng.normal(size=(200, 5)))
+
+
+@pytest.mark.parametrize("approximation", ["rpcholesky", "nystroem"])
+def test_float32_landmarks_beyond_the_rank_do_no_harm(approximation):
+    X = np.random.default_rng(0).normal(size=(1000, 5)).astype(np.float32)
+    exact = KernelPCA(3, gamma=0.05).fit(X)
+    model = KernelPCA(3, gamma=0.05, approximation=approximation, rank=300, random_state=0).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=5e-4)
+    assert (model.eigenvalues_ < exact.eigenvalues_ * (1 + 1e-6)).all()
+    assert 0 < model.approximation_error_ < 5e-3
+
+
+def test_a_tolerance_below_rounding_is_told(iris):
+    with pytest.warns(UserWarning, match=r"more than tol=1e-06, and the rest is rounding of float32. Pass float64"):
+        KernelPCA(2, approximation="rpcholesky", tol=1e-6, random_state=0).fit(iris.astype(np.float32))
+
+
+@pytest.mark.parametrize("approximation", ["rpcholesky", "nystroem"])
+def test_functions_that_are_no_kernels_are_refused_by_approximations(approximation, rng):
+    def jitter(A, B):
+        return A @ B.T + (0.1 * np.eye(len(A)) if A.shape == B.shape and np.array_equal(A, B) else 0)
+
+    X = rng.normal(size=(150, 5))
+    with pytest.raises(ValueError, match=r"k\(x, x\) alike in every block; got .* alone and .*approximation=None"):
+        KernelPCA(2, kernel=jitter, approximation=approximation, rank=50).fit(X)
+    indefinite = KernelPCA(2, kernel=lambda A, B: np.tanh(0.5 * A @ B.T + 0.1), approximation=approximation, rank=100)
+    with pytest.raises(ValueError, match=r"needs a (positive semidefinite kernel|kernel with k\(x, x\) ≥ 0)"):
+        indefinite.fit(X)
+
+
+@pytest.mark.parametrize("approximation", [None, "rpcholesky", "nystroem"])
+@pytest.mark.parametrize("refine", [0, 1])
+def test_a_kernel_of_zeros_gives_zeros(approximation, refine):
+    for kernel, X in (("linear", np.ones((20, 3))), ("cosine", np.zeros((20, 3)))):
+        model = KernelPCA(2, kernel=kernel, approximation=approximation, refine=refine, random_state=0)
+        assert not model.fit_transform(X).any()
+        assert not model.transform(X[:4]).any()
+        assert not model.eigenvalues_.any()
+        back = model.set_params(inverse=True).fit(X).inverse_transform(np.zeros((2, 2)))
+        np.testing.assert_allclose(back, X[:2], atol=1e-12)  # all that is known is the mean
 
 
 # Pre-images
@@ -323,6 +404,15 @@ def test_the_bandwidth_of_pre_images_is_the_one_resolved(iris, tmp_path):
 )
 def test_scikit_learn_finds_nothing_to_complain_about_in_variants(options):
     check_estimator(KernelPCA(random_state=0, **options), on_skip=None)
+
+
+def test_parameters_of_approximations_may_stay_set_without_one_as_in_a_grid(iris):
+    grid = GridSearchCV(
+        make_pipeline(KernelPCA(2, rank=20, refine=1, solver="krylov", random_state=0), LinearRegression()),
+        {"kernelpca__approximation": [None, "rpcholesky", "nystroem"]},
+        error_score="raise",
+    )
+    assert np.isfinite(grid.fit(iris, iris[:, 0]).cv_results_["mean_test_score"]).all()
 
 
 def test_a_stored_map_with_gaps_is_refused(iris):
@@ -400,8 +490,43 @@ def test_precomputed_matrices_are_checked(iris):
     with pytest.raises(ValueError, match=r"inverse=True needs the rows themselves.*got kernel='precomputed'"):
         KernelPCA(kernel="precomputed", inverse=True).fit(K)
     model = KernelPCA(kernel="precomputed").fit(K)
-    with pytest.raises(ValueError, match="4 features, but KernelPCA is expecting 150"):
+    with pytest.raises(ValueError, match=r"4 features, but KernelPCA is expecting 150 .*training rows: .*\(m, 150\)"):
         model.transform(iris)
+
+
+def test_refusals_for_a_given_matrix_advise_what_it_can_have(monkeypatch):
+    K = np.eye(1000)
+    monkeypatch.setenv("LOWDIM_MEMORY", "10M")
+    with pytest.raises(MemoryError, match=r"Use solver='krylov', which makes no copy\.$"):
+        KernelPCA(2, kernel="precomputed", solver="dense").fit(K)
+    monkeypatch.setenv("LOWDIM_MEMORY", "1M")
+    with pytest.raises(MemoryError, match=r"Lower n_components\.$"):
+        KernelPCA(2, kernel="precomputed").fit(K)
+
+
+def test_refusals_of_a_search_by_tolerance_do_not_speak_of_a_rank_given(monkeypatch, rng):
+    X = rng.normal(size=(5000, 30))
+    monkeypatch.setenv("LOWDIM_MEMORY", "10M")
+    with pytest.raises(MemoryError, match=r"rank 128 for 5,000 rows needs .*Pass a smaller rank=\."):
+        KernelPCA(2, approximation="rpcholesky").fit(X)
+    monkeypatch.setenv("LOWDIM_MEMORY", "23M")
+    with pytest.raises(MemoryError, match=r"A factor of rank [34]\d\d needs .*Raise tol, or pass a smaller rank=\."):
+        KernelPCA(2, gamma=1.0, approximation="rpcholesky", random_state=0).fit(X)
+    with pytest.raises(MemoryError, match=r"rank 50 for .*Lower rank"):  # room for the landmarks, not for a tile
+        KernelPCA(2, approximation="rpcholesky", rank=50, refine=1).fit(X)
+
+
+@pytest.mark.parametrize("approximation", [None, "rpcholesky"])
+def test_kernels_that_cannot_compare_scores_are_refused_before_the_fit(approximation, iris):
+    weights = np.arange(1.0, 5.0)
+    for options, words in (
+        ({"kernel": "sigmoid"}, "got kernel='sigmoid', which may have negative"),
+        ({"kernel": lambda A, B: (A * weights) @ B.T}, r"got a function that fails on rows of 2"),
+        ({"kernel": "poly", "coef0": -1.0}, "got kernel='poly'"),
+    ):
+        with pytest.raises(ValueError, match=rf"inverse=True needs .*{words}.*inverse=False"):
+            KernelPCA(2, inverse=True, approximation=approximation, **options).fit(iris)
+    KernelPCA(2, inverse=True, kernel=lambda A, B: rbf_kernel(A, B), approximation=approximation).fit(iris)
 
 
 def test_inverse_needs_to_be_asked_for_and_dense(iris):

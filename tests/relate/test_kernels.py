@@ -116,3 +116,26 @@ def test_matrices_that_are_no_gram_matrices_are_refused(rng):
     K[70, 3] += 0.1
     with pytest.raises(ValueError, match=r"K\[70, 3\]"):
         demand_gram(K, "KernelPCA")
+
+
+def test_functions_of_single_rows_and_sparse_values_are_told_what_to_do(rng):
+    X = rng.normal(size=(9, 5))
+    with pytest.raises(ValueError, match=r"blocks of 4 and 3 rows .*got ValueError \(.*For a function of two single"):
+        demand_kernel_function(lambda a, b: np.exp(-np.square(a - b).sum()), X)
+    with pytest.raises(ValueError, match=r"got a sparse csr_array\. Return its \.toarray\(\)"):
+        demand_kernel_function(lambda A, B: sp.csr_array(A @ B.T), X)
+    with pytest.raises(ValueError, match=r"got NaN or infinity"):
+        demand_kernel_function(lambda A, B: np.full((len(A), len(B)), np.nan), X)
+
+
+def test_the_median_distance_is_that_of_rows_that_differ():
+    X = np.array([[0.0]] * 20 + [[2.0]])
+    assert resolve_gamma(X, "median", seed=0) == pytest.approx(1 / 8)
+    assert resolve_gamma(np.ones((5, 2)), "median", seed=0) == 1.0
+
+
+def test_a_small_asymmetry_is_stated_as_a_difference():
+    K = np.ones((4, 4))
+    K[2, 1] += 1e-8
+    with pytest.raises(ValueError, match=r"K\[1, 2\] = 1 and K\[2, 1\] = 1, 1e-08 apart"):
+        demand_gram(K, "KernelPCA")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from lowdim.solve import cholesky
-from lowdim.solve.cholesky import pivoted_cholesky
+from lowdim.solve.cholesky import nystroem, pivoted_cholesky
 
 
 def decaying_gram(n=300, rate=0.9, seed=0):
@@ -11,7 +11,8 @@ def decaying_gram(n=300, rate=0.9, seed=0):
 
 
 def factor(K, uniform=False, **options):
-    return pivoted_cholesky(lambda S: K[S].copy(), np.diag(K).copy(), uniform=uniform, **{"seed": 0, **options})
+    find = nystroem if uniform else pivoted_cholesky
+    return find(lambda S: K[S].copy(), np.diag(K).copy(), **{"seed": 0, **options})
 
 
 @pytest.mark.parametrize("uniform", [False, True])
@@ -26,7 +27,7 @@ def test_factor_is_nystroems_and_the_error_is_the_trace_left(uniform, dtype):
     tol = 1e-4 if dtype == "float32" else 1e-10
     np.testing.assert_allclose(F.T @ F, nystroem, atol=tol)
     assert low.error == pytest.approx(np.trace(K - F.T @ F) / np.trace(K), abs=tol)
-    np.testing.assert_allclose(np.tril(F[:, S], -1), 0, atol=tol)  # upper triangular at the pivots
+    np.testing.assert_allclose(low.dual(np.eye(40)).T @ K[S], F, atol=10 * tol)
 
 
 @pytest.mark.parametrize("uniform", [False, True])
@@ -59,7 +60,15 @@ def test_it_ends_where_the_rank_does():
     low = factor(X @ X.T, rank=50, tol=0.1)
     assert len(low.pivots) == 3
     np.testing.assert_allclose(low.factor.T @ low.factor, X @ X.T, atol=1e-10)
-    assert len(factor(np.zeros((5, 5)), rank=3, tol=0.1).pivots) == 0
+
+
+@pytest.mark.parametrize("uniform", [False, True])
+def test_a_matrix_of_zeros_has_a_factor_of_zeros(uniform):
+    low = factor(np.zeros((5, 5), np.float32), uniform, rank=3, tol=0.1)
+    assert low.factor.dtype == np.float32
+    assert not low.factor.any()
+    assert not low.dual(low.eigenpairs(2)[1]).any()
+    assert low.error == 0
 
 
 def test_a_search_by_tolerance_has_an_end(monkeypatch):
@@ -84,3 +93,39 @@ def test_same_seed_same_pivots_and_others_with_another():
     K = decaying_gram()
     np.testing.assert_array_equal(factor(K, rank=20, tol=0.1).pivots, factor(K, rank=20, tol=0.1).pivots)
     assert factor(K, rank=20, tol=0.1, seed=1).pivots.tolist() != factor(K, rank=20, tol=0.1).pivots.tolist()
+
+
+@pytest.mark.parametrize("uniform", [False, True])
+@pytest.mark.parametrize("gamma", [0.01, 0.05, 0.2])
+@pytest.mark.parametrize("rank", [300, 600])
+def test_float32_never_takes_rounding_for_a_direction(uniform, gamma, rank):
+    X = np.random.default_rng(0).normal(size=(600, 5))
+    K = np.exp(-gamma * np.square(X[:, None] - X).sum(axis=2))
+    low = factor(K.astype(np.float32), uniform, rank=rank, tol=0.1)
+    F = low.factor.astype(float)
+    assert np.linalg.eigvalsh(K - F.T @ F)[0] > -5e-4  # of 600
+    assert low.error == pytest.approx(np.trace(K - F.T @ F) / len(K), abs=1e-5)
+    assert 0 < low.error < 0.03
+
+
+@pytest.mark.parametrize("uniform", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_indefinite_matrices_are_refused(uniform, dtype, rng):
+    X = rng.normal(size=(200, 5))
+    K = np.abs(np.tanh(0.5 * X @ X.T + 0.1)).astype(dtype)
+    with pytest.raises(ValueError, match=r"needs a positive semidefinite kernel; got .*Use approximation=None"):
+        factor(K, uniform, rank=100, tol=0.1)
+
+
+def test_a_diagonal_that_the_rows_do_not_have_ends_the_search(rng):
+    X = rng.normal(size=(100, 3))
+    K = X @ X.T
+    low = pivoted_cholesky(lambda S: K[S].copy(), np.diag(K) + 0.1, rank=50, tol=0.1, seed=0)
+    assert len(low.pivots) == 3
+
+
+@pytest.mark.parametrize("uniform", [False, True])
+def test_a_search_by_tolerance_counts_all_rows_against_the_memory(uniform, monkeypatch):
+    monkeypatch.setenv("LOWDIM_MEMORY", "7M")  # 458 rows of 2,000 numbers, 256 of them to work with
+    with pytest.raises(MemoryError, match=r"A factor of rank 2\d\d needs .*Raise tol, or pass a smaller rank="):
+        factor(np.eye(2000), uniform, rank=None, tol=0.01)

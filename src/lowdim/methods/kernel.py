@@ -76,6 +76,21 @@ class KernelReducer(Reducer):
         if np.shape(self._offset) != shape[1:] or (self.kernel != "precomputed" and basis[1] != self.n_features_in_):
             raise ValueError(f"the map from {self.n_features_in_} features to {shape[1]} components has gaps")
 
+    def _new_rows(self, X: Any) -> Any:
+        """Rows for ``transform``, through the gate."""
+        if self.kernel != "precomputed":
+            return gate.rows(self, X, reset=False, sparse=True)
+        try:
+            return gate.rows(self, X, reset=False)
+        except ValueError as error:
+            text, width = str(error).removesuffix(" Pass the columns that fit saw."), "features, but"
+            if width not in text:
+                raise
+            raise ValueError(
+                f"{text} kernel='precomputed' needs the kernel's values between the m new rows and the "
+                f"{self.n_features_in_} training rows: pass an array (m, {self.n_features_in_})."
+            ) from None
+
     @applying
     def transform(self, X: Any) -> NDArray:
         """Scores of the rows of ``X``.
@@ -91,7 +106,7 @@ class KernelReducer(Reducer):
         array (n_samples, n_components)
             The scores, float32 for float32 and small integers, float64 otherwise.
         """
-        X = gate.rows(self, X, reset=False, sparse=self.kernel != "precomputed")
+        X = self._new_rows(X)
         kernel, dtype, out = self._kernel(), self.dual_coef_.dtype, float_dtype(X.dtype)
         if self.kernel != "precomputed" and sp.issparse(X) != sp.issparse(self._basis):
             X = X.toarray() if sp.issparse(X) else sp.csr_array(X)

@@ -17,8 +17,8 @@ from lowdim.data import gate, options
 from lowdim.methods.base import fitting
 from lowdim.methods.kernel import KernelReducer
 from lowdim.relate.centring import CentredProduct, centre, demand_finite_kernel
-from lowdim.relate.kernels import NAMES, TILE, Kernel, Rows
-from lowdim.solve.cholesky import MOST, LowRank, pivoted_cholesky
+from lowdim.relate.kernels import NAMES, TILE, Kernel, Rows, demand_kernel_function
+from lowdim.solve.cholesky import MOST, LowRank, nystroem, pivoted_cholesky
 from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
 from lowdim.solve.signs import signs
 from lowdim.work import memory
@@ -63,15 +63,19 @@ class KernelPCA(KernelReducer):
         None is exact. The others keep ``rank`` landmarks, in memory that grows with n only: chosen by randomly
         pivoted Cholesky, or uniformly.
     rank : int or None
-        Number of landmarks; None adds them until ``tol`` is met (5,000 at the most).
+        Number of landmarks; None adds them until ``tol`` is met (5,000 at the most). Without an approximation it has
+        no effect; the same goes for ``tol`` and ``refine``.
     tol : float
-        Share of the kernel's trace that an approximation may leave out, where ``rank`` is None.
+        Share of the trace of the kernel matrix that an approximation may leave out, where ``rank`` is None. That is
+        the matrix before centring: where its mean is large (a wide rbf, all values near 1), so is the trace, and what
+        is left out may be all of the variance. Lower ``tol`` there; docs/maths/kernel_pca.md has an example.
     refine : int
         After an approximation, this many exact passes over the kernel, computed block by block. Each costs n² d; new
         rows are then compared with all training rows.
     solver : {"auto", "dense", "krylov", "matrix_free"}
         How exact components are found: LAPACK on the stored matrix; products with the stored matrix; products with
-        blocks computed anew at each pass, for matrices that do not fit. docs/maths/kernel_pca.md has the rule.
+        blocks computed anew at each pass, for matrices that do not fit. docs/maths/kernel_pca.md has the rule. With an
+        approximation it has no effect.
     inverse : bool
         Also learn pre-images, for ``inverse_transform``.
     ridge : float
@@ -96,8 +100,9 @@ class KernelPCA(KernelReducer):
     landmarks_ : array (rank,) or None
         Training rows that the approximation was built on.
     approximation_error_ : float
-        Share of the trace of the kernel matrix that the landmarks leave out; 0 if exact. No eigenvalue is too low by
-        more than this share of the trace, but each may be by much of its own size: ``refine`` mends that.
+        Share of the trace of the kernel matrix, before centring, that the landmarks leave out; 0 if exact. No
+        eigenvalue is too low by more than this share of that trace, but each may be by much of its own size:
+        ``refine`` mends that.
     residual_ : float or None
         Largest ``‖K_c u − λ u‖`` relative to the first eigenvalue; None where no exact product was made.
     solver_ : str
@@ -224,6 +229,7 @@ class KernelPCA(KernelReducer):
         n, k = len(A), int(self.n_components)
         if self.solver_ == "dense":
             whole = kernel.gram(A).astype(np.float64 if direct(n, 1) else A.X.dtype, copy=False)
+            size = max(float(whole.max()), -float(whole.min()))
             means = centre(whole)
             pairs = eigh_top(whole, k if kernel.positive else n)
             del whole
@@ -234,6 +240,8 @@ class KernelPCA(KernelReducer):
             some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
             sample = kernel.block(A[some], A) if K is None else K[some]
             demand_finite_kernel(sample)
+            size = max(float(sample.max()), -float(sample.min()))
+            size = max(size, 0.0 if K is None else float(np.abs(np.diagonal(K)).max()))
             tol = _RESIDUAL[A.X.dtype.name]
             start = leading_span(sample, width)
             pairs = eigh_top_operator(apply, n, k, seed=seed, tol=tol, start=start, costly=True)
@@ -241,9 +249,10 @@ class KernelPCA(KernelReducer):
             del K, apply
         self.residual_ = pairs.residual
         if not kernel.positive:
-            self._report_negative(pairs.values[k:], pairs.lowest, float(pairs.values[0]))
+            noise = 20 * float(np.finfo(A.X.dtype).eps) * np.sqrt(n) * size  # of values rounded one by one
+            self._report_negative(pairs.values, pairs.lowest, noise)
         values, vectors, product_ = pairs.values[:k], pairs.vectors[:, :k], pairs.product[:, :k]
-        inverse = self._inverse_roots(values, A)
+        inverse = self._inverse_roots(values, A, size)
         dual = (vectors - vectors.mean(axis=0)) * inverse
         scores = product_ * inverse
         return _Found(np.where(inverse > 0, values, 0.0), vectors, dual, means.rows @ dual, scores, A)
@@ -251,10 +260,12 @@ class KernelPCA(KernelReducer):
     def _low_rank(self, kernel: Kernel, A: Rows, seed: int) -> _Found:
         """Eigenpairs of ``H Fᵀ F H`` with ``K ≈ Fᵀ F``, improved by exact passes where asked for."""
         k = int(self.n_components)
-        low = self._landmarks(kernel, A, seed)
+        diagonal = kernel.diagonal(A)
+        size = float(diagonal.max())
+        low = self._landmarks(kernel, A, diagonal, seed)
         self.landmarks_, self.approximation_error_ = low.pivots, low.error
         values, V, scores, offset = low.eigenpairs(2 * k if self.refine else k)
-        inverse = self._inverse_roots(values, A)
+        inverse = self._inverse_roots(values, A, size)
         if not self.refine or not inverse.any():
             some = inverse > 0
             values, V, scores, offset = values * some, low.dual(V * some), scores * some, offset * some
@@ -265,49 +276,71 @@ class KernelPCA(KernelReducer):
         self.residual_ = better.residual
         lack = [(0, 0), (0, k - len(better.values))]
         values, left, right = np.pad(better.values, lack[1]), np.pad(better.left, lack), np.pad(better.right, lack)
-        inverse = self._inverse_roots(values, A)
+        inverse = self._inverse_roots(values, A, size)
         dual = (right - right.mean(axis=0)) * inverse
         values = np.where(inverse > 0, values, 0.0)
         return _Found(values, left, dual, apply.means.rows @ dual, left * np.sqrt(values), A)
 
-    def _landmarks(self, kernel: Kernel, A: Rows, seed: int) -> LowRank:
+    def _landmarks(self, kernel: Kernel, A: Rows, diagonal: NDArray[np.float64], seed: int) -> LowRank:
         n = len(A)
-        diagonal = kernel.diagonal(A)
         if diagonal.min() < 0 or not np.isfinite(diagonal).all():
             raise ValueError(
                 f"KernelPCA: approximation='{self.approximation}' needs a kernel with k(x, x) ≥ 0; got "
                 f"{diagonal.min():g}. Use approximation=None."
             )
+        if callable(self.kernel):
+            some = np.arange(min(64, n - 1))
+            self._demand_one_diagonal(diagonal[some], kernel.block(A[some], A)[some, some], float(diagonal.max()))
         buffer = np.empty((min(n, 128), n), A.X.dtype)
-        low = pivoted_cholesky(
+        find = nystroem if self.approximation == "nystroem" else pivoted_cholesky
+        low = find(
             lambda S: kernel.block(A[S], A, out=buffer[: len(S)]),
             diagonal,
             rank=None if self.rank is None else int(self.rank),
             tol=float(self.tol),
             seed=seed,
             least=2 * int(self.n_components),
-            uniform=self.approximation == "nystroem",
+            positive=kernel.positive,
         )
         if self.rank is None and low.error > self.tol:
+            why, what = f"the search stops at {MOST:,}", "Pass rank= to go on, raise tol, or use refine=1."
+            if len(low.pivots) < min(n, MOST) or len(low.pivots) == n:
+                why, what = f"the rest is rounding of {A.X.dtype}", "Pass float64, raise tol, or use refine=1."
             warnings.warn(
                 f"KernelPCA: {len(low.pivots):,} landmarks leave {low.error:.2g} of the trace out, more than tol="
-                f"{self.tol:g}, and the search stops at {MOST:,}. Pass rank= to go on, raise tol, or use refine=1.",
+                f"{self.tol:g}, and {why}. {what}",
                 stacklevel=6,
             )
         return low
 
-    def _inverse_roots(self, values: NDArray, A: Rows) -> NDArray:
-        """``1/√λ``, and 0 where λ is zero up to rounding, or negative."""
-        some = values > max(float(values.max(initial=0.0)) * _NOTHING[A.X.dtype.name], 0.0)
+    def _demand_one_diagonal(self, alone: NDArray, within: NDArray, largest: float) -> None:
+        """Refuse a function whose ``k(x, x)`` depends on the rows around x: no search for landmarks would end."""
+        apart = np.abs(alone - within)
+        if apart.max() > 30 * float(np.sqrt(np.finfo(within.dtype).eps)) * largest:
+            i = int(apart.argmax())
+            raise ValueError(
+                f"KernelPCA: approximation='{self.approximation}' needs a function that gives k(x, x) alike in every "
+                f"block; got {alone[i]:g} for row {i} alone and {within[i]:g} within a block. Let it look at each pair "
+                "of rows by itself, or use approximation=None."
+            )
+
+    def _inverse_roots(self, values: NDArray, A: Rows, size: float) -> NDArray:
+        """``1/√λ``, and 0 where λ is negative, or zero up to the rounding of kernel values of this ``size``."""
+        rounding = len(A) * float(np.finfo(A.X.dtype).eps) * size
+        some = values > max(float(values.max(initial=0.0)) * _NOTHING[A.X.dtype.name], rounding)
         return np.where(some, 1.0 / np.sqrt(np.where(some, values, 1.0)), 0.0)
 
-    def _report_negative(self, rest: NDArray, lowest: float, first: float) -> None:
-        if lowest >= -1e-6 * max(abs(first), abs(lowest)):
+    def _report_negative(self, values: NDArray, lowest: float, noise: float) -> None:
+        """Warn of negative eigenvalues beyond ``noise``; the dense solver knows them all and can say how many."""
+        first = float(values[0])
+        noise = max(noise, 1e-6 * max(abs(first), abs(lowest)))
+        if lowest >= -noise:
             return
-        several = int(np.count_nonzero(rest < -1e-6 * abs(first)))
+        several = int(np.count_nonzero(values < -noise)) if self.solver_ == "dense" else 0
+        what = "1 eigenvalue is" if several == 1 else f"{several or 'some'} eigenvalues are"
         warnings.warn(
-            f"KernelPCA: the kernel is indefinite: {several if several else 'some'} eigenvalues are negative, down to "
-            f"{lowest:.3g} (the largest is {first:.3g}). They are dropped, since no map has negative squared lengths.",
+            f"KernelPCA: the kernel is indefinite: {what} negative, down to {lowest:.3g} (the largest is {first:.3g}). "
+            "They are dropped, since no map has negative squared lengths.",
             stacklevel=6,
         )
 
@@ -334,6 +367,8 @@ class KernelPCA(KernelReducer):
                 f"KernelPCA: inverse=True needs the rows themselves, dense, to learn pre-images from; got {came}. "
                 "Pass dense rows, or inverse=False."
             )
+        if self.inverse:
+            self._demand_kernel_of_scores(X)
         if self.approximation is None:
             return
         if self.kernel in ("precomputed", "sigmoid") or (self.kernel == "poly" and self.coef0 < 0):
@@ -347,30 +382,54 @@ class KernelPCA(KernelReducer):
                 f"KernelPCA: rank must be from n_components to n_samples ({k} to {n}); got {self.rank}. Change it."
             )
 
+    def _demand_kernel_of_scores(self, X: NDArray) -> None:
+        """Refuse kernels that cannot compare scores, which pre-images are regressed on."""
+        came, k = "", int(self.n_components)
+        if callable(self.kernel):
+            rows = np.resize(X[:4].astype(float_dtype(X.dtype)), (4, k))
+            try:
+                demand_kernel_function(self.kernel, rows - rows.mean())  # of both signs, as scores are
+            except ValueError as error:
+                came = f"a function that fails on rows of {k}: {error}"
+        elif not Kernel(self.kernel, 1.0, int(self.degree), float(self.coef0)).positive:
+            came = f"kernel='{self.kernel}', which may have negative eigenvalues"
+        if came:
+            raise ValueError(
+                "KernelPCA: inverse=True needs a positive semidefinite kernel that also takes rows of n_components "
+                f"scores; got {came}. Use a kernel such as 'rbf', or inverse=False."
+            )
+
     def _chosen_solver(self, X: Any) -> str:
         """Solver by size and memory; what it needs is asked for here, before any work."""
         (n, d), k, item = X.shape, int(self.n_components), float_dtype(X.dtype).itemsize
-        rows = 0 if self.kernel == "precomputed" else item * (X.nnz * 2 if sp.issparse(X) else n * d)
+        given = self.kernel == "precomputed"
+        rows = 0 if given else item * (X.nnz * 2 if sp.issparse(X) else n * d)
+        tile = item * min(n, TILE) ** 2
         if self.approximation is not None:
-            rank = 2 * k if self.rank is None else int(self.rank)
-            needed = rows + item * n * (rank + 2 * 128) + 24 * rank**2
-            memory.require(needed, f"KernelPCA: rank {rank:,} for {n:,} rows", "Lower rank.")
+            rank = min(n, max(2 * k, 128)) if self.rank is None else int(self.rank)
+            needed = rows + item * (n * (rank + 2 * 128) + rank * min(n, 8192)) + 40 * rank**2
+            needed += (tile + 8 * n * 12 * k) if self.refine else 0
+            what = f"KernelPCA: rank {rank:,} for {n:,} rows"
+            memory.require(needed, what, "Pass a smaller rank=." if self.rank is None else "Lower rank.")
             return str(self.approximation)
-        square = 0 if self.kernel == "precomputed" else item * n * n
+        positive = Kernel(self.kernel, 1.0, int(self.degree), float(self.coef0)).positive
         basis = 8 * n * (block_sizes(n, k, costly=True)[1] + 4 * k)
+        squares = 3 if positive and k <= n // 3 else 4  # all vectors, and what LAPACK divides and conquers in
+        figures = {
+            "dense": rows + squares * (8 if direct(n, 1) else item) * n * n,
+            "krylov": rows + basis + (0 if given else item * n * n),
+            "matrix_free": rows + basis + (0 if given else tile),
+        }
         solver = self.solver
         if solver == "auto":
-            fits = rows + square + basis <= memory.available()
-            solver = "matrix_free" if not fits else "dense" if direct(n, k) else "krylov"
-        what = f"KernelPCA: solver='{solver}' for {n:,} rows"
-        if solver == "dense":
-            memory.require(rows + 3 * max(square, item * n * n), f"{what} (the kernel matrix and LAPACK's)", _INSTEAD)
-        elif solver == "krylov":
-            memory.require(rows + square + basis, f"{what} (the kernel matrix and {k} components)", _INSTEAD)
-        else:
-            memory.require(
-                rows + basis + item * TILE**2, what, "Lower n_components, or use approximation='rpcholesky'."
-            )
+            order = ("dense", "krylov") if direct(n, k) else ("krylov",)
+            free = memory.available()
+            solver = next((name for name in order if figures[name] <= free), "matrix_free")
+        parts = {"dense": " (the kernel matrix and LAPACK's)", "krylov": f" (the kernel matrix and {k} components)"}
+        instead = _INSTEAD if solver != "matrix_free" else "Lower n_components, or use approximation='rpcholesky'."
+        if given:  # the matrix is there, and no approximation reads it
+            instead = "Use solver='krylov', which makes no copy." if solver == "dense" else "Lower n_components."
+        memory.require(figures[solver], f"KernelPCA: solver='{solver}' for {n:,} rows{parts.get(solver, '')}", instead)
         if self.inverse:
             what = f"KernelPCA: inverse=True (the kernel between the scores of {n:,} rows)"
             memory.require(rows + item * n * n, what, "Use approximation='rpcholesky', whose pre-images need n only.")

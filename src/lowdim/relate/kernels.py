@@ -26,6 +26,7 @@ _STRIP = 1024  # rows of a Gram matrix computed at a time
 TILE = 4096  # side of the blocks that products without a stored matrix are made of
 _STRIP_BYTES = 2**26  # of kernel values between new rows and old ones
 _SAMPLE = 1000  # rows whose pairs give the median distance
+_OF_ROWS = "For a function of two single rows pass lambda A, B: np.array([[f(a, b) for b in B] for a in A])."
 _PILOT = 1024  # rows whose mean is near enough to that of all
 
 
@@ -47,7 +48,9 @@ def resolve_gamma(X: Any, gamma: float | str, seed: int) -> float:
         if len(chosen) > _SAMPLE:
             chosen = np.sort(stream(seed, "median distance").choice(len(chosen), _SAMPLE, replace=False))
         rows = X[chosen].toarray() if sp.issparse(X) else X[chosen]
-        spread = 2 * float(np.median(pdist(rows.astype(np.float64)))) ** 2
+        apart = pdist(rows.astype(np.float64))
+        apart = apart[apart > 0]  # where most rows coincide the median would be 0, which says nothing of the others
+        spread = 2 * float(np.median(apart)) ** 2 if len(apart) else 0.0
     return 1.0 / spread if spread > 0 else 1.0
 
 
@@ -236,17 +239,29 @@ def _city_block(A: Any, B: Any, out: NDArray) -> None:
         _native.manhattan(A, block, out[:, rows], n_threads=jobs.current())
 
 
+def _not_of_blocks(shape: tuple[int, int], came: str, instead: str) -> str:
+    return (
+        f"kernel: a function must take blocks of {shape[0]} and {shape[1]} rows and return finite numbers of shape "
+        f"{shape}; got {came}. {instead}"
+    )
+
+
 def _called(function: Callable[[Any, Any], Any], A: Any, B: Any) -> NDArray:
     """What a user's function gives, once it is what it should be."""
-    K = np.asarray(function(A, B))
-    if K.shape != (A.shape[0], B.shape[0]) or K.dtype.kind not in "fiub" or not np.isfinite(K).all():
-        came = f"shape {K.shape}" if K.shape != (A.shape[0], B.shape[0]) else f"type {K.dtype}"
-        came = "NaN or infinity" if K.dtype.kind == "f" and not np.isfinite(K).all() else came
-        raise ValueError(
-            f"kernel: a function must take blocks of {A.shape[0]} and {B.shape[0]} rows and return finite numbers of "
-            f"shape {(A.shape[0], B.shape[0])}; got {came}. For a function of two single rows pass "
-            "lambda A, B: np.array([[f(a, b) for b in B] for a in A])."
-        )
+    shape = (A.shape[0], B.shape[0])
+    try:
+        K = function(A, B)
+    except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:
+        raise ValueError(_not_of_blocks(shape, f"{type(error).__name__} ({error})", _OF_ROWS)) from error
+    if sp.issparse(K):
+        raise ValueError(_not_of_blocks(shape, f"a sparse {type(K).__name__}", "Return its .toarray()."))
+    K = np.asarray(K)
+    if K.shape != shape:
+        raise ValueError(_not_of_blocks(shape, f"shape {K.shape}", _OF_ROWS))
+    if K.dtype.kind not in "fiub":
+        raise ValueError(_not_of_blocks(shape, f"type {K.dtype}", "Return real numbers."))
+    if not np.isfinite(K).all():
+        raise ValueError(_not_of_blocks(shape, "NaN or infinity", "Scale the data, or mend the function."))
     return K.astype(A.dtype, copy=False)
 
 
@@ -279,6 +294,6 @@ def demand_gram(K: Any, name: str) -> None:
             i, j = np.unravel_index(int(apart.argmax()), apart.shape)
             raise ValueError(
                 f"{name}: kernel='precomputed' needs a symmetric matrix; got K[{start + i}, {j}] = "
-                f"{K[start + i, j]:g} and K[{j}, {start + i}] = {K[j, start + i]:g}. "
+                f"{K[start + i, j]:g} and K[{j}, {start + i}] = {K[j, start + i]:g}, {worst:.3g} apart. "
                 "Pass (K + K.T) / 2 if the difference means nothing."
             )

@@ -57,6 +57,6 @@ def landmark_ridge(blocks: Iterable[tuple[NDArray, NDArray]], core: NDArray, rid
         ZZ -= count * np.outer(k_mean, k_mean)
         ZT = ZT - count * np.outer(k_mean, t_mean)
         ZZ += ridge * (abs(float(np.diag(core).mean() - k_mean.mean())) or 1.0) * core
-        ZZ.flat[:: r + 1] += 1e-10 * float(np.trace(ZZ)) / r
+        ZZ.flat[:: r + 1] += 1e-10 * float(np.trace(ZZ)) / r or 1.0  # where all is 0, so are the weights
         weights = sl.solve(ZZ, ZT, assume_a="sym", check_finite=False)
     return Ridge(weights, t_mean - k_mean @ weights)

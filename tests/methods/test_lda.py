@@ -261,3 +261,21 @@ def test_one_class_a_row_and_one_feature_work():
     lda = LDA().fit(np.array([[0.0], [1.0], [5.0], [6.0]]), [0, 0, 1, 1])
     assert lda.transform([[3.0]]).shape == (1, 1)
     assert lda.eigenvalues_[0] == pytest.approx(25.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("offset", [1e7, -3e7, 1e9])
+def test_where_the_data_lie_does_not_matter(solver, offset, dtype):
+    X, y = load_iris(return_X_y=True)
+    X = np.rint(X * 16).astype(dtype)  # whole numbers: exact beside the offset
+    plain, moved = LDA(solver=solver).fit(X, y), LDA(solver=solver).fit(X + dtype(offset), y)
+    np.testing.assert_allclose(moved.eigenvalues_, plain.eigenvalues_, rtol=1e-6)
+    np.testing.assert_allclose(moved.components_, plain.components_, rtol=1e-5, atol=1e-7)
+
+
+def test_times_in_seconds_count_as_others_do(rng):
+    y = np.repeat([0, 1], 200)
+    days = 86400 * (rng.normal(size=400) + 3 * y)
+    lda = LDA().fit(np.column_stack([1.7e9 + days, rng.normal(size=400)]), y)
+    assert lda.eigenvalues_[0] == pytest.approx(LDA().fit(days[:, None], y).eigenvalues_[0], rel=0.05)

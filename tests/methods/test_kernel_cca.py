@@ -38,10 +38,31 @@ def test_curves_are_found_that_lines_miss(rng):
 
 def test_a_full_rank_kernel_without_ridge_warns(rng):
     X, Y = rng.normal(size=(25, 3)), rng.normal(size=(25, 2))
-    with pytest.warns(UserWarning, match="every correlation is 1.*Pass a ridge"):
+    with pytest.warns(UserWarning, match="got 24 and 24, so 24 of the correlations are 1 .*Pass a ridge"):
         cca = KernelCCA(3, gamma=1.0, ridge=0.0).fit(X, Y)
     np.testing.assert_allclose(cca.correlations_, 1.0, atol=1e-6)
     assert KernelCCA(3, gamma=1.0, ridge=0.1).fit(X, Y).correlations_[0] < 0.999
+
+
+def test_views_that_must_overlap_warn(rng):
+    X, Y = rng.normal(size=(30, 25)), rng.normal(size=(30, 6))
+    for name, cca in (("KernelCCA", KernelCCA(kernel="linear", ridge=0.0)), ("CCA", CCA())):
+        with pytest.warns(UserWarning, match=f"^{name}: .* = 29; got 25 and 6, so 2 of the correlations are 1") as told:
+            cca.fit(X, Y)
+        assert told[0].filename == __file__
+        np.testing.assert_allclose(cca.correlations_[:2], 1.0, atol=1e-6)
+        assert cca.correlations_[2] < 0.9999
+        type(cca)(ridge=0.1).fit(X, Y)
+        cca.fit(X[:, :23], Y)  # 29 in all: nothing is forced
+
+
+def test_lists_are_views_too(rng):
+    X, Y = related(rng)
+    cca = KernelCCA(2).fit(X.tolist(), Y.tolist())
+    for a, b in zip(cca.transform(X.tolist(), Y.tolist()), cca.transform(X, Y), strict=True):
+        np.testing.assert_array_equal(a, b)
+    cca = KernelCCA(1).fit(X, Y[:, :1])  # one column is a view, not a mistake
+    np.testing.assert_array_equal(cca.transform(X, Y[:, :1])[1], cca.transform(X, Y[:, 0])[1])
 
 
 def test_correlations_fall_and_lie_between_0_and_1(rng):

@@ -74,3 +74,14 @@ def test_wrong_labels_and_priors_are_refused():
         KLExpansion(priors=[0.5, 0.5, 0.5]).fit(X, y)
     with pytest.raises(ValueError, match=r"at most .* = 4; got 5"):
         KLExpansion(5).fit(X, y)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("offset", [1e7, -3e7])
+def test_where_the_data_lie_does_not_matter(rng, wide, offset):
+    y = np.arange(30) % 3
+    X = np.rint(rng.normal(size=(30, 50 if wide else 5)) * np.linspace(200, 50, 50 if wide else 5)) + 40.0 * y[:, None]
+    plain, moved = KLExpansion(4).fit(X, y), KLExpansion(4).fit(X + offset, y)
+    np.testing.assert_allclose(moved.eigenvalues_, plain.eigenvalues_, rtol=1e-6)
+    np.testing.assert_allclose(moved.components_, plain.components_, atol=1e-5)
+    np.testing.assert_allclose(moved.score_variance_, plain.score_variance_, rtol=1e-5)

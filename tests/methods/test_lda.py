@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.linalg as sl
 from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
@@ -219,7 +220,7 @@ def test_faces_in_few_rows_of_many_pixels_are_told_apart():
     ("params", "words"),
     [
         ({"n_components": 3}, r"at most .* = 2 \(3 classes, 4 features\); got 3.*Lower"),
-        ({"priors": [0.5, 0.6, -0.1]}, "≥ 0 and add up to 1"),
+        ({"priors": [0.5, 0.6, -0.1]}, "never negative; got -0.1 for class 2"),
         ({"priors": [0.5, 0.2, 0.1]}, "add up to 0.8"),
         ({"priors": [0.5, 0.5]}, "one number for each of the 3 classes; got 2"),
         ({"priors": "equal"}, "priors must be"),
@@ -237,10 +238,12 @@ def test_impossible_parameters_are_refused(params, words):
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (lambda y: np.zeros(150), "at least two classes.*got 1 class"),
+        (lambda y: np.zeros(150), r"at least two classes.*got 1 class \(0.0\)"),
         (lambda y: y[:-1], "one label for each of the 150 rows.*got 149"),
         (lambda y: np.where(y == 1, np.nan, y), r"label for every row; got NaN.*row 50 \(50 in all\)"),
         (lambda y: np.array([*y[:-1], None], dtype=object), "row 149"),
+        (lambda y: pd.Series([*map(str, y[:-1]), None], dtype="string"), r"NaN.*row 149 \(1 in all\)"),
+        (lambda y: pd.Series([*y[:-1], None], dtype="Int64"), r"NaN.*row 149 \(1 in all\)"),
         (lambda y: y + np.linspace(0, 0.5, 150), "y must hold labels"),
         (lambda y: None, "requires y"),
     ],
@@ -251,13 +254,33 @@ def test_impossible_labels_are_refused(damage, words):
         LDA().fit(X, damage(y))
 
 
-def test_classes_without_spread_are_refused_with_the_way_out():
-    X, y = np.repeat(np.eye(3), 4, axis=0), np.repeat([0, 1, 2], 4)
-    with pytest.raises(ValueError, match=r"rank 0.*shrinkage=0\.1"):
-        LDA(2).fit(X, y)
+@pytest.mark.parametrize("shrinkage", [None, 0.1, "auto"])
+@pytest.mark.parametrize("wide", [False, True])
+def test_classes_without_spread_are_refused_with_the_way_out(rng, wide, shrinkage):
+    X, y = (rng.random((3, 5)), np.arange(3)) if wide else (np.repeat(np.eye(3), 4, axis=0), np.repeat([0, 1, 2], 4))
+    with pytest.raises(ValueError, match="no feature varies within any class. Pass several rows of each class"):
+        LDA(2, shrinkage=shrinkage).fit(X, y)
 
 
 def test_one_class_a_row_and_one_feature_work():
     lda = LDA().fit(np.array([[0.0], [1.0], [5.0], [6.0]]), [0, 0, 1, 1])
     assert lda.transform([[3.0]]).shape == (1, 1)
     assert lda.eigenvalues_[0] == pytest.approx(25.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("offset", [1e7, -3e7, 1e9])
+def test_where_the_data_lie_does_not_matter(solver, offset, dtype):
+    X, y = load_iris(return_X_y=True)
+    X = np.rint(X * 16).astype(dtype)  # whole numbers: exact beside the offset
+    plain, moved = LDA(solver=solver).fit(X, y), LDA(solver=solver).fit(X + dtype(offset), y)
+    np.testing.assert_allclose(moved.eigenvalues_, plain.eigenvalues_, rtol=1e-6)
+    np.testing.assert_allclose(moved.components_, plain.components_, rtol=1e-5, atol=1e-7)
+
+
+def test_times_in_seconds_count_as_others_do(rng):
+    y = np.repeat([0, 1], 200)
+    days = 86400 * (rng.normal(size=400) + 3 * y)
+    lda = LDA().fit(np.column_stack([1.7e9 + days, rng.normal(size=400)]), y)
+    assert lda.eigenvalues_[0] == pytest.approx(LDA().fit(days[:, None], y).eigenvalues_[0], rel=0.05)

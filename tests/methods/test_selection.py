@@ -195,8 +195,11 @@ def test_a_failing_candidate_is_skipped_with_a_warning():
 
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([X, np.full(150, 7.0)])
-    with pytest.warns(UserWarning, match=r"feature 4 could not be scored and was skipped \(LinAlgError: a constant"):
+    with pytest.warns(
+        UserWarning, match=r"feature 4 could not be scored and was skipped \(LinAlgError: a constant"
+    ) as told:
         chosen = SequentialSelector(Touchy(), n_features=2).fit(X, y)
+    assert told[0].filename == __file__
     assert not chosen.support_[4]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -209,10 +212,15 @@ def test_a_failing_candidate_is_skipped_with_a_warning():
 def test_a_constant_column_does_not_stop_lda():
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([np.zeros(150), X])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with pytest.warns(UserWarning, match="feature 0 could not be scored and was skipped"):
         chosen = SequentialSelector(LinearDiscriminantAnalysis(), n_features=2).fit(X, y)
     assert not chosen.support_[0]
+    splits = list(StratifiedKFold(3).split(X, y))
+    for solver in ("svd", "lsqr"):  # no division by the spread of nothing; warnings are errors here
+        rule = LinearDiscriminantAnalysis(solver=solver)
+        quick = criterion_for(rule, X, y, splits, None, check_scoring(rule)).quick
+        quick.around([0, 1], [[2], [3]], True)
+        quick.around([0, 1, 2], [[0], [1]], False)
 
 
 def test_ties_go_to_the_lowest_index():
@@ -270,6 +278,22 @@ def test_sparse_rows_stay_sparse():
         ({"groups": [0, 1]}, "one label for each of the 4 features; got 2"),
         ({"cv": 1}, "cv must be"),
         ({"estimator": "lda"}, "estimator must be"),
+        ({"keep": [None]}, "keep must name features.*got None"),
+        ({"keep": [1.5]}, r"keep must name features.*got 1\.5"),
+        ({"keep": [True, False]}, "keep as a mask must have one flag for each of the 4 features; got 2"),
+        ({"groups": [0, 1, 2, np.nan]}, "groups must have a number or text for every feature; got nan"),
+        ({"groups": [0, 1, 2, [3]]}, r"groups must have a number or text for every feature; got \[3\]"),
+        ({"cv": []}, "at least one pair of .* rows; got cv=\\[\\]"),
+        ({"cv": [1, 2]}, "cv must be able to split the 150 rows.*Pass a number"),
+        ({"cv": [([0, 1, 60], [150])]}, "positions from 0 to 149.*from 150 to 150 in fold 0"),
+        ({"cv": [([0, 1, 60], [])]}, r"positions from 0 to 149.*shape \(0,\) in fold 0"),
+        ({"cv": GroupKFold(3)}, r"fit\(X, y, groups=…\)"),
+        ({"estimator": KNeighborsClassifier(0)}, "estimator must have parameters.*'n_neighbors'.*Got 0"),
+        ({"estimator": KNeighborsClassifier(2.5)}, r"estimator must have parameters.*'n_neighbors'.*Got 2\.5"),
+        ({"estimator": Ridge(-1.0)}, "estimator must have parameters.*'alpha'"),
+        ({"estimator": LinearDiscriminantAnalysis(solver="foo")}, "estimator must have parameters.*'solver'"),
+        ({"scoring": "acuracy"}, "scoring must be the name.*got 'acuracy'. Did you mean 'accuracy'"),
+        ({"scoring": "zzz"}, "get_scorer_names"),
         ({"cv": 200}, r"cv must be able to split the 150 rows; got cv=200"),
     ],
 )
@@ -284,3 +308,52 @@ def test_impossible_targets_are_refused():
         SequentialSelector().fit(X, y[1:])
     with pytest.raises(ValueError, match="value for every row; got 1 NaN"):
         SequentialSelector().fit(X, np.append(y[:-1], np.nan))
+    for classifier in (KNeighborsClassifier(), LinearDiscriminantAnalysis(), GaussianNB()):
+        with pytest.raises(ValueError, match="must hold labels for .*, a classifier.*continuous.*pass a regressor"):
+            SequentialSelector(classifier).fit(X, X[:, 0] + 0.5)
+    for text in (y.astype(str), y.astype(str).astype(object)):
+        with pytest.raises(ValueError, match="must hold numbers for LinearRegression, a regressor; got .* such as '0'"):
+            SequentialSelector(LinearRegression()).fit(X, text)
+    with pytest.raises(ValueError, match="value for every row; got 1 NaN"):
+        SequentialSelector().fit(X, pd.Series([*map(str, y[:-1]), None], dtype="string"))
+    with pytest.raises(ValueError, match=r"one label for each of the 150 rows; got shape \(149,\)"):
+        SequentialSelector(cv=GroupKFold(3)).fit(X, y, groups=y[1:])
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), KNeighborsRegressor(3), Ridge()])
+def test_flags_are_numbers_to_a_regressor(estimator):
+    X, y = data("cancer")
+    flags, numbers = (SequentialSelector(estimator, n_features=2).fit(X[:, :6], t) for t in (y == 1, y * 1.0))
+    np.testing.assert_array_equal(flags.scores_, numbers.scores_)
+
+
+def test_numbers_of_numpy_count_as_numbers():
+    X, y = data("wine")
+    chosen = SequentialSelector(KNeighborsClassifier(np.int64(3)), n_features=np.int64(3), keep=np.array([1])).fit(X, y)
+    assert chosen.n_features_ == 3
+    mask = SequentialSelector(KNeighborsClassifier(3), n_features=3, keep=np.arange(13) == 1).fit(X, y)
+    np.testing.assert_array_equal(mask.support_, chosen.support_)
+
+
+def test_folds_may_be_masks():
+    X, y = data("iris")
+    test = np.arange(150) % 3 == 0
+    masks = SequentialSelector(n_features=2, cv=[(~test, test)]).fit(X, y)
+    rows = SequentialSelector(n_features=2, cv=[(np.flatnonzero(~test), np.flatnonzero(test))]).fit(X, y)
+    np.testing.assert_array_equal(masks.scores_, rows.scores_)
+
+
+def test_a_tolerance_of_its_own_means_refits():
+    X, y = data("wine")
+    rule = LinearDiscriminantAnalysis(tol=0.5)
+    splits = list(StratifiedKFold(3).split(X, y))
+    assert isinstance(criterion_for(rule, X, y, splits, None, check_scoring(rule)), Refit)
+
+
+def test_one_reason_for_all_is_told_once():
+    class Broken(GaussianNB):
+        def fit(self, X, y):
+            raise RuntimeError("out of order")
+
+    with pytest.raises(ValueError, match=r"all 4 of the first step failed alike \(RuntimeError: out of order\)"):
+        SequentialSelector(Broken(), n_features=2).fit(*load_iris(return_X_y=True))

@@ -27,7 +27,7 @@ def test_class_moments_equal_those_by_hand(n, d, dtype, weighted, seed):
     means = np.stack([A[labels == c].mean(axis=0) for c in range(3)])
     centred = (A - means[labels]) * np.sqrt(weights[labels])[:, None]
     np.testing.assert_allclose(M.weights, np.bincount(labels) * weights)
-    np.testing.assert_allclose(M.means, means, rtol=1e-5)
+    np.testing.assert_allclose(M.means, means, rtol=1e-5, atol=1e-4)
     tolerance = 1e-5 * (1 + np.abs(M.scatter).max())
     np.testing.assert_allclose(M.within(), centred.T @ centred, atol=tolerance)
     np.testing.assert_allclose(M.within() + M.between().T @ M.between(), M.scatter, atol=tolerance)
@@ -59,3 +59,20 @@ def test_constant_within_classes_is_exactly_zero():
     S = class_moments(X, labels, np.ones(2)).within()
     assert S[0, 0] == S[0, 1] == 0.0
     assert S[1, 1] > 0
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e7, -3e7, 1e9])
+def test_a_large_mean_hides_no_spread(rng, offset):
+    labels = rng.integers(0, 3, 200).astype(np.int32)
+    X = rng.integers(0, 64, (200, 4)) / 8.0 + labels[:, None]  # exact beside any of the offsets
+    expected = class_moments(X, labels, np.ones(3)).within()
+    np.testing.assert_allclose(class_moments(X + offset, labels, np.ones(3)).within(), expected, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("value", [3, 77, 254, 255])
+def test_constant_bytes_are_exactly_zero(rng, value):
+    labels = rng.integers(0, 3, 30001).astype(np.int32)
+    X = np.column_stack([np.full(30001, value), np.where(np.arange(30001) == 5, value - 1, value), labels * 80])
+    S = class_moments(X.astype(np.uint8), labels, np.full(3, 1 / 3)).within()
+    assert S[0, 0] == S[2, 2] == 0.0
+    assert S[1, 1] == pytest.approx(1 / 3, rel=1e-3)

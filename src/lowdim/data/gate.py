@@ -101,8 +101,16 @@ def weights(estimator: Any, sample_weight: Any, X: Any) -> Any:
     return checked
 
 
-def targets(estimator: Any, y: Any, X: Any) -> Any:
-    """Validated targets of the rows of ``X``: labels or numbers, one or several columns, none missing."""
+def absent(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, NaT or pandas' NA, which compares to nothing."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def targets(estimator: Any, y: Any, X: Any, *, warn: bool = True) -> Any:
+    """Validated targets of the rows of ``X``: labels or numbers, one or several columns, none missing.
+
+    One column becomes a vector, with a warning unless ``warn`` is False.
+    """
     name, n = type(estimator).__name__, X.shape[0]
     if y is None:
         raise ValueError(
@@ -110,11 +118,11 @@ def targets(estimator: Any, y: Any, X: Any) -> Any:
         )
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(y, warn=warn)
     if len(y) != n:
         raise ValueError(f"{name}: y must have one value for each of the {n:,} rows of X; got {len(y):,}. Match them.")
     bad = (
-        np.array([v is None or v != v for v in y.ravel()])
+        np.array([absent(v) for v in y.ravel()])
         if y.dtype.kind == "O"
         else ~np.isfinite(y)
         if y.dtype.kind in "fc"
@@ -130,7 +138,7 @@ def targets(estimator: Any, y: Any, X: Any) -> Any:
 def second_view(estimator: Any, y: Any, X: Any, n_columns: int | None = None) -> NDArray:
     """Validated second view (n, e) of the rows of ``X``: finite numbers; a vector is one column."""
     name = type(estimator).__name__
-    Y = targets(estimator, y, X)
+    Y = targets(estimator, y, X, warn=False)
     Y = Y[:, None] if Y.ndim == 1 else Y
     if Y.dtype.kind == "O":
         with suppress(TypeError, ValueError):

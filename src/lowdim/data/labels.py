@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from lowdim.data.gate import absent
 from lowdim.data.options import Rule
 
 
@@ -39,14 +40,14 @@ def labels(estimator: Any, y: Any, X: Any, *, several: bool = True) -> Labels:
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     if several and len(classes) < 2:
         raise ValueError(
-            f"{name}: at least two classes are needed; got 1 class ({classes[0]!r}) in {n:,} rows. "
+            f"{name}: at least two classes are needed; got 1 class ({classes[:1].tolist()[0]!r}) in {n:,} rows. "
             "Pass rows of another class, or use a method that needs no labels, such as PCA."
         )
     return Labels(classes, codes.astype(np.int32), counts)
 
 
 def _demand_present(name: str, y: NDArray[Any]) -> None:
-    missing = np.array([v is None or v != v for v in y]) if y.dtype.kind == "O" else y != y
+    missing = np.array([absent(v) for v in y]) if y.dtype.kind == "O" else y != y
     if missing.any() or (y.dtype.kind == "f" and not np.isfinite(y).all()):
         bad = missing if missing.any() else ~np.isfinite(y)
         raise ValueError(
@@ -78,9 +79,15 @@ def priors(estimator: Any, value: Any, found: Labels) -> NDArray[np.float64]:
             f"{name}: priors must have one number for each of the {n_classes} classes; got {len(given)}. "
             f"Order them as the sorted labels: {', '.join(map(str, found.classes[:10]))}."
         )
-    if not np.isfinite(given).all() or (given < 0).any() or abs(given.sum() - 1.0) > 1e-6:
+    bad = ~(np.isfinite(given) & (given >= 0))
+    if bad.any():
         raise ValueError(
-            f"{name}: priors must be ≥ 0 and add up to 1; got {value!r}, which add up to {given.sum():g}. "
+            f"{name}: priors must be finite and 0 or more, never negative; got {given[bad][0]:g} for class "
+            f"{found.classes[bad].tolist()[0]!r}. Correct it, or pass 'uniform'."
+        )
+    if abs(given.sum() - 1.0) > 1e-6:
+        raise ValueError(
+            f"{name}: priors must add up to 1; got {value!r}, which add up to {given.sum():g}. "
             "Divide them by their sum, or pass 'uniform'."
         )
     return given / given.sum()

@@ -4,6 +4,7 @@ With the covariances ``S_xx, S_yy`` of the views and ``S_xy`` between them, ``w�
 ``wᵀ(S_xx + κI)w = vᵀ(S_yy + κI)v = 1``: the singular vectors of the whitened ``S_xy`` (Hotelling 1936; Vinod 1976).
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,18 @@ from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
 
 
+def warn_of_overlap(name: str, n: int, rank: int, other: int) -> None:
+    """Warn, from ``fit``, where two views of these ranks must share directions of the n − 1 that n rows have."""
+    shared = rank + other - (n - 1)
+    if shared > 0:
+        warnings.warn(
+            f"{name}: without a ridge the ranks of the views must add up to at most n_samples - 1 = {n - 1}; got "
+            f"{rank} and {other}, so {shared} of the correlations {'is' if shared == 1 else 'are'} 1 whatever the "
+            "data. Pass a ridge, such as 1e-3, or more rows, and judge on new rows.",
+            stacklevel=4,
+        )
+
+
 class CCA(LinearReducer):
     """Canonical correlation analysis of two views.
 
@@ -28,7 +41,8 @@ class CCA(LinearReducer):
     n_components : int or None
         How many pairs of directions; None is as many as the smaller view has independent features.
     ridge : float
-        κ, added to the variances of both views; 0 is plain CCA.
+        κ, added to the variances of both views; 0 is plain CCA, which warns where views of so many features must
+        correlate, whatever the data.
     n_jobs : int or None
         Threads for kernels and BLAS; None is all cores this process may use.
     verbose : int
@@ -109,6 +123,8 @@ class CCA(LinearReducer):
         M, N = moments(X), moments(Y)
         gate.demand_finite(self, X, M.mean)
         P, Q = (self._whitening(S.scatter / n, A.dtype) for S, A in ((M, X), (N, Y)))
+        if self.ridge == 0:
+            warn_of_overlap("CCA", n, P.shape[1], Q.shape[1])
         U, rho, Vt = sl.svd(P.T @ (cross_scatter(X, Y, M.mean, N.mean) / n) @ Q, full_matrices=False)
         k = self._count(len(rho))
         W, V = (P @ U[:, :k]).T, (Q @ Vt[:k].T).T

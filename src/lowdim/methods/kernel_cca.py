@@ -5,7 +5,6 @@ with ``D = Λ^½ (Λ/n + κI)^-½`` the correlations are the singular values of 
 Hardoon, Szedmak and Shawe-Taylor 2004). The linear kernel is CCA with the same ridge.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from lowdim.data import gate, options
 from lowdim.methods.base import applying, fitting
+from lowdim.methods.cca import warn_of_overlap
 from lowdim.methods.kernel import KernelReducer
 from lowdim.relate.centring import centre
 from lowdim.relate.kernels import NAMES, Kernel, Rows, resolve_gamma
@@ -48,8 +48,8 @@ class KernelCCA(KernelReducer):
     degree, coef0 : int, float
         Of poly (``(gamma xᵀy + coef0)^degree``) and sigmoid.
     ridge : float
-        κ, added to the variances of both views. Without it a kernel that tells all rows apart finds correlations of 1
-        in anything, and warns.
+        κ, added to the variances of both views. Without it views whose ranks under the kernel add up to n or more have
+        correlations of 1 in anything; fit then warns.
     n_jobs : int or None
         Threads for kernels and BLAS; None is all cores this process may use.
     verbose : int
@@ -144,12 +144,8 @@ class KernelCCA(KernelReducer):
         self._y_shift = self._y_kernel().shift(Y)
         B = self._y_kernel().rows(Y, self._y_shift)
         view, other = self._view(kernel, A), self._view(self._y_kernel(), B)
-        if self.ridge == 0 and min(len(view.size), len(other.size)) >= n - 1:
-            warnings.warn(
-                f"KernelCCA: the kernel tells all {n} rows apart in both views; with ridge=0 every correlation is 1, "
-                "whatever the data. Pass a ridge, such as 1e-3, and judge on new rows.",
-                stacklevel=3,
-            )
+        if self.ridge == 0:
+            warn_of_overlap("KernelCCA", n, len(view.size), len(other.size))
         C = view.D[:, None] * (view.U.T @ other.U) * other.D / n
         left, rho, right = sl.svd(C, full_matrices=False, check_finite=False)
         k = self._count(len(rho))
@@ -208,7 +204,7 @@ class KernelCCA(KernelReducer):
         scores = super().transform(X)
         if y is None:
             return scores
-        Y = gate.second_view(self, y, X, n_columns=self._y_basis.shape[1])
+        Y = gate.second_view(self, y, scores, n_columns=self._y_basis.shape[1])
         kernel = self._y_kernel()
         rows = kernel.rows(Y, self._y_shift, self.y_dual_coef_.dtype)
         return scores, kernel.project(rows, kernel.as_rows(self._y_basis), self.y_dual_coef_) - self._y_offset

@@ -199,6 +199,8 @@ class LDA(LinearReducer):
         Z = Centred(X, pi @ means, scale)
         pairs = eigh_top(Z.gram(), len(X))
         inside = pairs.values > _RANGE * max(pairs.values[0], np.finfo(float).tiny)
+        if not inside.any():
+            raise _nothing_varies()
         U, size = pairs.vectors[:, inside], np.sqrt(pairs.values[inside])
         return U * size, Z.pull(U / size) / scale, ridge
 
@@ -225,12 +227,21 @@ class LDA(LinearReducer):
 
     def _count(self, limit: int, rank: int) -> int:
         """How many directions to keep, of those that ``S_w`` of this rank has."""
+        if rank == 0:
+            raise _nothing_varies()
         if rank < (self.n_components or 1):
             raise ValueError(
                 f"LDA: n_components must be at most the rank {rank} of the covariance within classes; got "
                 f"{self.n_components}. Lower it, or pass shrinkage=0.1 for rows that hardly vary within classes."
             )
         return self.n_components or min(limit, rank)
+
+
+def _nothing_varies() -> ValueError:
+    return ValueError(
+        "LDA: a feature that varies within some class is needed; got none, no feature varies within any class. Pass "
+        "several rows of each class that differ, or reduce the rows by PCA: they are told apart by any feature already."
+    )
 
 
 def _class_means(X: NDArray, found: Labels) -> NDArray:

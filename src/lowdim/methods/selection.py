@@ -7,17 +7,19 @@ Novovičová and Kittler 1994) takes steps back where that gives a better set of
 
 import warnings
 from collections.abc import Iterable
+from difflib import get_close_matches
 from importlib import import_module
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectorMixin
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import check_cv
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from lowdim.data import gate, options
 from lowdim.methods.base import Reducer, applying, fitting
@@ -87,7 +89,7 @@ class SequentialSelector(SelectorMixin, Reducer):
     groups : list of one label a feature, or None
         Features with the same label come and go together.
     keep : list of features or None
-        Features that are always chosen, by position or name.
+        Features that are always chosen, by position or name, or a mask of one flag a feature.
     n_jobs : int or None
         Threads for kernels, processes for refits; None is all cores this process may use. Results do not depend on it.
     verbose : int
@@ -187,6 +189,8 @@ class SequentialSelector(SelectorMixin, Reducer):
         kept = self._kept(names, units)
         self._size(len(units), len(kept), True)
         estimator = self.estimator if self.estimator is not None else _default(y)
+        self._demand_scorer()
+        y = _demand_fit(estimator, y)
         splits = self._splits(estimator, X, y, groups)
         with jobs.alone():  # many small products; and the same bits for any n_jobs
             path = self._search(estimator, X, y, splits, units, labels, kept)
@@ -204,11 +208,18 @@ class SequentialSelector(SelectorMixin, Reducer):
         start = kept if forward else list(range(len(units)))
         told: set[int] = set()
 
-        def failed(unit: int, why: str) -> None:
-            if unit not in told:
-                told.add(unit)
-                text = f"SequentialSelector: feature {labels[unit]!r} could not be scored and was skipped ({why})."
-                warnings.warn(f"{text} Check the column, or leave it out.", stacklevel=5)
+        def failed(reasons: dict[int, str], all_did: bool) -> None:
+            if all_did and not told and len(set(reasons.values())) == 1 and (len(reasons) > 1 or not start):
+                raise ValueError(
+                    f"SequentialSelector: {type(estimator).__name__} must be able to fit and score some candidate; all "
+                    f"{len(reasons)} of the first step failed alike ({next(iter(reasons.values()))}). Check the "
+                    "estimator, the scoring, y and cv."
+                )
+            for unit in [u for u in reasons if u not in told]:
+                text = f"feature {labels[unit]!r} could not be scored and was skipped ({reasons[unit]})."
+                # From here over _next, run, _search, fit and its wrapper to the caller.
+                warnings.warn(f"SequentialSelector: {text} Check the column, or leave it out.", stacklevel=7)
+            told.update(reasons)
 
         if start:
             outcome = criterion.score([f for u in start for f in units[u]])
@@ -229,7 +240,7 @@ class SequentialSelector(SelectorMixin, Reducer):
         if self.n_features != "auto":
             fits = [s for s in path if s.chosen and (self.n_features == "best" or len(s.chosen) == self.n_features)]
             best = max(fits, key=lambda s: (round(s.score, 12), -len(s.chosen)), default=path[0])
-        if not best.chosen or (isinstance(self.n_features, int) and len(best.chosen) != self.n_features):
+        if not best.chosen or (isinstance(self.n_features, Integral) and len(best.chosen) != self.n_features):
             raise ValueError(
                 f"SequentialSelector: candidates that {estimator} can be fitted on are needed; none was left after "
                 f"{len(path[-1].chosen)} features. Check the estimator, the data and cv; the warnings say what failed."
@@ -260,6 +271,12 @@ class SequentialSelector(SelectorMixin, Reducer):
                 f"SequentialSelector: groups must have one label for each of the {len(names)} features; got "
                 f"{len(given)}. Give features of their own a label of their own."
             )
+        for one in given:
+            if not _is_label(one):
+                raise ValueError(
+                    f"SequentialSelector: groups must have a number or text for every feature; got {one!r}. "
+                    "Give features of their own a label of their own."
+                )
         labels = list(dict.fromkeys(given))
         return [[j for j, label in enumerate(given) if label == one] for one in labels], labels
 
@@ -267,14 +284,24 @@ class SequentialSelector(SelectorMixin, Reducer):
         """Units that hold a feature of ``keep``."""
         known = {str(name): j for j, name in enumerate(names)}
         features = set()
-        for one in [] if self.keep is None else self.keep:
-            place = known.get(one) if isinstance(one, str) else one if 0 <= one < len(names) else None
+        given = [] if self.keep is None else list(self.keep)
+        if given and all(isinstance(one, bool | np.bool_) for one in given):
+            if len(given) != len(names):
+                raise ValueError(
+                    f"SequentialSelector: keep as a mask must have one flag for each of the {len(names)} features; got "
+                    f"{len(given)}. Match them, or pass positions or names."
+                )
+            given = np.flatnonzero(given).tolist()
+        for one in given:
+            place = known.get(one) if isinstance(one, str) else None
+            if isinstance(one, int | np.integer) and not isinstance(one, bool) and 0 <= one < len(names):
+                place = int(one)
             if place is None:
                 raise ValueError(
                     f"SequentialSelector: keep must name features of the {len(names)} there are; got {one!r}. "
                     "Pass positions from 0, or names that the data have."
                 )
-            features.add(int(place))
+            features.add(place)
         return [u for u, unit in enumerate(units) if features & set(unit)]
 
     def _size(self, n_units: int, n_kept: int, forward: bool) -> int:
@@ -290,14 +317,43 @@ class SequentialSelector(SelectorMixin, Reducer):
         return int(self.n_features)
 
     def _splits(self, estimator: Any, X: Any, y: Any, groups: Any) -> list[tuple[NDArray, NDArray]]:
+        n = X.shape[0]
+        if groups is not None and np.shape(groups) != (n,):
+            raise ValueError(
+                f"SequentialSelector: groups of rows must have one label for each of the {n} rows; got shape "
+                f"{np.shape(groups)}. Match them: fit(X, y, groups=…)."
+            )
         try:
             splitter = check_cv(self.cv, y, classifier=is_classifier(estimator))
-            return [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
-        except ValueError as error:
+            splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
+        except (TypeError, ValueError) as error:
+            advice = (
+                "Pass the groups of the rows: fit(X, y, groups=…)."
+                if groups is None and "groups" in str(error)
+                else "Lower cv or pass more rows."
+                if isinstance(self.cv, Integral)
+                else "Pass a number, a splitter that suits the rows, or a list of (train, test) rows."
+            )
             raise ValueError(
-                f"SequentialSelector: cv must be able to split the {X.shape[0]} rows; got cv={self.cv!r}: {error} "
-                "Lower cv or pass more rows."
+                f"SequentialSelector: cv must be able to split the {n} rows; got cv={self.cv!r}: {error} {advice}"
             ) from None
+        if not splits:
+            raise ValueError(
+                f"SequentialSelector: cv must give at least one pair of (train, test) rows; got cv={self.cv!r}, which "
+                "gives none. Pass a number of folds, such as 5."
+            )
+        return [(_rows_of_fold(a, n, i), _rows_of_fold(b, n, i)) for i, (a, b) in enumerate(splits)]
+
+    def _demand_scorer(self) -> None:
+        """Refuse a name that is no scorer's, with the nearest that is."""
+        known = get_scorer_names()
+        if isinstance(self.scoring, str) and self.scoring not in known:
+            close = get_close_matches(self.scoring, known, n=1)
+            advice = f"Did you mean {close[0]!r}?" if close else "sklearn.metrics.get_scorer_names() lists them."
+            raise ValueError(
+                f"SequentialSelector: scoring must be the name of a scorer of scikit-learn or a callable; got "
+                f"{self.scoring!r}. {advice}"
+            )
 
     @applying
     def transform(self, X: Any) -> Any:
@@ -344,6 +400,58 @@ class SequentialSelector(SelectorMixin, Reducer):
 
 def _default(y: NDArray[Any]) -> Any:
     return estimator_named("linear" if type_of_target(y, raise_unknown=True).startswith("continuous") else "knn")
+
+
+def _rows_of_fold(rows: NDArray[Any], n: int, fold: int) -> NDArray[np.intp]:
+    """Positions of the rows of one half of a fold, which may come as a mask."""
+    if rows.dtype == bool and rows.shape == (n,):
+        rows = np.flatnonzero(rows)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or rows.min() < 0 or rows.max() >= n:
+        what = f"{rows.dtype} of shape {rows.shape}"
+        if rows.size and rows.dtype.kind in "iu":
+            what += f" from {rows.min()} to {rows.max()}"
+        raise ValueError(
+            f"SequentialSelector: cv must give rows as positions from 0 to {n - 1}, some to train on and some to test "
+            f"on; got {what} in fold {fold}. Pass a number of folds, or mend the list."
+        )
+    return rows.astype(np.intp)
+
+
+def _demand_fit(estimator: Any, y: NDArray[Any]) -> NDArray[Any]:
+    """Targets as the estimator takes them; its own checks come first, since quick paths never reach them."""
+    name = type(estimator).__name__
+    if hasattr(estimator, "_parameter_constraints"):
+        try:
+            estimator._validate_params()
+        except ValueError as error:
+            raise ValueError(
+                f"SequentialSelector: estimator must have parameters that it can be fitted with; {error} Change it by "
+                "set_params."
+            ) from None
+    if is_classifier(estimator):
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            raise ValueError(
+                f"SequentialSelector: y must hold labels for {name}, a classifier; {error} Bin the values, or pass a "
+                "regressor."
+            ) from None
+    elif is_regressor(estimator) and y.dtype.kind not in "iuf":
+        if y.dtype.kind != "b" and not all(isinstance(value, Real) for value in y.ravel()):
+            raise ValueError(
+                f"SequentialSelector: y must hold numbers for {name}, a regressor; got {y.dtype} such as "
+                f"{y.ravel()[:1].tolist()[0]!r}. Pass numbers, or a classifier."
+            )
+        return y.astype(np.float64)  # flags, and numbers that came as objects
+    return y
+
+
+def _is_label(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return not gate.absent(value)
 
 
 def _empty_scores(labelled: bool, X: Any, y: Any, splits: Any, scorer: Any) -> NDArray[np.float64]:

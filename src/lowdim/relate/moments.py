@@ -18,6 +18,7 @@ from lowdim.work.progress import stage
 Doubles = NDArray[np.float64]
 _PILOT_ROWS = 1024
 _SAFE = 1e6  # mean² / variance up to which sparse products keep ten digits of the scatter
+_ROUNDING = 32 * np.finfo(float).eps  # of a mean, as a share of it
 _LOST = 1e-3  # share of the scatter within classes below which float32 products are not enough
 
 
@@ -84,8 +85,11 @@ class ClassMoments(NamedTuple):
         """
         B = self.between()
         S = self.scatter - B.T @ B
-        rounding = 1e-13 * np.diag(self.scatter) + 4 * np.finfo(float).eps * self.weights.sum() * self.mean**2
-        still = np.diag(S) <= rounding
+        # Sums are about a shift, so only the means carry rounding of their size: e in a mean of spread s moves what is
+        # between by 2se + e², and a real spread beside a large mean stays above that.
+        spread, e = np.diag(self.scatter), _ROUNDING * np.abs(self.mean)
+        total = self.weights.sum()
+        still = np.diag(S) <= 1e-13 * spread + 2 * e * np.sqrt(total * np.maximum(spread, 0.0)) + total * np.square(e)
         S[still] = S[:, still] = 0.0
         return S
 
@@ -148,7 +152,7 @@ def _dense_sums(
         X = X.view(np.uint8)
     if X.dtype == np.uint8 and weights is None and dense:
         sums, products = _native.scatter(X, labels=labels, n_classes=n_classes, n_threads=n_threads, tick=tick)
-        return sums, products, np.zeros(d)
+        return _about_whole(sums, products, labels, len(X))
     shift = _pilot(X)
     dtype = dtype or float_dtype(X.dtype)
     if dense and X.dtype == dtype and X.flags.aligned:
@@ -166,6 +170,18 @@ def _dense_sums(
         all_products += products
         tick(rows.stop)
     return all_sums, all_products, shift
+
+
+def _about_whole(
+    sums: Doubles, products: Doubles, labels: NDArray[np.int32] | None, n: int
+) -> tuple[Doubles, Doubles, Doubles]:
+    """Exact sums and products of whole numbers, moved to the whole numbers next to the means: still exact."""
+    counts = np.array([n]) if labels is None else np.bincount(labels, minlength=len(sums))
+    total = sums.sum(axis=0)
+    shift = np.rint(total / n)
+    products -= np.outer(shift, total)
+    products -= np.outer(total - n * shift, shift)
+    return sums - np.outer(counts, shift), products, shift
 
 
 def _pilot(X: NDArray) -> Doubles:

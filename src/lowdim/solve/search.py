@@ -32,7 +32,10 @@ class Step(NamedTuple):
 
 
 class Search:
-    """A path of sets from ``start``; ``failed(unit, why)`` is told of units that could not be scored."""
+    """A path of sets from ``start``.
+
+    ``failed(reasons, all_did)`` is told why units could not be scored, by unit, and whether no candidate was.
+    """
 
     def __init__(
         self,
@@ -41,7 +44,7 @@ class Search:
         start: Sequence[int],
         scores: Doubles,
         fixed: Sequence[int],
-        failed: Callable[[int, str], None],
+        failed: Callable[[dict[int, str], bool], None],
     ) -> None:
         self.criterion, self.units, self.fixed, self.failed = criterion, units, set(fixed), failed
         self.path = [Step("start", -1, tuple(start), scores, 0.0)]
@@ -78,9 +81,10 @@ class Search:
             return None
         features = [f for u in chosen for f in self.units[u]]
         outcome: Outcome = self.criterion.around(features, [self.units[u] for u in candidates], joining)
-        for place, why in outcome.failures.items():
-            self.failed(candidates[place], why)
         means = outcome.scores.mean(axis=1)
+        if outcome.failures:
+            reasons = {candidates[place]: why for place, why in outcome.failures.items()}
+            self.failed(reasons, bool(np.isnan(means).all()))
         if np.isnan(means).all():
             return None
         top = float(np.nanmax(means))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -59,12 +59,14 @@ def _quick(estimator: Any, X: Any, y: Any, splits: list[Split], scoring: Any) ->
         return LeastSquares(X, y, splits, metric, intercept=e.fit_intercept, ridge=0.0)
     if kind is Ridge and not e.positive and isinstance(e.alpha, Real) and e.solver in ("auto", "svd", "cholesky"):
         return LeastSquares(X, y, splits, metric, intercept=e.fit_intercept, ridge=float(e.alpha))
-    if kind is LinearDiscriminantAnalysis and e.shrinkage is e.priors is e.covariance_estimator is None:
+    plain_rule = kind is LinearDiscriminantAnalysis and e.shrinkage is e.priors is e.covariance_estimator is None
+    if plain_rule and e.tol == 1e-4 and e.solver in ("svd", "lsqr", "eigen"):  # the tolerance that Discriminant has
         spectral = e.solver == "svd"
         return Discriminant(X, y, splits, unbiased=spectral and _divides_by_freedom(), spectral=spectral)
-    if kind in (KNeighborsClassifier, KNeighborsRegressor) and e.weights in ("uniform", "distance") and _euclidean(e):
+    neighbours = kind in (KNeighborsClassifier, KNeighborsRegressor) and isinstance(e.n_neighbors, Integral)
+    if neighbours and e.weights in ("uniform", "distance") and _euclidean(e):
         values = np.unique(y, return_inverse=True)[1] if labelled else y.astype(np.float64)
-        return Neighbours(X, values, splits, e.n_neighbors, metric, by_distance=e.weights == "distance")
+        return Neighbours(X, values, splits, int(e.n_neighbors), metric, by_distance=e.weights == "distance")
     return None
 
 

@@ -88,7 +88,7 @@ class _State:
         self.spectrum: Doubles | None = None
         self.factor = Factor(fold.R, _LEAST, [f for f in selected if not fold.still[f]])
         self.V, self.M = np.zeros((len(fold.X), 0)), np.zeros((len(fold.M), 0))
-        if self.factor.order:
+        if self.factor.order and (self.factor.sound or fold.spectral):
             whiten = self.factor.whiten if self.factor.sound else self._whiten_inside_range
             self.V, self.M = whiten(fold.X), whiten(fold.M)
         self.values = self.V @ self.M.T - 0.5 * np.square(self.M).sum(axis=1) + fold.log_priors

@@ -284,7 +284,7 @@ def test_sparse_rows_stay_sparse():
         ({"groups": [0, 1, 2, np.nan]}, "groups must have a number or text for every feature; got nan"),
         ({"groups": [0, 1, 2, [3]]}, r"groups must have a number or text for every feature; got \[3\]"),
         ({"cv": []}, "at least one pair of .* rows; got cv=\\[\\]"),
-        ({"cv": [1, 2]}, "cv must be able to split the 150 rows.*Pass a number"),
+        ({"cv": [1, 2]}, "cv must be able to split the 150 rows.*int object. Pass a number"),
         ({"cv": [([0, 1, 60], [150])]}, "positions from 0 to 149.*from 150 to 150 in fold 0"),
         ({"cv": [([0, 1, 60], [])]}, r"positions from 0 to 149.*shape \(0,\) in fold 0"),
         ({"cv": GroupKFold(3)}, r"fit\(X, y, groups=…\)"),

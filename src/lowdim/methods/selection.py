@@ -334,8 +334,9 @@ class SequentialSelector(SelectorMixin, Reducer):
                 if isinstance(self.cv, Integral)
                 else "Pass a number, a splitter that suits the rows, or a list of (train, test) rows."
             )
+            why = str(error).rstrip(".")
             raise ValueError(
-                f"SequentialSelector: cv must be able to split the {n} rows; got cv={self.cv!r}: {error} {advice}"
+                f"SequentialSelector: cv must be able to split the {n} rows; got cv={self.cv!r}: {why}. {advice}"
             ) from None
         if not splits:
             raise ValueError(

@@ -4,7 +4,6 @@ With the covariances ``S_xx, S_yy`` of the views and ``S_xy`` between them, ``w�
 ``wᵀ(S_xx + κI)w = vᵀ(S_yy + κI)v = 1``: the singular vectors of the whitened ``S_xy`` (Hotelling 1936; Vinod 1976).
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,21 +15,10 @@ from lowdim.methods.base import applying, fitting
 from lowdim.methods.linear import LinearReducer
 from lowdim.relate.moments import cross_scatter, moments
 from lowdim.solve.discriminant import whiten
+from lowdim.solve.overlap import warn_of_overlap
 from lowdim.solve.signs import signs
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
-
-
-def warn_of_overlap(name: str, n: int, rank: int, other: int) -> None:
-    """Warn, from ``fit``, where two views of these ranks must share directions of the n − 1 that n rows have."""
-    shared = rank + other - (n - 1)
-    if shared > 0:
-        warnings.warn(
-            f"{name}: without a ridge the ranks of the views must add up to at most n_samples - 1 = {n - 1}; got "
-            f"{rank} and {other}, so {shared} of the correlations {'is' if shared == 1 else 'are'} 1 whatever the "
-            "data. Pass a ridge, such as 1e-3, or more rows, and judge on new rows.",
-            stacklevel=4,
-        )
 
 
 class CCA(LinearReducer):

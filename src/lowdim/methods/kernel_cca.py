@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from lowdim.data import gate, options
 from lowdim.methods.base import applying, fitting
-from lowdim.methods.cca import warn_of_overlap
 from lowdim.methods.kernel import KernelReducer
 from lowdim.relate.centring import centre
 from lowdim.relate.kernels import NAMES, Kernel, Rows, resolve_gamma
 from lowdim.solve.eigen import eigh_top
+from lowdim.solve.overlap import warn_of_overlap
 from lowdim.solve.signs import signs
 from lowdim.work import memory
 

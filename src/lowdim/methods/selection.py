@@ -7,21 +7,19 @@ Novovičová and Kittler 1994) takes steps back where that gives a better set of
 
 import warnings
 from collections.abc import Iterable
-from difflib import get_close_matches
 from importlib import import_module
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectorMixin
-from sklearn.metrics import check_scoring, get_scorer_names
-from sklearn.model_selection import check_cv
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.metrics import check_scoring
+from sklearn.utils.multiclass import type_of_target
 
-from lowdim.data import gate, options
+from lowdim.data import evaluation, gate, options
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.persist import ModelFileError
 from lowdim.solve.criteria.choose import criterion_for
@@ -189,9 +187,9 @@ class SequentialSelector(SelectorMixin, Reducer):
         kept = self._kept(names, units)
         self._size(len(units), len(kept), True)
         estimator = self.estimator if self.estimator is not None else _default(y)
-        self._demand_scorer()
-        y = _demand_fit(estimator, y)
-        splits = self._splits(estimator, X, y, groups)
+        evaluation.demand_scorer(self.scoring)
+        y = evaluation.targets_for(estimator, y)
+        splits = evaluation.splits_of(self.cv, estimator, X, y, groups)
         with jobs.alone():  # many small products; and the same bits for any n_jobs
             path = self._search(estimator, X, y, splits, units, labels, kept)
         self._keep(path, units, labels, type(estimator).__name__)
@@ -316,46 +314,6 @@ class SequentialSelector(SelectorMixin, Reducer):
             )
         return int(self.n_features)
 
-    def _splits(self, estimator: Any, X: Any, y: Any, groups: Any) -> list[tuple[NDArray, NDArray]]:
-        n = X.shape[0]
-        if groups is not None and np.shape(groups) != (n,):
-            raise ValueError(
-                f"SequentialSelector: groups of rows must have one label for each of the {n} rows; got shape "
-                f"{np.shape(groups)}. Match them: fit(X, y, groups=…)."
-            )
-        try:
-            splitter = check_cv(self.cv, y, classifier=is_classifier(estimator))
-            splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
-        except (TypeError, ValueError) as error:
-            advice = (
-                "Pass the groups of the rows: fit(X, y, groups=…)."
-                if groups is None and "groups" in str(error)
-                else "Lower cv or pass more rows."
-                if isinstance(self.cv, Integral)
-                else "Pass a number, a splitter that suits the rows, or a list of (train, test) rows."
-            )
-            why = str(error).rstrip(".")
-            raise ValueError(
-                f"SequentialSelector: cv must be able to split the {n} rows; got cv={self.cv!r}: {why}. {advice}"
-            ) from None
-        if not splits:
-            raise ValueError(
-                f"SequentialSelector: cv must give at least one pair of (train, test) rows; got cv={self.cv!r}, which "
-                "gives none. Pass a number of folds, such as 5."
-            )
-        return [(_rows_of_fold(a, n, i), _rows_of_fold(b, n, i)) for i, (a, b) in enumerate(splits)]
-
-    def _demand_scorer(self) -> None:
-        """Refuse a name that is no scorer's, with the nearest that is."""
-        known = get_scorer_names()
-        if isinstance(self.scoring, str) and self.scoring not in known:
-            close = get_close_matches(self.scoring, known, n=1)
-            advice = f"Did you mean {close[0]!r}?" if close else "sklearn.metrics.get_scorer_names() lists them."
-            raise ValueError(
-                f"SequentialSelector: scoring must be the name of a scorer of scikit-learn or a callable; got "
-                f"{self.scoring!r}. {advice}"
-            )
-
     @applying
     def transform(self, X: Any) -> Any:
         """Columns of ``X`` that were chosen.
@@ -401,50 +359,6 @@ class SequentialSelector(SelectorMixin, Reducer):
 
 def _default(y: NDArray[Any]) -> Any:
     return estimator_named("linear" if type_of_target(y, raise_unknown=True).startswith("continuous") else "knn")
-
-
-def _rows_of_fold(rows: NDArray[Any], n: int, fold: int) -> NDArray[np.intp]:
-    """Positions of the rows of one half of a fold, which may come as a mask."""
-    if rows.dtype == bool and rows.shape == (n,):
-        rows = np.flatnonzero(rows)
-    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or rows.min() < 0 or rows.max() >= n:
-        what = f"{rows.dtype} of shape {rows.shape}"
-        if rows.size and rows.dtype.kind in "iu":
-            what += f" from {rows.min()} to {rows.max()}"
-        raise ValueError(
-            f"SequentialSelector: cv must give rows as positions from 0 to {n - 1}, some to train on and some to test "
-            f"on; got {what} in fold {fold}. Pass a number of folds, or mend the list."
-        )
-    return rows.astype(np.intp)
-
-
-def _demand_fit(estimator: Any, y: NDArray[Any]) -> NDArray[Any]:
-    """Targets as the estimator takes them; its own checks come first, since quick paths never reach them."""
-    name = type(estimator).__name__
-    if hasattr(estimator, "_parameter_constraints"):
-        try:
-            estimator._validate_params()
-        except ValueError as error:
-            raise ValueError(
-                f"SequentialSelector: estimator must have parameters that it can be fitted with; {error} Change it by "
-                "set_params."
-            ) from None
-    if is_classifier(estimator):
-        try:
-            check_classification_targets(y)
-        except ValueError as error:
-            raise ValueError(
-                f"SequentialSelector: y must hold labels for {name}, a classifier; {error} Bin the values, or pass a "
-                "regressor."
-            ) from None
-    elif is_regressor(estimator) and y.dtype.kind not in "iuf":
-        if y.dtype.kind != "b" and not all(isinstance(value, Real) for value in y.ravel()):
-            raise ValueError(
-                f"SequentialSelector: y must hold numbers for {name}, a regressor; got {y.dtype} such as "
-                f"{y.ravel()[:1].tolist()[0]!r}. Pass numbers, or a classifier."
-            )
-        return y.astype(np.float64)  # flags, and numbers that came as objects
-    return y
 
 
 def _is_label(value: Any) -> bool:

@@ -20,7 +20,9 @@ import lowdim
 from lowdim.methods import registry
 from lowdim.work import progress
 
-no_torch = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed: pip install 'lowdim[torch]'")
+no_torch = pytest.mark.skipif(
+    find_spec("torch") is None, reason="PyTorch is not installed: pip install 'lowdim[torch]'"
+)
 METHODS = [
     pytest.param(method.load(), id=method.name, marks=no_torch if method.name == "autoencoder" else ())
     for method in registry.METHODS

@@ -55,7 +55,10 @@ def test_one_linear_layer_each_way_is_pca(standardize, rng):
 def test_one_linear_layer_each_way_is_pca_on_digits_by_batches(digits):
     """All rows at a time find the subspace; small batches find its error, but leave it a few degrees."""
     pca = PCA(2, standardize=True).fit(digits)
-    for options, angle in (({"batch_size": 1797, "max_epochs": 400, "learning_rate": 0.03}, 1), ({"max_epochs": 120}, 10)):
+    for options, angle in (
+        ({"batch_size": 1797, "max_epochs": 400, "learning_rate": 0.03}, 1),
+        ({"max_epochs": 120}, 10),
+    ):
         model = Autoencoder(2, hidden=(), random_state=0, **options).fit(digits)
         assert share_lost(model, digits, pca.scale_) == pytest.approx(share_lost(pca, digits, pca.scale_), rel=1e-3)
         assert np.degrees(subspace_angles(model.weights_[1], pca.components_.T).max()) < angle
@@ -175,7 +178,9 @@ def test_warm_start_goes_on_where_the_fit_before_ended(digits):
     np.testing.assert_array_equal(model.loss_trace_[:10], first)
     assert model.loss_trace_[10] < 1.1 * first[-1]
     assert model.mean_ is mean
-    with pytest.raises(ValueError, match=r"warm_start=True needs the layers .*got \[64, 16, 4, 16, 64\].*warm_start=False"):
+    with pytest.raises(
+        ValueError, match=r"warm_start=True needs the layers .*got \[64, 16, 4, 16, 64\].*warm_start=False"
+    ):
         model.set_params(hidden=(16,)).fit(digits)
     with pytest.raises(ValueError, match="with 'relu'; got .* with 'tanh'"):
         model.set_params(hidden=(32,), activation="tanh").fit(digits)
@@ -250,6 +255,8 @@ def test_tensors_of_other_widths_are_refused(digits):
         model.transform(torch.zeros(2, 3))
     with pytest.raises(ValueError, match=r"needs 2 columns.*got 3"):
         model.inverse_transform(torch.zeros(2, 3))
+    with pytest.raises(ValueError, match=r"scores must be finite; got nan.* row 1, column 0"):
+        model.inverse_transform(torch.tensor([[0.0, 0.0], [torch.nan, 0.0]]))
 
 
 def test_other_methods_still_say_how_to_bring_tensors_over():
@@ -305,6 +312,11 @@ def test_parameters_that_cannot_be_are_refused(params, words, digits):
 def test_a_loss_that_diverges_stops_with_the_reason(digits):
     with pytest.raises(ValueError, match=r"loss must stay finite; in epoch \d+ .*learning_rate=1e\+06. Lower it"):
         Autoencoder(2, learning_rate=1e6, **FEW).fit(digits)
+
+
+def test_variances_that_overflow_are_named(digits):
+    with pytest.raises(ValueError, match="variances must fit in float64.*Multiply X"):
+        Autoencoder(2, **FEW).fit(digits * 1e200)
 
 
 def test_networks_that_do_not_fit_are_refused_with_the_figure(digits, monkeypatch):

@@ -201,10 +201,10 @@ def scores(estimator: Any, Y: Any, k: int, *, tensors: bool = False) -> Any:
             f"{name}: inverse_transform needs {k} columns, one per component; got {Y.shape[-1]}. "
             "Pass what transform returned."
         )
-    if is_tensor(Y):
-        return Y.detach()
-    if not np.isfinite(Y).all():
-        row, column = np.argwhere(~np.isfinite(Y))[0]
+    Y = Y.detach() if is_tensor(Y) else Y
+    finite = Y.isfinite().cpu().numpy() if is_tensor(Y) else np.isfinite(Y)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
         raise ValueError(
             f"{name}: scores must be finite; got {Y[row, column]} (NaN or infinity) at row {row}, column {column}. "
             "Drop such rows."

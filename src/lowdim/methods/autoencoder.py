@@ -1,7 +1,7 @@
 """Autoencoder: a network that narrows to ``k`` values and widens again, trained to give back what it is given.
 
-Minimises ``Σ ‖z − g(f(z))‖²`` over the weights of an encoder ``f`` and a decoder ``g``, stacks of dense layers (Hinton and
-Salakhutdinov 2006), with ``z = (x − m)/s``. The embedding is ``Y = f(Z)``. Of one linear layer each, they span the
+Minimises ``Σ ‖z − g(f(z))‖²`` over the weights of an encoder ``f`` and a decoder ``g``, stacks of dense layers (Hinton
+and Salakhutdinov 2006), with ``z = (x − m)/s``. The embedding is ``Y = f(Z)``. Of one linear layer each, they span the
 subspace of PCA (Baldi and Hornik 1989).
 """
 
@@ -82,8 +82,10 @@ class Autoencoder(Reducer):
     --------
     >>> import lowdim
     >>> X, y = lowdim.data.load("digits")
-    >>> model = lowdim.Autoencoder(10, hidden=(64,), max_epochs=20, random_state=0)
-    >>> Y = model.fit_transform(X)  # doctest: +SKIP
+    >>> model = lowdim.Autoencoder(10, hidden=(64,), max_epochs=20, random_state=0).fit(X)
+    >>> lost = 1 - lowdim.PCA(10, standardize=True).fit(X).explained_variance_ratio_.sum()
+    >>> model.transform(X).shape, bool(model.loss_trace_[-1] < 0.7 * lost)
+    ((1797, 10), True)
     """
 
     weights_: list[NDArray]
@@ -180,7 +182,7 @@ class Autoencoder(Reducer):
         rows = training.Rows(X, self.mean_, self.scale_, device)
         try:
             trained = training.train(layers, rows, self._plan(len(X), seed), self.activation, self._spread)
-        except training.Diverged as error:
+        except training.DivergenceError as error:
             epoch, loss = error.args
             raise ValueError(
                 f"Autoencoder: the loss must stay finite; in epoch {epoch} it came to {loss:.3g} of the variance, with "
@@ -247,6 +249,11 @@ class Autoencoder(Reducer):
 
     def _standardize(self, M: ColumnMoments) -> None:
         """Set mean and scale, and the variance that is left of the rows so scaled."""
+        if not np.isfinite(M.variance.sum()):
+            raise ValueError(
+                "Autoencoder: variances must fit in float64; the squares of these values do not. "
+                "Multiply X by a constant that brings it near 1."
+            )
         self.mean_, self.scale_ = M.mean, scales(M, M.variance, True)
         if not self.standardize:
             self.scale_ = np.full(len(M.mean), np.sqrt(M.variance.mean()) or 1.0)
@@ -256,8 +263,8 @@ class Autoencoder(Reducer):
         left = n - math.ceil(self.validation_share * n)
         if left < 1:
             raise ValueError(
-                f"Autoencoder: validation_share must leave rows to train on; {self.validation_share:g} of {n} rows leaves "
-                "none. Lower it."
+                f"Autoencoder: validation_share must leave rows to train on; {self.validation_share:g} of {n} rows "
+                "leaves none. Lower it."
             )
         fewest, most = _EPOCHS
         auto = min(most, max(fewest, math.ceil(_STEPS / math.ceil(left / self.batch_size))))

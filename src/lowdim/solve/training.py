@@ -1,7 +1,7 @@
-"""Training of an autoencoder by stochastic gradients, in torch; nothing else in lowdim knows torch.
+"""Training of an autoencoder by stochastic gradients, in torch, which is imported when it is used.
 
-The loss is ``‖z − ẑ‖²`` as a share of the variance of the rows ``z``: the mean alone would reach 1. Steps are Adam's with
-decoupled weight decay (Kingma and Ba 2015; Loshchilov and Hutter 2019), and their length falls to 0 along a cosine.
+The loss is ``‖z − ẑ‖²`` as a share of the variance of the rows ``z``: the mean alone would reach 1. Steps are Adam's
+with decoupled weight decay (Kingma and Ba 2015; Loshchilov and Hutter 2019); their length falls to 0 along a cosine.
 """
 
 import math
@@ -47,7 +47,7 @@ class Trained(NamedTuple):
     held_out: list[float]
 
 
-class Diverged(ArithmeticError):
+class DivergenceError(ArithmeticError):
     """The loss grew without bound; the arguments are the epoch and the loss."""
 
 
@@ -84,8 +84,8 @@ class Rows:
         self.X, self.device, self.torch = X, device, find_torch()
         self.n, self.d = (int(size) for size in X.shape)
         self.native = isinstance(X, np.ndarray)
-        self.dtype = float_dtype(X.dtype) if self.native else np.dtype("float32")
         if self.native:
+            self.dtype = float_dtype(X.dtype)
             self.mean, self.factor = mean.astype(self.dtype), (1 / scale).astype(self.dtype)
         else:
             wide = self.torch.float64 if X.dtype == self.torch.float64 else self.torch.float32
@@ -166,7 +166,7 @@ class _Trainer:
             squares, seen = squares + found.item(), seen + len(ids)
             loss = squares / (seen * self.spread)
             if not loss <= _DIVERGED * max(1.0, self.losses[0] if self.losses else 1.0):
-                raise Diverged(self.plan.first_epoch + epoch + 1, loss)
+                raise DivergenceError(self.plan.first_epoch + epoch + 1, loss)
             tick(epoch * len(self.ids) + seen)
         self.losses.append(loss)
         if len(self.validation):

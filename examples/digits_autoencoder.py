@@ -16,7 +16,13 @@ def main(out: str | Path = OUT) -> None:
 
     X, y = data.load("digits")
     stacked = {"hidden": (128, 64), "standardize": False, "max_epochs": 300, "random_state": 0}
-    linear = stacked | {"hidden": (), "activation": "linear", "batch_size": len(X), "learning_rate": 0.03}
+    linear = stacked | {
+        "hidden": (),
+        "activation": "linear",
+        "batch_size": len(X),
+        "learning_rate": 0.03,
+        "random_state": 1,
+    }
     methods = {
         "PCA": PCA(2),
         "linear autoencoder": Autoencoder(2, **linear),
@@ -24,7 +30,7 @@ def main(out: str | Path = OUT) -> None:
         "kernel PCA": KernelPCA(2, gamma=5e-4, inverse=True),
     }
     shown = [int(np.flatnonzero(y == digit)[3]) for digit in range(10)]
-    figure = plt.figure(figsize=(11, 6.6), layout="constrained")
+    figure = plt.figure(figsize=(10, 6.2), layout="constrained")
     maps, images = figure.subfigures(2, 1, height_ratios=(1, 1.3))
     axes = maps.subplots(1, 4)
     lines = images.subplots(5, 10)

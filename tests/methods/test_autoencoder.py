@@ -312,6 +312,13 @@ def test_parameters_that_cannot_be_are_refused(params, words, digits):
 def test_a_loss_that_diverges_stops_with_the_reason(digits):
     with pytest.raises(ValueError, match=r"loss must stay finite; in epoch \d+ .*learning_rate=1e\+06. Lower it"):
         Autoencoder(2, learning_rate=1e6, **FEW).fit(digits)
+    with pytest.raises(ValueError, match="loss must stay finite"):  # seen in the weights alone
+        Autoencoder(2, learning_rate=1e300, **FEW | {"max_epochs": 1, "batch_size": 2000}).fit(digits)
+
+
+def test_other_rows_may_start_with_any_loss(digits):
+    model = Autoencoder(2, warm_start=True, **FEW).fit(digits)
+    assert model.fit(digits * 1000).n_epochs_ == 6  # a loss of a million at the start is no divergence
 
 
 def test_variances_that_overflow_are_named(digits):

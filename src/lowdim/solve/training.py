@@ -118,7 +118,7 @@ def train(layers: Sequence[Layer], rows: Rows, plan: Plan, activation: str, spre
     any number of them; large ones run on ``jobs.current()``, and the same number gives the same bits.
     """
     torch = rows.torch
-    with torch.no_grad(), _threads(torch, _useful_threads(layers, plan.batch_size)):
+    with torch.no_grad(), _threads(torch, _useful_threads(layers, min(plan.batch_size, rows.n))):
         trainer = _Trainer(layers, rows, plan, activation, spread)
         with stage("training", total=plan.max_epochs * len(trainer.ids)) as tick:
             for epoch in range(plan.max_epochs):
@@ -153,6 +153,7 @@ class _Trainer:
         self.held_out: list[float] = []
         self.best: list[Layer] | None = None
         self.waited = 0
+        self.start = 0.0  # loss of the first batch before any step, at least that of the mean; 0 until known
 
     def run(self, epoch: int, tick: Any) -> None:
         """One pass over the rows in a new order."""
@@ -163,9 +164,11 @@ class _Trainer:
                 self._set_step_length(step)
                 found += self._step(Z)
                 step += 1
+                if not self.start:
+                    self.start = max(1.0, found.item() / (len(Z) * self.spread))
             squares, seen = squares + found.item(), seen + len(ids)
             loss = squares / (seen * self.spread)
-            if not loss <= _DIVERGED * max(1.0, self.losses[0] if self.losses else 1.0):
+            if not loss <= _DIVERGED * self.start:
                 raise DivergenceError(self.plan.first_epoch + epoch + 1, loss)
             tick(epoch * len(self.ids) + seen)
         self.losses.append(loss)
@@ -228,6 +231,8 @@ class _Trainer:
 
     def outcome(self) -> Trained:
         layers = self.best or self.layers
+        if not all(bool(part.isfinite().all()) for layer in layers for part in layer):  # by the very last step
+            raise DivergenceError(self.plan.first_epoch + len(self.losses), math.inf)
         return Trained([Layer(*(part.cpu().numpy() for part in layer)) for layer in layers], self.losses, self.held_out)
 
 

@@ -68,7 +68,11 @@ def sklearn(Z: np.ndarray, enough: float, most: int) -> Reconstruct:
     from sklearn.neural_network import MLPRegressor
 
     net = MLPRegressor(
-        (_HIDDEN, _CODE, _HIDDEN), batch_size=min(_BATCH, len(Z)), learning_rate_init=_RATE, alpha=0.0, random_state=0
+        hidden_layer_sizes=(_HIDDEN, _CODE, _HIDDEN),
+        batch_size=min(_BATCH, len(Z)),
+        learning_rate_init=_RATE,
+        alpha=0.0,
+        random_state=0,
     )
     spread = np.square(Z).mean()
     for _ in range(most):

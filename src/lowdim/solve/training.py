@@ -98,8 +98,8 @@ class Rows:
             found = self.X.index_select(0, self.torch.from_numpy(ids).to(self.X.device)).to(self.mean.dtype)
             return found.sub_(self.mean).mul_(self.factor).to(self.device, self.torch.float32)
         if self.buffers is None or len(self.buffers[0]) < len(ids):
-            shape = (len(ids), self.d)
-            self.buffers = np.empty(shape, self.X.dtype), np.empty(shape, self.dtype)
+            raw = np.empty((len(ids), self.d), self.X.dtype)
+            self.buffers = raw, raw if raw.dtype == self.dtype else np.empty(raw.shape, self.dtype)
         raw, scaled = (buffer[: len(ids)] for buffer in self.buffers)
         np.take(self.X, ids, axis=0, out=raw, mode="clip")  # "raise" would copy once more
         np.subtract(raw, self.mean, out=scaled)

@@ -115,8 +115,8 @@ class Space:
             part = slice(start, start + step)
             gap = abs(self.X[first[part]].astype(np.float64) - self.X[second[part]])
             out[part] = (gap if self.metric == "manhattan" else gap.multiply(gap)).sum(axis=1)
-        out = out.reshape(others.shape)
-        return out if self.metric == "manhattan" else out / 2 if self.metric == "cosine" else np.sqrt(out)
+        lengths = out if self.metric == "manhattan" else out / 2 if self.metric == "cosine" else np.sqrt(out)
+        return lengths.reshape(others.shape)
 
     def ranks(self, sample: Sample, targets: NDArray[np.int32]) -> NDArray[np.int32]:
         """Place (m, k), from 1, of each of the ``targets`` (m, k) among all other rows by (distance, index)."""

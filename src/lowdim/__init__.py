@@ -22,7 +22,7 @@ _HOMES = {
     "load": "lowdim.methods.files",
     "reduce": "lowdim.compare.reduce",
 }
-_ROOMS = ("data", "show")
+_ROOMS = ("data", "quality", "show")
 
 __all__ = [
     "CCA",
@@ -37,12 +37,14 @@ __all__ = [
     "__version__",
     "data",
     "load",
+    "quality",
     "reduce",
     "show",
 ]
 
 if TYPE_CHECKING:
     from lowdim import data as data
+    from lowdim import quality as quality
     from lowdim import show as show
     from lowdim.compare.reduce import reduce as reduce
     from lowdim.methods.autoencoder import Autoencoder as Autoencoder

@@ -10,6 +10,7 @@ namespace lowdim {
 namespace {
 
 constexpr std::int64_t width = chebyshev_width;
+constexpr double thread_work = 1 << 18; // products of a step below which threads wait more than they work
 
 // Row i of A V.
 [[gnu::always_inline]] inline void row_product(const Csr& A, std::int64_t i, const double* V, double* sum) {
@@ -92,9 +93,12 @@ void chebyshev(const Csr& B, const Csr& Bt, double* V, double* next, double* wor
     const Steps steps = best();
     const double centre = (high + low) / 2, half = (high - low) / 2;
     const std::int64_t n = B.rows;
+    const double work_of_step = 2.0 * static_cast<double>(width) * B.starts[n];
+    const int team_size =
+        std::clamp(n_threads, 1, static_cast<int>(std::min(work_of_step / thread_work, 1023.0)) + 1);
     bool stop = false;
     double *now = V, *then = next; // T_{d − 1} and T_d
-#pragma omp parallel num_threads(n_threads)
+#pragma omp parallel num_threads(team_size)
     {
         const std::int64_t thread = omp_get_thread_num(), team = omp_get_num_threads();
         const std::int64_t first = n * thread / team, last = n * (thread + 1) / team;

@@ -20,6 +20,8 @@ from lowdim.methods import registry
 from lowdim.work import progress
 
 METHODS = [pytest.param(method.load(), id=method.name) for method in registry.METHODS]
+# Iris falls into two parts, of which methods on a graph of neighbours tell.
+pytestmark = pytest.mark.filterwarnings("ignore:.* the graph of neighbours must be")
 every_method = pytest.mark.parametrize("cls", METHODS)
 
 

@@ -166,7 +166,7 @@ def _by_factor(B: sp.csr_array, k: int, root: int, largest: float, seed: int) ->
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
         try:
-            pairs = eigh_top_operator(inverse, n, k, seed=seed, tol=1e-6, max_passes=60)
+            pairs = eigh_top_operator(inverse, n, k, seed=seed, tol=1e-10, max_passes=60)
         except (ValueError, np.linalg.LinAlgError):  # infinite
             return None
     return pairs.vectors if np.isfinite(pairs.vectors).all() else None
@@ -208,6 +208,6 @@ def _by_polynomials(B: sp.csr_array, k: int, root: int, largest: float, seed: in
             if residual <= _TOL or used >= _DEGREES:
                 return best[1]
             high = max(high, 1.05 * float(values[-1]))
-            low = float(np.clip(values[-1], 1e-9 * high, low))
+            low = float(np.clip(values[-1], 1e-9 * high, 0.5 * high))
             reach = max(low - float(values[k - 1]), 0.05 * low) / high
             growth = float(np.clip(np.log(10 * residual / _TOL) / 2, 1.0, 8.0))

@@ -42,11 +42,11 @@ def test_agrees_with_scikit_learn_and_its_objective_is_no_higher(roll, dtype, n)
     np.testing.assert_allclose(ours.transform(new), theirs.transform(new) * scale * flip, atol=0.02)
 
 
-def test_unrolls_a_swiss_roll_and_a_spiral(roll):
-    X, t = roll
-    assert abs(np.corrcoef(LLE(2, n_neighbors=10).fit_transform(X)[:, 0], t)[0, 1]) > 0.95
-    X, s = data.load("spiral", n_samples=400, noise=0.0)
-    order = np.argsort(LLE(1, n_neighbors=6, reg=1e-4).fit_transform(X)[:, 0])
+def test_unrolls_a_swiss_roll_and_a_spiral():
+    X, t = data.load("swissroll", n_samples=1500)
+    assert abs(np.corrcoef(LLE(2, n_neighbors=12).fit_transform(X)[:, 0], t)[0, 1]) > 0.98
+    X, s = data.load("spiral", n_samples=1000, noise=0.0)
+    order = np.argsort(LLE(1, n_neighbors=12, reg=1e-4).fit_transform(X)[:, 0])
     assert abs(np.corrcoef(np.argsort(order), np.argsort(np.argsort(s)))[0, 1]) > 0.9999
 
 
@@ -88,7 +88,7 @@ def test_is_kernel_pca_on_the_kernel_that_m_stands_for(roll):
 def test_closed_classes_are_bridged_refused_or_cut(two_parts):
     with pytest.raises(ValueError, match=r"one closed class; it falls into 2 parts of 80, 40 rows"):
         LLE(2, n_neighbors=5, disconnected="error").fit(two_parts)
-    with pytest.warns(UserWarning, match="1 bridge between their closest rows"):
+    with pytest.warns(UserWarning, match="A bridge between closest rows joined them"):
         model = LLE(2, n_neighbors=5).fit(two_parts)
     i, j = model.bridges_[0]
     assert model.weights_[[i]].toarray()[0, j] != 0
@@ -107,12 +107,21 @@ def test_classes_that_symmetric_edges_would_hide_are_found():
     # Two dense clumps and a few rows between them, whose neighbours lie in the clumps but not the reverse.
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + [40, 0], [[17.0, 0.0], [23.0, 0.0]]])
-    with pytest.warns(UserWarning, match="falls into 2 parts of 30, 30 rows"):
+    with pytest.warns(UserWarning, match="falls into 2 parts of 28, 26 rows"):
         model = LLE(1, n_neighbors=4).fit(X)
     assert model.components_found_ == 2
     side = model.embedding_[:, 0] > np.median(model.embedding_)
     assert len(set(side[:30])) == 1
     assert side[0] != side[30]
+
+
+def test_bridges_follow_a_curve_whose_rows_clump():
+    X, s = data.load("spiral", n_samples=400, noise=0.0)
+    with pytest.warns(UserWarning, match="bridges between closest rows"):
+        model = LLE(1, n_neighbors=6, reg=1e-4).fit(X)
+    assert model.bridge_lengths_.max() < 3  # turns lie 6.28 apart
+    order = np.argsort(np.argsort(model.embedding_[:, 0]))
+    assert abs(np.corrcoef(order, np.argsort(np.argsort(s)))[0, 1]) > 0.99
 
 
 def test_duplicated_rows_do_not_break_it(roll):
@@ -134,10 +143,10 @@ def test_sparse_rows_are_the_same_rows(roll):
     np.testing.assert_array_equal(sparse.transform(X[:5]), sparse.embedding_[:5])
 
 
-def test_new_rows_lie_between_their_neighbours(roll):
-    X = roll[0]
-    model = LLE(2, n_neighbors=10).fit(X[50:])
-    whole = LLE(2, n_neighbors=10).fit(X)
+def test_new_rows_lie_between_their_neighbours():
+    X, _ = data.load("swissroll", n_samples=1500)
+    model = LLE(2, n_neighbors=12).fit(X[50:])
+    whole = LLE(2, n_neighbors=12).fit(X)
     assert alike(model.transform(X[:50]), whole.embedding_[:50]) > 0.98
     assert alike(PCA(2).fit_transform(X), whole.embedding_) < 0.9
 

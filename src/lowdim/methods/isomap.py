@@ -19,7 +19,7 @@ from lowdim.methods.base import fitting
 from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
 from lowdim.methods.scaling import bytes_to_scale, classical_scaling
 from lowdim.relate.geodesics import Beside, bytes_for, class_distances, geodesics, residual_variance
-from lowdim.relate.graph import Graph, beside, components, joined, part_of, short_circuits, undirected
+from lowdim.relate.graph import Graph, beside, closest_bridges, components, joined, part_of, short_circuits, undirected
 from lowdim.relate.moments import moments
 from lowdim.relate.neighbors import METRICS, nearest, within
 from lowdim.solve.components import elbow
@@ -259,7 +259,7 @@ class Isomap(NeighborReducer):
         self.bridges_, self.bridge_lengths_ = np.empty((0, 2), np.int32), np.empty(0, np.float32)
         if self.components_found_ == 1:
             return graph, None
-        bridges = self._resolve(parts, "connected", Z, metric)
+        bridges = self._tell(parts, "connected", lambda: closest_bridges(Z, parts, metric))
         if bridges is None:
             rows = np.flatnonzero(parts == 0)
             self._demand_components(len(rows) - 1, "rows of the largest part")

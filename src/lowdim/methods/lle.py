@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lowdim.data import gate, options
 from lowdim.methods.base import fitting
 from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
-from lowdim.relate.graph import beside, closed_classes
+from lowdim.relate.graph import Bridges, Neighborhoods, beside, bridge_classes, closed_classes
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.weights import barycentric
 from lowdim.solve.bottom import smallest
@@ -38,7 +38,7 @@ class LLE(NeighborReducer):
         more neighbours than dimensions.
     disconnected : {"bridge", "error", "largest"}
         If the neighbours fall into several closed classes, sets of rows whose neighbours all lie inside: join them by
-        the shortest bridges, whose ends become each other's neighbours; raise; or fit the largest class and place the
+        bridges to the nearest rows outside, whose ends become each other's neighbours; raise; or fit the largest class and place the
         other rows as new ones. A warning says what was done.
     random_state : int, Generator, RandomState or None
         Seed of the vectors that the eigenvectors are found from.
@@ -156,9 +156,9 @@ class LLE(NeighborReducer):
         _demand_memory(n, self.n_neighbors_, int(self.n_components))
         seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
         rows = self._keep_rows(X)
-        near = nearest(rows, self.n_neighbors_)
-        starts, ends = np.arange(n + 1) * self.n_neighbors_, near.indices.ravel()
-        starts, ends, parts = self._closed(starts, ends)
+        found = nearest(rows, self.n_neighbors_)
+        near = Neighborhoods(np.arange(n + 1) * self.n_neighbors_, found.indices.ravel())
+        (starts, ends), parts = self._closed(near)
         W = barycentric(rows, starts, ends, float(self.reg))
         self.weights_ = sp.csr_array((W, ends, starts), shape=(n, n))
         self.weights_.sort_indices()
@@ -167,34 +167,36 @@ class LLE(NeighborReducer):
         m = inside.shape[0]
         # Of the closed class the row that most others have for a neighbour: all rows lead there.
         root = int(np.argmax(np.where(closed == 0, np.bincount(inside.indices, minlength=m), -1)))
-        found = smallest(sp.csr_array(sp.eye_array(m) - inside), int(self.n_components), root, seed=seed)
-        self.eigenvalues_, self.residual_, self.solver_ = found.values, found.residual, found.solver
-        self.reconstruction_error_ = float(found.values.sum())
-        Y = found.vectors * signs(found.vectors.T) * np.sqrt(m - 1)
+        pairs = smallest(sp.csr_array(sp.eye_array(m) - inside), int(self.n_components), root, seed=seed)
+        self.eigenvalues_, self.residual_, self.solver_ = pairs.values, pairs.residual, pairs.solver
+        self.reconstruction_error_ = float(pairs.values.sum())
+        Y = pairs.vectors * signs(pairs.vectors.T) * np.sqrt(m - 1)
         self._complete(Y.astype(dtype), rows)
 
-    def _closed(self, starts: NDArray, ends: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    def _closed(self, near: Neighborhoods) -> tuple[Neighborhoods, NDArray]:
         """Neighbours with one closed class, by the policy, and that class (0; −1 elsewhere)."""
-        parts = closed_classes(starts, ends)
+        parts = closed_classes(*near)
         self.components_found_ = int(parts.max()) + 1
         self.bridges_, self.bridge_lengths_ = np.empty((0, 2), np.int32), np.empty(0, np.float32)
         self._fitted = None
         if self.components_found_ == 1:
-            return starts, ends, parts
-        bridges = self._resolve(parts, "of one closed class", self._rows, "euclidean")
-        if bridges is None:
-            self._fitted = np.flatnonzero(parts == 0)
-            self._demand_components(len(self._fitted) - 1, "rows of the largest part")
-            kept = np.repeat(parts == 0, np.diff(starts))
-            starts = np.concatenate([[0], np.cumsum(np.where(parts == 0, np.diff(starts), 0))])
-            return starts, ends[kept], parts
-        self.bridges_, self.bridge_lengths_ = bridges
-        tails = np.concatenate([np.repeat(np.arange(len(parts)), np.diff(starts)), bridges.pairs.ravel()])
-        ends = np.concatenate([ends, bridges.pairs[:, ::-1].ravel()])
-        key = np.unique(tails.astype(np.int64) * len(parts) + ends)  # two bridges may join the same rows
-        tails, ends = key // len(parts), (key % len(parts)).astype(np.int32)
-        starts = np.searchsorted(tails, np.arange(len(parts) + 1))
-        return starts, ends, closed_classes(starts, ends)
+            return near, parts
+        joined: list[Neighborhoods] = []
+
+        def bridge() -> Bridges:
+            grown, bridges = bridge_classes(self._rows, near)
+            joined.append(grown)
+            return bridges
+
+        bridges = self._tell(parts, "of one closed class", bridge)
+        if bridges is not None:
+            self.bridges_, self.bridge_lengths_ = bridges
+            return joined[0], closed_classes(*joined[0])
+        self._fitted = np.flatnonzero(parts == 0)
+        self._demand_components(len(self._fitted) - 1, "rows of the largest part")
+        counts = np.diff(near.starts)
+        starts = np.concatenate([[0], np.cumsum(np.where(parts == 0, counts, 0))])
+        return Neighborhoods(starts, near.ends[np.repeat(parts == 0, counts)]), parts
 
     def _complete(self, Y: NDArray, rows: Any) -> None:
         """Keep the places of the rows fitted, and find those of rows outside the largest class."""

@@ -1,6 +1,7 @@
 """What methods on a graph of neighbours share: how many neighbours, broken graphs, and the places of new rows."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from lowdim.data import gate, options
 from lowdim.methods.base import Reducer, applying
 from lowdim.relate.geodesics import Beside
-from lowdim.relate.graph import Bridges, closest_bridges
+from lowdim.relate.graph import Bridges
 from lowdim.relate.twins import find_twins
 from lowdim.relate.weights import barycentric
 from lowdim.work.blocks import float_dtype
@@ -62,16 +63,16 @@ class NeighborReducer(Reducer):
         self._rows = X.astype(dtype, copy=True) if sp.issparse(X) else np.array(X, dtype, order="C")
         return self._rows
 
-    def _resolve(self, parts: NDArray, what: str, X: Any, metric: str) -> Bridges | None:
-        """What to do about a graph in several parts, by ``disconnected``; tells the user.
+    def _tell(self, parts: NDArray, what: str, bridge: Callable[[], Bridges]) -> Bridges | None:
+        """What is done about a graph in several parts, by ``disconnected``; the user is told.
 
-        ``parts`` (n,) are numbered from the largest, −1 for rows in none. Returns the bridges to add; None means that
-        only the rows of part 0 are fitted.
+        ``parts`` (n,) are numbered from the largest, −1 for rows in none. Returns the bridges that ``bridge`` made; None
+        means that only the rows of part 0 are fitted.
         """
         name, sizes = type(self).__name__, np.bincount(parts[parts >= 0])
         shown = ", ".join(f"{size:,}" for size in sizes[:5]) + (", …" if len(sizes) > 5 else "")
         found = f"{name}: the graph of neighbours must be {what}; it falls into {len(sizes):,} parts of {shown} rows"
-        more = "Raise n_neighbors" if not getattr(self, "radius", None) else "Raise radius"
+        more = "Raise radius" if getattr(self, "radius", None) else "Raise n_neighbors"
         if self.disconnected == "error":
             raise ValueError(f"{found}. {more}, or pass disconnected='bridge' or 'largest'.")
         if self.disconnected == "largest":
@@ -80,16 +81,12 @@ class NeighborReducer(Reducer):
                 f"{found}. The largest is fitted; the other {rest:,} rows are placed as new rows. {more} to fit all."
             )
             return None
-        rows = np.flatnonzero(parts >= 0)
-        part = X[np.ix_(rows, rows)] if metric == "precomputed" else X[rows] if len(rows) < len(parts) else X
-        bridges = closest_bridges(part, parts[rows], metric)
-        bridges = Bridges(rows[bridges.pairs].astype(np.int32), bridges.lengths)
-        lengths = ", ".join(f"{length:.3g}" for length in bridges.lengths[:5])
-        lengths += ", …" if len(bridges.lengths) > 5 else ""
-        several = "bridge" if len(bridges.lengths) == 1 else "bridges"
+        bridges = bridge()
+        lengths, count = [f"{length:.3g}" for length in bridges.lengths], len(bridges.lengths)
+        told = lengths[0] if count == 1 else f"{lengths[0]} to {lengths[-1]}"
         self._warn(
-            f"{found}. {len(bridges.lengths):,} {several} between their closest rows were added, of length {lengths}; "
-            f"distances across them are a guess. {more}, or pass disconnected='largest'."
+            f"{found}. {'A bridge' if count == 1 else f'{count:,} bridges'} between closest rows joined them, of length "
+            f"{told}; distances across are a guess. {more}, or pass disconnected='largest'."
         )
         return bridges
 

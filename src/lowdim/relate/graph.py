@@ -13,6 +13,8 @@ from lowdim.relate.neighbors import nearest, within
 from lowdim.work import jobs
 
 _FEW = 32  # rows of a part up to which one search serves all such parts together
+_ROUNDS = 32  # in which closed classes grow
+_LOOSE = 0.02  # share of edges without common neighbours above which nothing can be told of short circuits
 _SUSPECTS = 256  # edges whose detour is measured
 _DETOUR = 0.25  # share of the extent of the graph from which a detour counts, if it is seven times the edge
 
@@ -182,6 +184,44 @@ def closest_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
     return Bridges(np.array(pairs, np.int32).reshape(-1, 2)[order], np.array(lengths, np.float32)[order])
 
 
+class Neighborhoods(NamedTuple):
+    """Directed neighbours: those of row i are ends[starts[i] … starts[i + 1]]."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int32]
+
+
+def bridge_classes(X: Any, near: Neighborhoods) -> tuple[Neighborhoods, Bridges]:
+    """Neighbours with one closed class: in rounds, the rows of a class nearest to any outside it become neighbours.
+
+    A bridge leads to the nearest row, in a class or not, so that classes grow along the data rather than across. Each
+    is added from both ends. Where the rounds go on for long the classes left are joined by their closest pairs.
+    """
+    n, bridges = len(near.starts) - 1, []
+    for turn in range(_ROUNDS + 1):
+        parts = closed_classes(*near)
+        if parts.max() == 0:
+            break
+        if turn < _ROUNDS:
+            rows = np.flatnonzero(parts > 0)
+            other, apart = _nearest_outside(X, parts + 1, rows, "euclidean")
+            order = np.lexsort((rows, apart))
+            first = order[np.unique(parts[rows[order]], return_index=True)[1]]
+            new = Bridges(np.column_stack([rows, other])[first].astype(np.int32), apart[first])
+        else:
+            rows = np.flatnonzero(parts >= 0)
+            new = closest_bridges(X[rows], parts[rows], "euclidean")
+            new = Bridges(rows[new.pairs].astype(np.int32), new.lengths)
+        bridges.append(new)
+        tails = np.concatenate([np.repeat(np.arange(n), np.diff(near.starts)), new.pairs.ravel()])
+        key = np.unique(tails.astype(np.int64) * n + np.concatenate([near.ends, new.pairs[:, ::-1].ravel()]))
+        near = Neighborhoods(np.searchsorted(key // n, np.arange(n + 1)).astype(np.int64), (key % n).astype(np.int32))
+    pairs, lengths = np.concatenate([b.pairs for b in bridges]), np.concatenate([b.lengths for b in bridges])
+    _, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
+    order = first[np.argsort(lengths[first], kind="stable")]
+    return near, Bridges(np.sort(pairs[order], axis=1), lengths[order])
+
+
 def _nearest_outside(X: Any, labels: NDArray, rows: NDArray, metric: str) -> tuple[NDArray, NDArray]:
     """Nearest row of another part, and its distance, for each of ``rows``."""
     near, apart = np.empty(len(rows), np.int64), np.empty(len(rows), np.float32)
@@ -217,15 +257,16 @@ def short_circuits(graph: Graph) -> ShortCircuits:
     """Edges that may join what lies far apart along the data, longest detour first.
 
     In a graph of neighbours the two ends of an edge have neighbours in common. Edges whose ends have none are left
-    out; one whose ends then lie further apart than a quarter of the graph's extent is suspected. Of very many such
-    edges those longest for their surroundings are looked at. An edge without any way round is the only link between
-    two parts, and is not counted.
+    out; one whose ends then lie further apart than a quarter of the graph's extent is suspected. Of many such edges
+    those longest for their surroundings are looked at. An edge without any way round is the only link between two
+    parts, and is not counted. Where a larger share of edges is like that (few neighbours, high dimension) they are
+    nothing unusual, and none is suspected.
     """
     held = _native.supported(*graph, n_threads=jobs.current())
     tails = graph.tails()
     loose = np.flatnonzero(~held & (tails < graph.ends))
     none = ShortCircuits(np.empty((0, 2), np.int32), np.empty(0, np.float32), np.empty(0, np.float32))
-    if not len(loose) or not held.any():
+    if not len(loose) or 2 * len(loose) > _LOOSE * len(held):
         return none
     count = np.maximum(1, np.diff(graph.starts))
     local = np.add.reduceat(np.append(graph.lengths, 0), graph.starts[:-1]) / count

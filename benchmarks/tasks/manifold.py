@@ -83,7 +83,10 @@ TASKS = [
         "isomap_large",
         "Isomap, MNIST in 50 dimensions, 10 neighbours, k = 2: 30,000 rows exactly",
         partial(_mnist50, n=30_000),
-        {"lowdim, exact": System(isomap, once=True), "lowdim, 1,000 landmarks": System(partial(isomap, landmarks=1000))},
+        {
+            "lowdim, exact": System(isomap, once=True),
+            "lowdim, 1,000 landmarks": System(partial(isomap, landmarks=1000)),
+        },
         unexplained,
         "residual variance",
         needs="mnist",

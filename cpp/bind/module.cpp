@@ -6,8 +6,10 @@ void bind_barycentric(nb::module_& m);
 void bind_chebyshev(nb::module_& m);
 void bind_csr(nb::module_& m);
 void bind_geodesics(nb::module_& m);
+void bind_nearest(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
 void bind_pairs(nb::module_& m);
+void bind_ranks(nb::module_& m);
 void bind_scatter(nb::module_& m);
 } // namespace lowdim::bind
 
@@ -17,7 +19,9 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_chebyshev(m);
     lowdim::bind::bind_csr(m);
     lowdim::bind::bind_geodesics(m);
+    lowdim::bind::bind_nearest(m);
     lowdim::bind::bind_nearest_with(m);
     lowdim::bind::bind_pairs(m);
+    lowdim::bind::bind_ranks(m);
     lowdim::bind::bind_scatter(m);
 }

@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 # public name -> the module that defines it
 _HOMES = {
+    "Autoencoder": "lowdim.methods.autoencoder",
     "CCA": "lowdim.methods.cca",
     "Isomap": "lowdim.methods.isomap",
     "KLExpansion": "lowdim.methods.kl_expansion",
@@ -23,13 +24,14 @@ _HOMES = {
     "load": "lowdim.methods.files",
     "reduce": "lowdim.compare.reduce",
 }
-_ROOMS = ("data", "show")
+_ROOMS = ("data", "quality", "show")
 
 __all__ = [
     "CCA",
     "LDA",
     "LLE",
     "PCA",
+    "Autoencoder",
     "Isomap",
     "KLExpansion",
     "KernelCCA",
@@ -39,14 +41,17 @@ __all__ = [
     "__version__",
     "data",
     "load",
+    "quality",
     "reduce",
     "show",
 ]
 
 if TYPE_CHECKING:
     from lowdim import data as data
+    from lowdim import quality as quality
     from lowdim import show as show
     from lowdim.compare.reduce import reduce as reduce
+    from lowdim.methods.autoencoder import Autoencoder as Autoencoder
     from lowdim.methods.cca import CCA as CCA
     from lowdim.methods.files import load as load
     from lowdim.methods.isomap import Isomap as Isomap

@@ -21,7 +21,7 @@ def _mnist50(folder, n):
     return np.ascontiguousarray(np.load(path, mmap_mode="r")[:n])
 
 
-def _roll(folder):
+def _roll(_):
     from lowdim import data
 
     return data.load("swissroll", n_samples=20_000)[0]

@@ -25,9 +25,9 @@ def demand_distances(D: Any, name: str) -> None:
             raise ValueError(f"{needs}0 or more; got {strip[i, j]:g} between rows {start + i} and {j}. Correct it.")
         own = np.abs(np.diagonal(D)[start:stop])
         if own.max() > 1e3 * eps * largest:
-            i = start + int(own.argmax())
+            row = start + int(own.argmax())
             raise ValueError(
-                f"{needs}0 from each to itself; got {own.max():g} for row {i}. Pass distances, not kernels."
+                f"{needs}0 from each to itself; got {own.max():g} for row {row}. Pass distances, not kernels."
             )
         apart = np.abs(strip[:, :stop].astype(np.float64) - D[:stop, start:stop].T)
         if apart.max() > 1e3 * eps * largest:

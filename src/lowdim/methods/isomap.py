@@ -1,8 +1,8 @@
 """Isomap: classical scaling of the distances along the data.
 
 With the lengths ``D`` of the shortest paths on a graph of neighbours, ``B = −½ H D² H`` (``H = I − 11ᵀ/n``) is the Gram
-matrix of the embedding, which is ``U_k Λ_k^½`` from its leading eigenpairs (Tenenbaum, de Silva and Langford 2000). With
-landmarks only their rows of ``D`` are computed (de Silva and Tenenbaum 2003).
+matrix of the embedding, which is ``U_k Λ_k^½`` from its leading eigenpairs (Tenenbaum, de Silva and Langford 2000).
+With landmarks only their rows of ``D`` are computed (de Silva and Tenenbaum 2003).
 """
 
 from typing import Any
@@ -202,7 +202,7 @@ class Isomap(NeighborReducer):
         self._whitening = self._find_whitening(X)
         Z, metric = self._flat(X if given else self._rows)
         graph, rows = self._connected(self._neighbor_graph(Z, metric), Z, metric)
-        self._fitted, self._graph = rows, tuple(graph)
+        self._fitted, self._graph = rows, (graph.starts, graph.ends, graph.lengths)
         self.short_circuits_ = self._suspected(graph, rows)
         codes = None if found is None else found.codes if rows is None else found.codes[rows]
         self.landmarks_ = self._draw(graph.n, codes, seed)
@@ -379,7 +379,8 @@ class Isomap(NeighborReducer):
         if self.landmarks is not None:
             if self.landmarks > n:
                 raise ValueError(
-                    f"Isomap: landmarks must be at most n_samples ({n:,}); got {self.landmarks:,}. Lower it, or pass None."
+                    f"Isomap: landmarks must be at most n_samples ({n:,}); got {self.landmarks:,}. Lower it, or pass "
+                    "None."
                 )
             self._demand_components(int(self.landmarks) - 1, "landmarks")
         if not self.supervision:

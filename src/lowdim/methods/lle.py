@@ -1,8 +1,8 @@
 """Locally linear embedding: the map keeps how each row is put together from its neighbours.
 
-With the weights ``W`` that rebuild each row from its neighbours, ``min Σ_i ‖x_i − Σ_j W_ij x_j‖²``, ``Σ_j W_ij = 1``, the
-embedding minimises ``Σ_i ‖y_i − Σ_j W_ij y_j‖² = tr YᵀMY``, ``M = (I − W)ᵀ(I − W)``: it is made of the eigenvectors of M
-with the smallest eigenvalues, without the constant one (Roweis and Saul 2000).
+With the weights ``W`` that rebuild each row from its neighbours, ``min Σ_i ‖x_i − Σ_j W_ij x_j‖²``, ``Σ_j W_ij = 1``,
+the embedding minimises ``Σ_i ‖y_i − Σ_j W_ij y_j‖² = tr YᵀMY``, ``M = (I − W)ᵀ(I − W)``: it is made of the eigenvectors
+of M with the smallest eigenvalues, without the constant one (Roweis and Saul 2000).
 """
 
 from typing import Any
@@ -38,8 +38,8 @@ class LLE(NeighborReducer):
         more neighbours than dimensions.
     disconnected : {"bridge", "error", "largest"}
         If the neighbours fall into several closed classes, sets of rows whose neighbours all lie inside: join them by
-        bridges to the nearest rows outside, whose ends become each other's neighbours; raise; or fit the largest class and place the
-        other rows as new ones. A warning says what was done.
+        bridges to the nearest rows outside, whose ends become each other's neighbours; raise; or fit the largest class
+        and place the other rows as new ones. A warning says what was done.
     random_state : int, Generator, RandomState or None
         Seed of the vectors that the eigenvectors are found from.
     n_jobs : int or None

@@ -66,8 +66,8 @@ class NeighborReducer(Reducer):
     def _tell(self, parts: NDArray, what: str, bridge: Callable[[], Bridges]) -> Bridges | None:
         """What is done about a graph in several parts, by ``disconnected``; the user is told.
 
-        ``parts`` (n,) are numbered from the largest, −1 for rows in none. Returns the bridges that ``bridge`` made; None
-        means that only the rows of part 0 are fitted.
+        ``parts`` (n,) are numbered from the largest, −1 for rows in none. Returns the bridges that ``bridge`` made;
+        None means that only the rows of part 0 are fitted.
         """
         name, sizes = type(self).__name__, np.bincount(parts[parts >= 0])
         shown = ", ".join(f"{size:,}" for size in sizes[:5]) + (", …" if len(sizes) > 5 else "")
@@ -85,8 +85,8 @@ class NeighborReducer(Reducer):
         lengths, count = [f"{length:.3g}" for length in bridges.lengths], len(bridges.lengths)
         told = lengths[0] if count == 1 else f"{lengths[0]} to {lengths[-1]}"
         self._warn(
-            f"{found}. {'A bridge' if count == 1 else f'{count:,} bridges'} between closest rows joined them, of length "
-            f"{told}; distances across are a guess. {more}, or pass disconnected='largest'."
+            f"{found}. {'A bridge' if count == 1 else f'{count:,} bridges'} between closest rows joined them, of "
+            f"length {told}; distances across are a guess. {more}, or pass disconnected='largest'."
         )
         return bridges
 

@@ -61,12 +61,12 @@ def classical_scaling(D2: NDArray[np.float32], k: int, seed: int) -> Scaling:
         pairs = eigh_top_operator(apply, n, k, seed=seed, tol=_RESIDUAL, start=start, costly=True)
         means = apply.means
     flip = signs(pairs.vectors.T)
-    some = pairs.values > _NOTHING * max(float(pairs.values[0]), 0.0)
-    roots = np.sqrt(np.where(some, pairs.values, 1.0))
+    real = pairs.values > _NOTHING * max(float(pairs.values[0]), 0.0)
+    roots = np.sqrt(np.where(real, pairs.values, 1.0))
     U = (pairs.vectors - pairs.vectors.mean(axis=0)) * flip
-    dual = np.where(some, U / roots, 0.0)
-    places = np.where(some, pairs.product * flip / roots, 0.0)
-    return Scaling(np.where(some, pairs.values, 0.0), places, dual, means.rows @ dual, pairs.residual)
+    dual = np.where(real, U / roots, 0.0)
+    places = np.where(real, pairs.product * flip / roots, 0.0)
+    return Scaling(np.where(real, pairs.values, 0.0), places, dual, means.rows @ dual, pairs.residual)
 
 
 def bytes_to_scale(n: int, k: int, *, copy: bool) -> float:

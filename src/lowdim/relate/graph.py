@@ -74,7 +74,7 @@ def beside(X: Any, queries: Any, k: int | None, radius: float | None, metric: st
         rows, lengths = _nearest_to(X, queries, k or 1, metric)
         return Beside(np.arange(m + 1) * rows.shape[1], rows.ravel(), lengths.ravel())
     if metric == "precomputed":
-        tails, rows = np.nonzero(queries <= radius)
+        tails, rows = (found.astype(np.int32) for found in np.nonzero(queries <= radius))
         lengths = queries[tails, rows]
     else:
         near = within(X, float(radius), queries=queries, metric=metric)

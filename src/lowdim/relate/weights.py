@@ -1,7 +1,7 @@
 """Barycentric weights: how a row is put together from its neighbours.
 
-Row ``x`` with neighbours ``x_j`` has the weights that minimise ``‖x − Σ w_j x_j‖²`` with ``Σ w_j = 1``: ``w ∝ G⁻¹ 1``, G the
-Gram matrix of the neighbours minus the row, with ``reg · trace(G)`` on its diagonal.
+Row ``x`` with neighbours ``x_j`` has the weights that minimise ``‖x − Σ w_j x_j‖²`` with ``Σ w_j = 1``: ``w ∝ G⁻¹ 1``,
+G the Gram matrix of the neighbours minus the row, with ``reg · trace(G)`` on its diagonal.
 """
 
 from itertools import combinations_with_replacement
@@ -19,9 +19,10 @@ _BLOCK = 2**24  # entries of Gram matrices at a time
 
 
 def barycentric(X: Any, starts: NDArray, neighbors: NDArray, reg: float, queries: Any = None) -> NDArray[np.float64]:
-    """Weights of ``neighbors`` (rows of ``X``), those of query i at starts[i] … starts[i + 1]; the queries are X itself.
+    """Weights of ``neighbors`` (rows of ``X``), those of query i at starts[i] … starts[i + 1].
 
-    Dense rows of float32 or float64, or CSR; the weights are computed in float64.
+    Without queries they are the rows of ``X``. Dense rows of float32 or float64, or CSR; the weights are computed in
+    float64.
 
     >>> X = np.array([[0.0], [1.0], [4.0]])
     >>> barycentric(X, np.array([0, 2]), np.array([0, 2]), 0.0, queries=np.array([[1.0]])).round(6)

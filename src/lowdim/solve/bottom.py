@@ -1,13 +1,14 @@
 """Smallest eigenpairs of ``M = BᵀB`` for a sparse B whose rows add up to 0, the constant vector left out.
 
-The wanted eigenvalues may be 1e-11 of the largest (a smooth sheet) or 1e-4 (a graph of high dimension), and the way to
-them depends on the graph. If a factorisation of B fills little, it is used to apply the inverse: B is made regular by one
-entry on its diagonal, and its condition is the square root of M's. If it would fill, polynomials of M that are small on
-the unwanted part of the spectrum are applied to a block of vectors (Zhou et al. 2006). Few rows go to LAPACK.
+The wanted eigenvalues may be 1e-11 of the largest (a smooth sheet) or 1e-6 (a graph of high dimension), and the way to
+them depends on the graph. If a factorisation of B fills little, it is used to apply the inverse: B is made regular by
+one entry on its diagonal, and its condition is the square root of M's. If it would fill, polynomials of M that are
+small on the unwanted part of the spectrum are applied to a block of vectors (Zhou et al. 2006). Few rows go to LAPACK.
 """
 
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
@@ -35,7 +36,7 @@ Doubles = NDArray[np.float64]
 
 
 class Smallest(NamedTuple):
-    """Values (k,) in rising order, vectors (n, k), the largest ``‖M v − λ v‖`` over the largest eigenvalue, the solver."""
+    """Values (k,) in rising order, vectors (n, k), the largest ``‖M v − λ v‖`` over M's largest value, the solver."""
 
     values: Doubles
     vectors: Doubles
@@ -57,8 +58,13 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
     B.sort_indices()
     largest = _largest(B, seed, rounds=8)
     tried: list[Smallest] = []
+    solve: dict[str, Callable[[], Doubles | None]] = {
+        "dense": lambda: _dense(B, k),
+        "lu": lambda: _by_factor(B, k, root, seed),
+        "chebyshev": lambda: _by_polynomials(B, k, seed),
+    }
     for solver in _order(B, k):
-        found = {"dense": _dense, "lu": _by_factor, "chebyshev": _by_polynomials}[solver](B, k, root, largest, seed)
+        found = solve[solver]()
         if found is None:
             continue
         vectors = found - found.mean(axis=0)
@@ -69,12 +75,12 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
         values, vectors = np.square(values[::-1]), vectors @ turn[::-1].T
         apart = B.T @ (B @ vectors) - vectors * values
         tried.append(Smallest(values, vectors, float(np.linalg.norm(apart, axis=0).max()) / largest, solver))
-        if tried[-1].residual <= max(1e-8, 10 * _TOL):
+        if tried[-1].residual <= 10 * _TOL:
             return tried[-1]
     best = min(tried, key=lambda one: one.values.sum())
     warnings.warn(
-        f"Smallest eigenvectors: residual {best.residual:.1e} of the largest eigenvalue for {n:,} rows, above 1e-08: the "
-        "small eigenvalues lie close together. Ask for fewer components, or change the number of neighbours.",
+        f"Smallest eigenvectors: residual {best.residual:.1e} of the largest eigenvalue for {n:,} rows, above 1e-08: "
+        "the small eigenvalues lie close together. Ask for fewer components, or change the number of neighbours.",
         ConvergenceWarning,
         stacklevel=2,
     )
@@ -118,7 +124,7 @@ def _largest(B: sp.csr_array, seed: int, rounds: int) -> float:
     return value or 1.0
 
 
-def _dense(B: sp.csr_array, k: int, root: int, largest: float, seed: int) -> Doubles:
+def _dense(B: sp.csr_array, k: int) -> Doubles:
     """From the singular vectors of B on the complement of the constant vector."""
     n = B.shape[0]
     memory.require(40.0 * n * n, f"Smallest eigenvectors of {n:,} rows, dense,", "Ask for fewer components.")
@@ -135,11 +141,12 @@ def _dense(B: sp.csr_array, k: int, root: int, largest: float, seed: int) -> Dou
     return V - 2 * np.outer(mirror, mirror @ V)
 
 
-def _by_factor(B: sp.csr_array, k: int, root: int, largest: float, seed: int) -> Doubles | None:
+def _by_factor(B: sp.csr_array, k: int, root: int, seed: int) -> Doubles | None:
     """By products with the pseudo-inverse of M, through a sparse factorisation; None if that is singular.
 
-    With ``P = B + e eᵀ``, e the unit vector of the root, and x orthogonal to the constant: ``Pᵀ g = x`` has ``g_root = 0``,
-    so that ``Bᵀ g = x``; and once g is orthogonal to the left null vector z of B, ``P y = g`` has ``B y = g``.
+    With ``P = B + e eᵀ``, e the unit vector of the root, and x orthogonal to the constant: ``Pᵀ g = x`` has
+    ``g_root = 0``, so that ``Bᵀ g = x``; and once g is orthogonal to the left null vector z of B, ``P y = g`` has
+    ``B y = g``.
     """
     n = B.shape[0]
     ground = sp.csr_array((np.ones(1), (np.array([root]), np.array([root]))), shape=(n, n))
@@ -172,18 +179,17 @@ def _by_factor(B: sp.csr_array, k: int, root: int, largest: float, seed: int) ->
     return pairs.vectors if np.isfinite(pairs.vectors).all() else None
 
 
-def _by_polynomials(B: sp.csr_array, k: int, root: int, largest: float, seed: int) -> Doubles:
+def _by_polynomials(B: sp.csr_array, k: int, seed: int) -> Doubles:
     """By Chebyshev polynomials of M on a block of vectors, with Rayleigh's and Ritz' step after each."""
     n = B.shape[0]
     width = _WIDTH * -(-(k + _WIDTH - 2) // _WIDTH)
     transposed = sp.csr_array(B.T)
-    parts = [
-        part
-        for A in (B, transposed)
-        for part in (A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data.astype(np.float64))
-    ]
+    parts: list[Any] = []
+    for A in (B, transposed):
+        parts += [A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data]
     V = stream(seed, "bottom").standard_normal((n, width))
-    high = 1.1 * _largest(B, seed, rounds=40)
+    largest = _largest(B, seed, rounds=40)
+    high = 1.1 * largest
     low, growth, reach, used = 1e-4 * high, 8.0, 1e-4, 0
     best: tuple[float, Doubles] = (np.inf, V[:, :k])
     with stage("eigenvectors") as tick:

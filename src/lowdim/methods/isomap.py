@@ -96,9 +96,9 @@ class Isomap(NeighborReducer):
     Examples
     --------
     >>> import lowdim
-    >>> X, t = lowdim.data.load("swissroll")
-    >>> isomap = lowdim.Isomap(2, n_neighbors=12).fit(X)
-    >>> bool(abs(np.corrcoef(isomap.embedding_[:, 0], t)[0, 1]) > 0.99)
+    >>> X, t = lowdim.data.load("swissroll", n_samples=1500)
+    >>> isomap = lowdim.Isomap(2, n_neighbors=8).fit(X)
+    >>> bool(abs(np.corrcoef(isomap.embedding_[:, 0], t)[0, 1]) > 0.98)
     True
     """
 

@@ -160,8 +160,8 @@ def closest_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
     0; ``X`` are rows, or distances for ``metric="precomputed"``.
 
     >>> closest_bridges(np.array([[0.0], [1.0], [5.0], [7.0]]), np.array([0, 0, 1, 2]), "euclidean").pairs
-    array([[1, 2],
-           [2, 3]], dtype=int32)
+    array([[2, 3],
+           [1, 2]], dtype=int32)
     """
     labels = labels.copy()
     pairs: list[tuple[int, int]] = []

@@ -8,7 +8,7 @@ small on the unwanted part of the spectrum are applied to a block of vectors (Zh
 
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
@@ -184,9 +184,7 @@ def _by_polynomials(B: sp.csr_array, k: int, seed: int) -> Doubles:
     n = B.shape[0]
     width = _WIDTH * -(-(k + _WIDTH - 2) // _WIDTH)
     transposed = sp.csr_array(B.T)
-    parts: list[Any] = []
-    for A in (B, transposed):
-        parts += [A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data]
+    own, other = ((A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data) for A in (B, transposed))
     V = stream(seed, "bottom").standard_normal((n, width))
     largest = _largest(B, seed, rounds=40)
     high = 1.1 * largest
@@ -199,7 +197,7 @@ def _by_polynomials(B: sp.csr_array, k: int, seed: int) -> Doubles:
             V -= V.mean(axis=0)
             for start in range(0, width, _WIDTH):
                 block = np.ascontiguousarray(V[:, start : start + _WIDTH])
-                _native.chebyshev(*parts, block, low, high, degree, n_threads=jobs.current(), tick=tick)
+                _native.chebyshev(*own, *other, block, low, high, degree, n_threads=jobs.current(), tick=tick)
                 V[:, start : start + _WIDTH] = block
             used += degree
             V, _ = np.linalg.qr(V - V.mean(axis=0))

@@ -3,8 +3,24 @@
 Nothing here loads matplotlib until a function is called.
 """
 
+from lowdim.show.biplot import biplot
 from lowdim.show.components import components
+from lowdim.show.graph import graph
+from lowdim.show.loss import loss
+from lowdim.show.reconstructions import reconstructions
 from lowdim.show.scatter import scatter
 from lowdim.show.scree import scree
+from lowdim.show.selection import selection
+from lowdim.show.shepard import shepard
 
-__all__ = ["components", "scatter", "scree"]
+__all__ = [
+    "biplot",
+    "components",
+    "graph",
+    "loss",
+    "reconstructions",
+    "scatter",
+    "scree",
+    "selection",
+    "shepard",
+]

@@ -119,6 +119,18 @@ def read_table(Y: Any, dims: Sequence[int] | None) -> tuple[Floats, tuple[str, .
     return points, tuple(names[i] for i in dims) if names else ()
 
 
+def feature_names(caller: str, model: Any, names: Sequence[str] | None, d: int) -> list[str]:
+    """The names given, else those seen by ``fit``, else x0, x1, …."""
+    if names is None:
+        names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(d)])
+    if len(names) != d:
+        raise ValueError(
+            f"{caller}: names must hold one name per feature ({d}); got {len(names)}. "
+            "Pass the column names of the data the model was fitted on."
+        )
+    return [str(name) for name in names]
+
+
 def read_labels(
     y: Any, n: int, *, kind: str | None = None, names: Mapping[Any, str] | Sequence[str] | None = None
 ) -> Categories | Values:

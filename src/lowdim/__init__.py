@@ -18,8 +18,9 @@ _HOMES = {
     "LDA": "lowdim.methods.lda",
     "PCA": "lowdim.methods.pca",
     "SequentialSelector": "lowdim.methods.selection",
+    "compare": "lowdim.comparison.compare",
     "load": "lowdim.methods.files",
-    "reduce": "lowdim.compare.reduce",
+    "reduce": "lowdim.comparison.reduce",
 }
 _ROOMS = ("data", "show")
 
@@ -33,6 +34,7 @@ __all__ = [
     "KernelPCA",
     "SequentialSelector",
     "__version__",
+    "compare",
     "data",
     "load",
     "reduce",
@@ -42,7 +44,8 @@ __all__ = [
 if TYPE_CHECKING:
     from lowdim import data as data
     from lowdim import show as show
-    from lowdim.compare.reduce import reduce as reduce
+    from lowdim.comparison.compare import compare as compare
+    from lowdim.comparison.reduce import reduce as reduce
     from lowdim.methods.cca import CCA as CCA
     from lowdim.methods.files import load as load
     from lowdim.methods.kernel_cca import KernelCCA as KernelCCA

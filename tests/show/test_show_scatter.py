@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 
+from lowdim.data.categories import read_labels
 from lowdim.show import scatter, style
 
 RNG = np.random.default_rng(0)
@@ -116,7 +117,7 @@ def test_palette_stays_distinct_under_every_colour_vision():
     ],
 )
 def test_labels_are_categories_or_values_by_the_documented_rule(y, kind):
-    read = style.read_labels(y, 300)
+    read = read_labels(y, 300)
     assert type(read).__name__.lower() == kind
     ax = scatter(PLANE, y)
     assert (ax.get_legend() is not None) == (kind == "categories")

@@ -74,7 +74,9 @@ def components(
     loadings = loadings[:wanted]
     captions = _captions(model, len(loadings))
     if image_shape is None:
-        return _draw_bars(ax, loadings, captions, style.feature_names("components", model, names, loadings.shape[1]), top)
+        return _draw_bars(
+            ax, loadings, captions, style.feature_names("components", model, names, loadings.shape[1]), top
+        )
     sides = np.atleast_1d(image_shape)
     if len(sides) != 2 or np.any(sides < 1) or int(np.prod(sides)) != loadings.shape[1]:
         raise ValueError(

@@ -57,7 +57,9 @@ def selection(model: Any, *, ax: Any = None, names: Sequence[str] | None = None)
     if removed.any():
         ax.plot(steps[removed], score[removed], "v", color=GONE, markersize=6, label="a feature leaves")
     _mark_chosen(ax, model, history, score)
-    texts = [_text(action, feature, names) for action, feature in zip(history["action"], history["feature"], strict=True)]
+    texts = [
+        _text(action, feature, names) for action, feature in zip(history["action"], history["feature"], strict=True)
+    ]
     if len(texts) <= MOST_NAMED:
         crowded = len(texts) > 8 or max(map(len, texts)) > 6
         ax.set_xticks(steps, texts, rotation=60 if crowded else 0, ha="right" if crowded else "center")
@@ -88,5 +90,5 @@ def _mark_chosen(ax: Any, model: Any, history: dict[str, Any], score: Any) -> No
 def _text(action: str, feature: Any, names: Sequence[str] | None) -> str:
     if feature is None:
         return action
-    called = names[feature] if names is not None and isinstance(feature, int | np.integer) else feature
+    called = names[int(feature)] if names is not None and isinstance(feature, int | np.integer) else feature
     return f"{'−' if action == 'remove' else '+'} {called}"

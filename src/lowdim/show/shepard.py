@@ -43,7 +43,7 @@ def shepard(X: Any, Y: Any, *, ax: Any = None, random_state: Any = 0) -> Any:
     >>> from lowdim import PCA, data, show
     >>> X, _ = data.load("iris")
     >>> show.shepard(X, PCA(2).fit_transform(X)).get_title(loc="right")
-    'rank correlation 0.997'
+    'rank correlation 0.996'
     """
     X = X if sparse.issparse(X) else np.asarray(X)
     Y = np.asarray(Y, dtype=np.float64)

@@ -22,7 +22,7 @@ _HOMES = {
     "load": "lowdim.methods.files",
     "reduce": "lowdim.comparison.reduce",
 }
-_ROOMS = ("data", "show")
+_ROOMS = ("data", "quality", "show")
 
 __all__ = [
     "CCA",
@@ -37,12 +37,14 @@ __all__ = [
     "compare",
     "data",
     "load",
+    "quality",
     "reduce",
     "show",
 ]
 
 if TYPE_CHECKING:
     from lowdim import data as data
+    from lowdim import quality as quality
     from lowdim import show as show
     from lowdim.comparison.compare import compare as compare
     from lowdim.comparison.reduce import reduce as reduce

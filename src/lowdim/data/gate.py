@@ -34,20 +34,21 @@ def rows(
     sparse: bool = False,
     minimum: int = 1,
     scan: bool = True,
+    called: str = "X",
 ) -> Any:
     """Validated data: a NumPy array of its own numeric type, or CSR where ``sparse`` is allowed.
 
     Never copied where it need not be. ``reset=True`` notes the features seen (fit); ``False`` compares with them.
     ``scan=False`` leaves the search for NaN and infinity to :func:`demand_finite`, for callers that read all values
-    anyway and can tell from what they computed.
+    anyway and can tell from what they computed. ``called`` is what the caller names them, for errors.
     """
     name = type(estimator).__name__
     _refuse_elsewhere(name, X)
-    _refuse_text(name, X)
+    _refuse_text(name, X, called)
     if sp.issparse(X) and not sparse:
         raise TypeError(
-            f"{name}: sparse data was passed, but X must be dense here; got a {type(X).__name__}. "
-            "Pass X.toarray() if it fits in memory."
+            f"{name}: sparse data was passed, but {called} must be dense here; got a {type(X).__name__}. "
+            f"Pass {called}.toarray() if it fits in memory."
         )
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) == 2 and 0 < shape[0] < minimum:
@@ -73,7 +74,7 @@ def rows(
     if X.dtype.kind == "O":  # lists with None in them
         X = X.astype(np.float64)
     if scan:
-        demand_finite(estimator, X, X)
+        demand_finite(estimator, X, X, called)
     return X
 
 
@@ -172,7 +173,7 @@ def scores(estimator: Any, Y: Any, k: int) -> NDArray:
     return Y
 
 
-def demand_finite(estimator: Any, X: Any, witness: Any) -> None:
+def demand_finite(estimator: Any, X: Any, witness: Any, called: str = "X") -> None:
     """Raise ValueError with the place and count of NaN and infinity in ``X`` if ``witness`` shows there are any.
 
     ``witness`` is ``X`` itself or something computed from all of it (sums, scores): NaN and infinity survive sums
@@ -192,7 +193,7 @@ def demand_finite(estimator: Any, X: Any, witness: Any) -> None:
     where = f"row {row}, column {column if names is None else repr(str(names[column]))}"
     what = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(
-        f"{type(estimator).__name__}: X must be finite; got {what} at {where} ({count:,} NaN or infinity values "
+        f"{type(estimator).__name__}: {called} must be finite; got {what} at {where} ({count:,} NaN or infinity values "
         f"in {X.shape[0]:,} rows). Drop those rows, or replace the values (NaN: sklearn.impute.SimpleImputer)."
     )
 
@@ -230,7 +231,7 @@ def _refuse_elsewhere(name: str, X: Any) -> None:
         )
 
 
-def _refuse_text(name: str, X: Any) -> None:
+def _refuse_text(name: str, X: Any, called: str) -> None:
     """Name the columns of a DataFrame that hold text or dates, or the first text in an array."""
     columns = getattr(X, "columns", None)
     if columns is not None and hasattr(X, "dtypes"):
@@ -238,13 +239,13 @@ def _refuse_text(name: str, X: Any) -> None:
         if kinds:
             shown = ", ".join(map(repr, list(kinds)[:5])) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")
             raise ValueError(
-                f"{name}: X must be numeric; got {' and '.join(sorted(set(kinds.values())))} in column {shown}. "
+                f"{name}: {called} must be numeric; got {' and '.join(sorted(set(kinds.values())))} in column {shown}. "
                 "Drop these columns or encode them first."
             )
     elif isinstance(X, np.ndarray) and (kind := _not_numbers(X)):
         found = next((value for value in X.ravel() if isinstance(value, str | bytes)), X.ravel()[0])
         why = f"could not convert string to float: {found!r}" if kind == "text" else f"got {kind} such as {found!s}"
-        raise ValueError(f"{name}: X must be numeric; {why}. Drop the columns of {kind} or encode them first.")
+        raise ValueError(f"{name}: {called} must be numeric; {why}. Drop the columns of {kind} or encode them first.")
 
 
 def _not_numbers(values: Any) -> str:

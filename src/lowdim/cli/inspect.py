@@ -30,15 +30,15 @@ Examples:
   lowdim inspect map.lowdim
 """,
 )
-@click.argument("source", metavar="DATA|MODEL")
+@click.argument("source", metavar="DATA|MODEL", shell_complete=arguments.complete_data)
 @arguments.reading
 @click.option("--scale", is_flag=True, help="Show the components of columns divided by their standard deviations.")
 def command(source: str, scale: bool, missing: str, **reading: Any) -> None:
     """Describe DATA, or a MODEL file that 'lowdim reduce --save' wrote.
 
     For data: shape, missing values, constant columns, differences in scale, the share of variance that each leading
-    component holds, how many components to keep, and what the methods cost. Missing values are counted, then filled
-    with the mean of their column unless --missing drop is given.
+    component holds, how many components to keep, the intrinsic dimension, and what the methods cost. Missing values are
+    counted, then filled with the mean of their column unless --missing drop is given.
     """
     if source.lower().endswith(".lowdim"):
         show_table(_model_facts(Path(source).expanduser()))
@@ -146,7 +146,17 @@ def _show_scree(table: "Table", scale: bool) -> None:
     show_table(rows, ["component", "variance", "share", "so far"], apart=True)
     enough = f"{components_for(0.9, shares):,}" if reached[-1] >= 0.9 else f"more than {len(shares)}"
     corner = f"{elbow(shares):,}" if whole else "not looked for in data of this size"
-    show_table([["-k for 90 % of the variance", enough], ["-k at the elbow", corner]], apart=True)
+    facts = [["-k for 90 % of the variance", enough], ["-k at the elbow", corner]]
+    show_table([*facts, *_dimension_facts(table, scale)], apart=True)
+
+
+def _dimension_facts(table: "Table", scale: bool) -> list[list[str]]:
+    """How many dimensions nearby rows spread over: as many as a curved map needs, often fewer than a flat one."""
+    from lowdim.comparison.measures import intrinsic_dimension
+    from lowdim.relate.moments import divided_by_deviation
+
+    estimates = intrinsic_dimension(divided_by_deviation(table.X) if scale else table.X, 0)
+    return [[f"intrinsic dimension, {name}", f"{value:.1f}"] for name, value in estimates.items()]
 
 
 def _percent(share: float) -> str:

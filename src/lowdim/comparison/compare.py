@@ -14,6 +14,7 @@ from lowdim.comparison.measures import BY_NAME, measure
 from lowdim.comparison.result import Comparison, Outcome
 from lowdim.data import gate, options
 from lowdim.data.categories import Categories, Values, read_labels
+from lowdim.relate.moments import divided_by_deviation
 from lowdim.work import jobs, progress
 from lowdim.work.random import seed_of
 
@@ -98,7 +99,7 @@ def compare(
     ground = Ground(n, d, sparse.issparse(X), len(classes.names) if classes else 0)
     candidates, left_out = enlist(methods, ground, n_components, parameters or {}, common)
     if scale:
-        X = _scaled(X)
+        X = divided_by_deviation(X)
     targets = np.asarray(y) if classes else None
     with jobs.using(n_jobs):
         with progress.showing(verbose, "data"):
@@ -138,18 +139,6 @@ def _classes(labels: Categories | Values | None) -> Categories | None:
     if isinstance(labels, Categories) and len(labels.names) > 1 and (labels.codes >= 0).all():
         return labels if len(labels.names) < len(labels.codes) else None
     return None
-
-
-def _scaled(X: Any) -> Any:
-    """Columns divided by their standard deviations, constant ones as they are."""
-    from lowdim.relate.moments import column_moments
-
-    moments = column_moments(X)
-    deviation = np.sqrt(moments.variance)
-    deviation[deviation <= 1e-9 * np.abs(moments.mean)] = 1.0
-    if sparse.issparse(X):
-        return (X @ sparse.diags_array(1.0 / deviation)).tocsr()
-    return X / deviation.astype(X.dtype if X.dtype.kind == "f" else np.float32)
 
 
 def _demand(by: str, n_components: int) -> None:

@@ -65,10 +65,25 @@ KINDS = (
         "Rank correlation between distances in the data and on the map: 1 if far stays far and near stays near.",
     ),
     Kind(
-        "stress",
+        "stress_normalised",
         "stress",
         FAR,
-        "Share of the squared distances that the map gets wrong, after the best common scale: 0 is exact.",
+        "How far distances on the map are from those in the data after the best common scale, as a share of them: 0 is "
+        "exact.",
+        high=False,
+    ),
+    Kind(
+        "stress_kruskal",
+        "Kruskal's stress",
+        FAR,
+        "The same against the best rising curve through the distances, so that only their order counts.",
+        high=False,
+    ),
+    Kind(
+        "stress_sammon",
+        "Sammon's stress",
+        FAR,
+        "The same with each error divided by the distance, so that small distances count as much as large ones.",
         high=False,
     ),
     Kind(

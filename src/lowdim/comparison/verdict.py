@@ -9,31 +9,28 @@ if TYPE_CHECKING:
 
 # For each question the measure that answers it, and the words for what a good map does.
 _ANSWERS = {
-    NEAR: ("trustworthiness", "keeps neighbourhoods best"),
-    FAR: ("shepard_correlation", "keeps distances best"),
-    CLASSES: ("knn_accuracy", "keeps classes apart best"),
+    NEAR: ("trustworthiness", "keeps neighbourhoods"),
+    FAR: ("shepard_correlation", "keeps distances"),
+    CLASSES: ("knn_accuracy", "keeps classes apart"),
 }
 _CLOSE = 0.005  # measures nearer than this are called equal
 
 
 def tell(comparison: "Comparison") -> str:
     """Sentences on neighbourhoods, distances, classes, components and intrinsic dimension."""
-    many = len(comparison.ranked) > 1
-    parts = []
+    led: dict[str, list[str]] = {}  # what each method is best at
     for name, words in _ANSWERS.values():
         kind = BY_NAME[name]
         values = comparison.values(kind)
         leader = comparison.leader(kind)
         if leader is None:
             continue
-        title = _title(comparison, leader)
-        if many:
-            equal = [m for m, v in values.items() if m != leader and abs(v - values[leader]) < _CLOSE]
-            also = f", {_listed([_title(comparison, m) for m in equal])} no less" if equal else ""
-            parts.append(f"{title} {words} ({values[leader]:.2f}{also})")
-        else:
-            parts.append(f"{title}: {kind.title} {values[leader]:.2f}")
-    sentences = [_sentence("; ".join(parts))] if parts else []
+        equal = [_title(comparison, m) for m, v in values.items() if m != leader and values[leader] - v < _CLOSE]
+        also = f", {_listed(equal)} no less" if equal else ""
+        led.setdefault(_title(comparison, leader), []).append(f"{words} best ({_short(values[leader])}{also})")
+    if len(comparison.outcomes) == 1:
+        led = {title: [words.replace(" best", "") for words in all_words] for title, all_words in led.items()}
+    sentences = ["; ".join(f"{title} {_listed(words)}" for title, words in led.items()) + "."] if led else []
     facts = comparison.facts
     if facts.enough is not None:
         hold = "1 component holds" if facts.enough == 1 else f"{facts.enough:,} components hold"
@@ -64,5 +61,6 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:] + "."
+def _short(value: float) -> str:
+    """Two digits, more where they would round up to 1."""
+    return f"{value:.2f}" if value == 1 or value < 0.995 else f"{value:.4f}".rstrip("0")

@@ -117,7 +117,9 @@ def _draw_arrows(ax: Any, tips: Floats, texts: list[str]) -> None:
         height = -np.inf
         for i in sorted(side, key=lambda i: tips[i][1]):
             height = max(float(tips[i][1]), height + line)
-            ax.annotate(
+            name = ax.annotate(
                 texts[i], tips[i], (tips[i][0] * 1.02, height), ha="left" if right else "right", va="center",
                 zorder=5, fontsize="small", fontweight="bold", color=ARROW, path_effects=halo,
             )  # fmt: skip
+            ax.update_datalim(ax.transData.inverted().transform(name.get_window_extent()))  # names stay inside
+    ax.autoscale_view()

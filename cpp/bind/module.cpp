@@ -5,6 +5,7 @@ namespace lowdim::bind {
 void bind_csr(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
 void bind_pairs(nb::module_& m);
+void bind_ranks(nb::module_& m);
 void bind_scatter(nb::module_& m);
 } // namespace lowdim::bind
 
@@ -13,5 +14,6 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_csr(m);
     lowdim::bind::bind_nearest_with(m);
     lowdim::bind::bind_pairs(m);
+    lowdim::bind::bind_ranks(m);
     lowdim::bind::bind_scatter(m);
 }

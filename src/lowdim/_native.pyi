@@ -54,5 +54,35 @@ def nearest_with(
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Indices and squared distances (units, q, k) of the nearest points once a unit of features joins or leaves."""
 
+def squared_distances(
+    X: Floats, others: NDArray[np.int32], *, rows: NDArray[np.int64] | None = None, n_threads: int = 1
+) -> NDArray[np.float64]:
+    """Squared distances (m, k) of rows of X (all without rows) from their own others (m, k), summed in float64."""
+
+def ranks(
+    X: Floats,
+    centre: NDArray[np.float64],
+    targets: NDArray[np.int32],
+    *,
+    rows: NDArray[np.int64] | None = None,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.int32]:
+    """How many other rows come before each target (m, k) by (distance, index); tick is told thousandths."""
+
+def ranks_in(D: NDArray[np.float64], targets: NDArray[np.int32], *, n_threads: int = 1) -> NDArray[np.int32]:
+    """The same from distances D (m, n), infinite from each row to itself."""
+
+def common_neighbors(
+    A: NDArray[np.float64],
+    B: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    total: NDArray[np.int64],
+    squares: NDArray[np.int64],
+    *,
+    n_threads: int = 1,
+) -> NDArray[np.float64]:
+    """Add sums over rows of the neighbours that A and B share, by size of neighbourhood; weighted sums of each row."""
+
 def isa() -> str:
     """The instruction set the kernels run with: default, avx2, avx512 or avx512vnni."""

@@ -131,7 +131,7 @@ def knn_accuracy(
         demand_neighbors(who, n_neighbors, space.n, fewest + 1, "the rows of a fold to learn from, plus one")
         right = [_votes(space, found, train, test, int(n_neighbors)) == found.codes[test] for train, test in splits]
         by_fold = [float(hits.mean()) for hits in right]
-        return Measure(np.mean(by_fold), float(np.std(by_fold, ddof=1)) / len(by_fold) ** 0.5)
+        return Measure(float(np.mean(by_fold)), float(np.std(by_fold, ddof=1)) / len(by_fold) ** 0.5)
 
 
 def silhouette(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim import _native
 from lowdim.data import options
 from lowdim.quality.measure import (
     METRIC,
@@ -20,6 +21,7 @@ from lowdim.quality.measure import (
     measuring,
 )
 from lowdim.quality.space import Space, affordable, both
+from lowdim.work import jobs
 
 _RULES = {
     "n_neighbors": options.whole(1),
@@ -253,8 +255,8 @@ class Neighbourhoods:
     def recall(self) -> NDArray[np.float64]:
         """Share of common neighbours (m,)."""
         first = np.arange(len(self.sample))[:, None] * np.int64(self.n)
-        keys = [(first + self._near(space)).ravel() for space in "XY"]
-        return np.isin(*keys, assume_unique=True).reshape(-1, self.k).mean(axis=1)
+        kept, all_ = ((first + self._near(space)).ravel() for space in "XY")
+        return np.isin(kept, all_, assume_unique=True).reshape(-1, self.k).mean(axis=1)
 
 
 def rnx_curve(
@@ -343,19 +345,13 @@ class Coranking:
 
 def common_neighbors(
     X: Space, Y: Space, sample: Sample, weights: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Sums over the rows of c_i(K), the neighbours among the K nearest of both spaces, and of c_i(K)², K = 1 … n − 2.
 
     The third is Σ_K weights_K c_i(K) of each row (m,).
     """
     n = X.n
-    total, squares, scores = np.zeros(n - 2, np.int64), np.zeros(n - 2), np.empty(len(sample))
+    total, squares, scores = np.zeros(n - 2, np.int64), np.zeros(n - 2, np.int64), np.empty(len(sample))
     for (rows, A), (_, B) in zip(X.strips(sample, "ranks in X"), Y.strips(sample, "ranks in Y"), strict=True):
-        for i, (a, b) in enumerate(zip(A, B, strict=True), start=rows.start):
-            place = np.empty((2, n), np.intp)
-            place[0, np.argsort(a, kind="stable")] = place[1, np.argsort(b, kind="stable")] = np.arange(n)
-            common = np.bincount(place.max(axis=0), minlength=n)[: n - 2].cumsum()
-            total += common
-            squares += common.astype(np.float64) ** 2
-            scores[i] = weights @ common
+        scores[rows] = _native.common_neighbors(A, B, weights, total, squares, n_threads=jobs.current())
     return total, squares, scores

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from lowdim import _native
 from lowdim.quality.measure import Sample, demand_same_length, name_of, rows_of
 from lowdim.relate import neighbors
-from lowdim.work import jobs
+from lowdim.work import jobs, memory
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.progress import stage
 
@@ -31,7 +31,7 @@ class Space:
         self.metric, self.n = metric, int(X.shape[0])
         self.sparse = sp.issparse(X)
         X = X.astype(float_dtype(X.dtype), copy=False)
-        self.X = X.tocsr() if self.sparse else np.ascontiguousarray(X)
+        self.X: Any = X.tocsr() if self.sparse else np.ascontiguousarray(X)
         if metric == "cosine":
             self._to_unit_length(who)
         if metric == "precomputed":
@@ -59,7 +59,7 @@ class Space:
     @cached_property
     def _squares(self) -> NDArray[np.float64]:
         if self.sparse:
-            X = self.X.astype(np.float64)
+            X: Any = self.X.astype(np.float64)
             return np.asarray(X.multiply(X).sum(axis=1)).ravel()
         out = np.empty(self.n)
         for rows, block in row_blocks(self.X, np.float64, less=self._centre):
@@ -95,44 +95,42 @@ class Space:
             chosen = neighbors.nearest(self.X, spare + 1, queries=self.X[sample.rows], metric=metric).indices
             others = chosen != sample.rows[:, None]
             others[others.all(axis=1), -1] = False  # rows that coincide may have pushed it out
-            found = chosen[others].reshape(len(sample), spare)
+            found = np.ascontiguousarray(chosen[others].reshape(len(sample), spare))
         order = np.lexsort((found, self.apart(sample, found)))
-        return np.take_along_axis(found, order, axis=1)[:, :k]
+        return np.ascontiguousarray(np.take_along_axis(found, order, axis=1)[:, :k])
 
     def apart(self, sample: Sample, others: NDArray[np.int32]) -> NDArray[np.float64]:
         """Distances (m, k) between each row of the sample and its own ``others`` (m, k)."""
         rows = sample.where
         if self.metric == "precomputed":
             return self.X[rows[:, None], others].astype(np.float64)
-        if self.sparse:
-            return self._apart_sparse(np.repeat(rows, others.shape[1]), others.ravel()).reshape(others.shape)
-        out = np.empty(others.shape)
-        step = max(1, _STRIP_BYTES // (8 * self.X.shape[1] * others.shape[1]))
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            gap = self.X[rows[part]].astype(np.float64)[:, None] - self.X[others[part]]
-            out[part] = np.abs(gap).sum(axis=2) if self.metric == "manhattan" else np.einsum("ijk,ijk->ij", gap, gap)
-        return out if self.metric == "manhattan" else out / 2 if self.metric == "cosine" else np.sqrt(out)
-
-    def _apart_sparse(self, first: NDArray[np.intp], second: NDArray[np.int32]) -> NDArray[np.float64]:
+        if self.products:
+            squares = _native.squared_distances(self.X, others, rows=sample.rows, n_threads=jobs.current())
+            return squares / 2 if self.metric == "cosine" else np.sqrt(squares)
+        first, second = np.repeat(rows, others.shape[1]), others.ravel()
         out = np.empty(len(first))
-        step = max(1, _STRIP_BYTES // (32 * (1 + self.X.nnz // self.n)))
+        held = 1 + self.X.nnz // self.n if self.sparse else self.X.shape[1]
+        step = max(1, _STRIP_BYTES // (32 * held))
         for start in range(0, len(first), step):
             part = slice(start, start + step)
-            gap = self.X[first[part]].astype(np.float64) - self.X[second[part]]
-            out[part] = gap.multiply(gap).sum(axis=1).ravel()
-        return out / 2 if self.metric == "cosine" else np.sqrt(out)
+            gap = abs(self.X[first[part]].astype(np.float64) - self.X[second[part]])
+            out[part] = (gap if self.metric == "manhattan" else gap.multiply(gap)).sum(axis=1)
+        out = out.reshape(others.shape)
+        return out if self.metric == "manhattan" else out / 2 if self.metric == "cosine" else np.sqrt(out)
 
     def ranks(self, sample: Sample, targets: NDArray[np.int32]) -> NDArray[np.int32]:
         """Place (m, k), from 1, of each of the ``targets`` (m, k) among all other rows by (distance, index)."""
+        if self.products:
+            size = 4 * self.X.shape[1] * (self.n + (0 if sample.rows is None else len(sample))) + 16 * targets.size
+            memory.require(size, f"ranks of {len(sample):,} rows", "Pass sample=1000, or fewer rows.")
+            with stage("ranks", total=1000) as tick:
+                before = _native.ranks(
+                    self.X, self._centre, targets, rows=sample.rows, n_threads=jobs.current(), tick=tick
+                )
+            return before + 1
         out = np.empty(targets.shape, np.int32)
         for part, D in self.strips(sample, "ranks"):
-            theirs = targets[part]
-            reached = np.take_along_axis(D, theirs, axis=1)
-            index = np.arange(self.n)
-            for q in range(targets.shape[1]):
-                t, j = reached[:, q, None], theirs[:, q, None]
-                out[part, q] = 1 + ((t > D) | ((t == D) & (index < j))).sum(axis=1)
+            out[part] = _native.ranks_in(D, targets[part], n_threads=jobs.current()) + 1
         return out
 
     def strips(self, sample: Sample, name: str) -> Iterator[tuple[slice, NDArray[np.float64]]]:
@@ -153,7 +151,7 @@ class Space:
                 tick(part.stop)
 
     def _fill(self, rows: NDArray[np.intp], D: NDArray[np.float64]) -> None:
-        Q = self.X[rows]
+        Q: Any = self.X[rows]
         if self.metric == "precomputed":
             D[:] = Q
             return

@@ -27,7 +27,7 @@ class Browser:
         flags += ["--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-sync"]
         self._process = subprocess.Popen(
             [CHROMIUM, *flags, f"--user-data-dir={folder}", "about:blank"],
-            preexec_fn=place,  # noqa: PLW1509
+            preexec_fn=place,
             pass_fds=(3, 4),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

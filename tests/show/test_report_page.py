@@ -6,6 +6,7 @@ import re
 import runpy
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest

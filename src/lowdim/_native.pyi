@@ -40,6 +40,39 @@ def manhattan(X: Floats, Y: Floats, D: Floats, *, n_threads: int = 1) -> None:
 def mirror(K: Floats, start: int, stop: int, *, n_threads: int = 1) -> None:
     """Copy rows start to stop of K, up to the diagonal, to the columns above it."""
 
+def nearest(
+    points: tuple[Any, ...],
+    centres: NDArray[np.float32],
+    stages: NDArray[np.int64],
+    *,
+    k: int,
+    probes: int,
+    queries: tuple[Any, ...] | None = None,
+    itself: bool = True,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Indices and distances (m, k) of the nearest points, for rows given as (values, exact, order, starts)."""
+
+def within(
+    points: tuple[Any, ...],
+    centres: NDArray[np.float32],
+    stages: NDArray[np.int64],
+    *,
+    radius: float,
+    scale: float,
+    queries: tuple[Any, ...] | None = None,
+    itself: bool = True,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """Counts (m), indices and distances of the points within a radius, for rows as nearest takes them."""
+
+def smallest(
+    D: Floats, k: int, *, skip: NDArray[np.int32] | None = None, n_threads: int = 1
+) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Columns and values (rows, k) of the smallest entries of each row, without column skip[row]."""
+
 def nearest_with(
     base: NDArray[Any],
     queries: NDArray[Any],

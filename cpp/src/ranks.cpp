@@ -27,10 +27,22 @@ constexpr int panel = 32;           // rows packed side by side
 constexpr int side = 256;           // rows of a block; a multiple of panel
 constexpr std::int64_t chunk = 128; // features multiplied before the sums are put away
 
+constexpr int ahead = 12; // features fetched before they are needed
+
+// Memory that begins on a line of the cache; vectors that straddle two lines take twice as long.
+struct Line {
+    alignas(64) float values[16];
+};
+using Lines = std::unique_ptr<Line[]>;
+
+struct Below {
+    std::int32_t all, some;
+};
+
 template <class T> struct Kernels {
     void (*products)(const float*, const float*, std::int64_t, float*);
     float (*bound)(const float*, float, float, const float*, const float*, float*, float*);
-    std::int32_t (*below)(const float*, float);
+    Below (*below)(const float*, const float*, float);
     double (*square_apart)(const T*, const T*, std::int64_t);
 };
 
@@ -101,21 +113,21 @@ void share(std::int64_t count, std::int64_t whole, int n_threads, Watch& watch, 
 // zeros infinitely far away.
 struct Packed {
     std::int64_t rows, blocks;
-    std::unique_ptr<float[]> values; // not cleared: every place is written
+    Lines values; // not cleared: every place is written
     std::vector<float> low, high;
 
     template <class T>
     Packed(const RowMajor<const T>& X, const Asking& asking, const double* centre, double scale,
            int n_threads, Watch& watch)
         : rows(asking.count), blocks((rows + side - 1) / side),
-          values(new float[static_cast<std::size_t>(blocks * side * X.cols)]),
+          values(new Line[static_cast<std::size_t>(blocks * side * X.cols / 16)]),
           low(static_cast<std::size_t>(blocks * side), std::numeric_limits<float>::infinity()), high(low) {
         const std::int64_t d = X.cols, chunks = (d + chunk - 1) / chunk;
         // Products of float rows: a sum of s terms is wrong by at most s units of ‖x‖‖y‖ ≤ (‖x‖² + ‖y‖²)/2;
         // the rest covers the rounding of the rows, of the norms and of the threshold.
         const double share_of_norm = (static_cast<double>(std::min(d, chunk) + chunks) + 16) * 0x1p-24;
         share(blocks * (side / panel), 0, n_threads, watch, [&](std::int64_t p) {
-            float* out = values.get() + p * panel * d;
+            float* out = start() + p * panel * d;
             for (int r = 0; r < panel; ++r) {
                 const std::int64_t i = p * panel + r;
                 if (i >= rows) {
@@ -137,7 +149,8 @@ struct Packed {
         });
     }
 
-    const float* block(std::int64_t b, std::int64_t d) const { return values.get() + b * side * d; }
+    float* start() const { return reinterpret_cast<float*>(values.get()); }
+    const float* block(std::int64_t b, std::int64_t d) const { return start() + b * side * d; }
 };
 
 // Power of two that brings the longest row, less the centre, near length 1.
@@ -166,10 +179,9 @@ struct Thresholds {
 
 // What one thread works with.
 struct Desk {
-    std::vector<float> G, turned;
+    alignas(64) float G[side * side], turned[side * side];
     alignas(64) float low[side], high[side];
     double exact[side];
-    Desk() : G(side * side), turned(side * side) {}
 };
 
 template <class T> struct Counting {
@@ -199,8 +211,9 @@ template <class T> struct Counting {
                 const float t = thresholds.scaled[static_cast<std::size_t>(at)];
                 if (!(least < t))
                     continue;
-                std::int32_t before = kernels.below(desk.high, t);
-                if (kernels.below(desk.low, t) != before) {
+                const Below found = kernels.below(desk.low, desk.high, t);
+                std::int32_t before = found.all;
+                if (found.some != before) {
                     if (!known)
                         std::fill(desk.exact, desk.exact + side, -1.0);
                     known = true;
@@ -288,12 +301,12 @@ void ranks(const RowMajor<const T>& X, const double* centre, const Asking& askin
     share(static_cast<std::int64_t>(tiles.size()), 1000, n_threads, watch, [&](std::int64_t tile) {
         Desk& desk = *desks[static_cast<std::size_t>(omp_get_thread_num())];
         const auto [I, J] = tiles[static_cast<std::size_t>(tile)];
-        kernels.products(askers.block(I, X.cols), all.block(J, X.cols), X.cols, desk.G.data());
+        kernels.products(askers.block(I, X.cols), all.block(J, X.cols), X.cols, desk.G);
         if (everyone && I != J) {
-            turn(desk.G.data(), desk.turned.data());
-            counting.count(J, I, desk.turned.data(), desk);
+            turn(desk.G, desk.turned);
+            counting.count(J, I, desk.turned, desk);
         }
-        counting.count(I, J, desk.G.data(), desk);
+        counting.count(I, J, desk.G, desk);
     });
 }
 

@@ -11,6 +11,9 @@ LOWDIM_TARGET inline void small_tile(const float* a, const float* b, std::int64_
                                      bool first) {
     Floats sum[LOWDIM_ROWS][LOWDIM_VECTORS] = {};
     for (std::int64_t s = 0; s < steps; ++s, a += panel, b += panel) {
+        __builtin_prefetch(a + ahead * panel);
+        __builtin_prefetch(b + ahead * panel);
+        __builtin_prefetch(b + ahead * panel + panel / 2);
         Floats right[LOWDIM_VECTORS];
         LOWDIM_UNROLL
         for (int v = 0; v < LOWDIM_VECTORS; ++v)
@@ -65,15 +68,24 @@ LOWDIM_TARGET float bound(const float* g, float x_low, float x_high, const float
     return smallest;
 }
 
-// How many of `side` values are below t.
-LOWDIM_TARGET std::int32_t below(const float* values, float t) {
-    Counts found = {};
-    for (int c = 0; c < side; c += lanes)
-        found -= (Counts)(*reinterpret_cast<const Floats*>(values + c) < t);
-    std::int32_t total = 0;
-    for (int l = 0; l < lanes; ++l)
-        total += found[l];
-    return total;
+// How many of `side` intervals lie below t, and how many begin below it.
+LOWDIM_TARGET Below below(const float* low, const float* high, float t) {
+    Counts all = {}, some = {};
+    for (int c = 0; c < side; c += lanes) {
+        const Floats h = *reinterpret_cast<const Floats*>(high + c),
+                     l = *reinterpret_cast<const Floats*>(low + c);
+        all = h < t ? all + 1 : all;
+        some = l < t ? some + 1 : some;
+    }
+    alignas(LOWDIM_BYTES) std::int32_t parts[2 * lanes]; // both at once: fewer steps than lane by lane
+    *reinterpret_cast<Counts*>(parts) = all;
+    *reinterpret_cast<Counts*>(parts + lanes) = some;
+    Below found = {0, 0};
+    for (int l = 0; l < lanes; ++l) {
+        found.all += parts[l];
+        found.some += parts[lanes + l];
+    }
+    return found;
 }
 
 template <class T> LOWDIM_TARGET double square_apart(const T* x, const T* y, std::int64_t d) {

@@ -69,19 +69,17 @@ def intrinsic_dimension(
     """
     given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
     with measuring("intrinsic_dimension", _RULES, kind=kind, n_neighbors=n_neighbors, **given) as who:
-        X = _distinct(rows_of(who, X, "X"), metric)
+        given_rows = rows_of(who, X, "X")
+        X = _distinct(given_rows, metric)
         k = 2 if kind == "two_nn" else int(n_neighbors)
+        _demand_distinct(X.shape[0], given_rows.shape[0])
         demand_neighbors(who, k, X.shape[0], X.shape[0], "the number of rows")
         space = Space(who, X, metric)
         affordable = space.n if space.n**2 * X.shape[1] <= _WORK else _SOME
         rows = draw_rows(space.n, sample, affordable, random_state, "rows of a measure")
         reached = space.apart(rows, space.nearest(k, rows))
         reached = reached[reached[:, 0] > 0]
-        if len(reached) < 2:
-            raise ValueError(
-                f"intrinsic_dimension: distinct rows are needed; {space.n - len(reached):,} of {space.n:,} coincide "
-                "with another. Drop duplicates."
-            )
+        _demand_distinct(len(reached), len(rows))
         estimate = _two_nn if kind == "two_nn" else _mle
         return estimate(reached, rows)
 
@@ -94,6 +92,13 @@ def _distinct(X: Any, metric: str) -> Any:
     whole = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
     _, first = np.unique(whole, return_index=True)
     return X if len(first) == len(X) else X[np.sort(first)]
+
+
+def _demand_distinct(distinct: int, n: int) -> None:
+    if distinct < 3:
+        raise ValueError(
+            f"intrinsic_dimension: at least 3 distinct rows are needed; got {distinct} among {n:,} rows. Pass more."
+        )
 
 
 def _two_nn(reached: NDArray[np.float64], rows: Sample) -> Measure:

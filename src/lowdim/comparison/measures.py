@@ -10,6 +10,7 @@ import numpy as np
 from lowdim import quality
 
 _NEIGHBORS = 10
+_MANY, _SOME = 10_000, 2_000  # beyond so many rows, so many are looked at
 
 
 @dataclass(frozen=True)
@@ -130,9 +131,8 @@ class Found:
 def measure(X: Any, Y: Any, labels: Any, *, random_state: int) -> Found:
     """Measure the embedding ``Y`` of ``X``; ``labels`` name classes, or are None."""
     n = X.shape[0]
-    found = quality.report(
-        X, Y, labels, n_neighbors=min(_NEIGHBORS, (n - 1) // 2), sample="auto", random_state=random_state
-    )
+    k, sample = min(_NEIGHBORS, (n - 1) // 2), "auto" if n <= _MANY else _SOME
+    found = quality.report(X, Y, labels, n_neighbors=k, sample=sample, random_state=random_state)
     values = {name: float(value) for name, value in found.items()}
     errors = {name: float(value.error) for name, value in found.items()}
     misplaced = np.maximum(found.distortion.false_neighbors, found.distortion.missing_neighbors)

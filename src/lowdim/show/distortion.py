@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from lowdim import quality
 from lowdim.show.scatter import scatter
 
 SHADES = ("#dfe3e8", "#f2b48a", "#d9641c", "#7a2400")  # from kept to misplaced; dark is bad
@@ -57,6 +56,8 @@ def distortion(
     """
     import polars as pl
     from matplotlib.colors import LinearSegmentedColormap
+
+    from lowdim import quality
 
     titles = {"both": "false and missing neighbours", "false": "false neighbours", "missing": "missing neighbours"}
     if kind not in titles:

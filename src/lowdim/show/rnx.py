@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from lowdim import quality
 from lowdim.show import style
 
 LINES = ("-", (0, (5, 2)), (0, (1.5, 1.5)))  # for the first, second and third ten of curves
@@ -49,6 +48,8 @@ def rnx(
     >>> [text.get_text() for text in show.rnx(X, maps).get_legend().get_texts()]
     ['2 components, 0.69', '1 components, 0.48']
     """
+    from lowdim import quality
+
     maps = Y if isinstance(Y, Mapping) else {"": Y}
     if not maps:
         raise ValueError("rnx: at least one embedding is needed; got an empty mapping. Pass Y, or names and arrays.")

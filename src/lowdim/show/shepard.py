@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse
 
 from lowdim.show import style
 from lowdim.show.style import Floats
@@ -45,6 +45,8 @@ def shepard(X: Any, Y: Any, *, ax: Any = None, random_state: Any = 0) -> Any:
     >>> show.shepard(X, PCA(2).fit_transform(X)).get_title(loc="right")
     'rank correlation 0.996'
     """
+    from scipy import stats
+
     X = X if sparse.issparse(X) else np.asarray(X)
     Y = np.asarray(Y, dtype=np.float64)
     if Y.ndim != 2 or X.ndim != 2 or X.shape[0] != Y.shape[0] or X.shape[0] < 3:

@@ -3,7 +3,7 @@
 // Data come from #data: coordinates of 16 bits in base64, classes or values, identities, and a sheet of pictures.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const status = document.getElementById("status");
+const statusLine = document.getElementById("status");
 const tip = document.getElementById("tip");
 const FULL = 32767;
 
@@ -213,7 +213,8 @@ class Place {
     this.root.addEventListener("pointermove", (event) => {
       const [x, y] = at(event);
       if (from && Math.hypot(x - from[0], y - from[1]) > 5) {
-        this.mark({ x: Math.min(x, from[0]), y: Math.min(y, from[1]), w: Math.abs(x - from[0]), h: Math.abs(y - from[1]) });
+        const corner = { x: Math.min(x, from[0]), y: Math.min(y, from[1]) };
+        this.mark({ ...corner, w: Math.abs(x - from[0]), h: Math.abs(y - from[1]) });
       } else if (!state.pinned) {
         point(this, this.nearest(x, y, 22));
       }
@@ -256,7 +257,8 @@ class Place {
     state.hover = -1;
     show(null);
     redraw();
-    say(count ? `${count.toLocaleString("en")} rows chosen in ${this.name}${classesOf(inside, count)}. Escape frees them.` : "");
+    const what = `${count.toLocaleString("en")} rows chosen in ${this.name}${classesOf(inside, count)}`;
+    say(count ? `${what}. Escape frees them.` : "");
   }
 }
 
@@ -298,8 +300,12 @@ function clear() {
   redraw();
 }
 
-function say(text) { if (status.textContent !== text) status.textContent = text; }
-function nameOf(code) { return code === 65535 ? "no label" : code < labels.names.length ? labels.names[code] : "another"; }
+function say(text) { if (statusLine.textContent !== text) statusLine.textContent = text; }
+
+function nameOf(code) {
+  if (code === 65535) return "no label";
+  return code < labels.names.length ? labels.names[code] : "another";
+}
 
 function describe(i) {
   const words = [`row ${((rows ? rows[i] : i) + 1).toLocaleString("en")}`];
@@ -343,7 +349,8 @@ function picture(i) {
   const canvas = Object.assign(document.createElement("canvas"), { width, height });
   canvas.style.height = "64px";
   canvas.style.width = `${(64 * width) / height}px`;
-  canvas.getContext("2d").drawImage(sheet, (i % columns) * width, Math.floor(i / columns) * height, width, height, 0, 0, width, height);
+  const left = (i % columns) * width, top = Math.floor(i / columns) * height;
+  canvas.getContext("2d").drawImage(sheet, left, top, width, height, 0, 0, width, height);
   return canvas;
 }
 
@@ -353,7 +360,10 @@ function drawLegend() {
   const legend = document.getElementById("legend");
   legend.replaceChildren();
   if (state.colouring === "misplaced") return legend.append(...scale("kept in place", ink.heat, "misplaced"));
-  if (values && labels) return legend.append(...scale(labels.low.toPrecision(3), ink.ramp, `${labels.high.toPrecision(3)} ${labels.title}`));
+  if (values) {
+    const [low, high] = [labels.low, labels.high].map((value) => value.toPrecision(3));
+    return legend.append(...scale(low, ink.ramp, `${high} ${labels.title}`));
+  }
   if (!codes) return undefined;
   labels.names.forEach((name, code) => {
     const button = document.createElement("button");
@@ -377,20 +387,23 @@ function drawLegend() {
 function scale(low, shades, high) {
   const bar = document.createElement("span");
   bar.className = "ramp";
-  bar.style.background = `linear-gradient(to right, ${shades.filter((_, i) => i % 32 === 0).join(",")}, ${shades[254]})`;
+  const stops = shades.filter((_, i) => i % 32 === 0);
+  bar.style.background = `linear-gradient(to right, ${stops.join(",")}, ${shades[254]})`;
   return [low, bar, high];
 }
 
 function drawColouring() {
   const field = document.getElementById("colouring");
-  const ways = { ...(labels ? { labels: labels.title || "label" } : { none: "nothing" }), misplaced: "what is misplaced" };
+  const first = labels ? { labels: labels.title || "label" } : { none: "nothing" };
+  const ways = { ...first, misplaced: "what is misplaced" };
   for (const [way, words] of Object.entries(ways)) {
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: words });
     button.setAttribute("aria-pressed", String(state.colouring === way));
     button.addEventListener("click", () => {
       state.colouring = way;
       state.classes.clear();
-      for (const other of field.querySelectorAll("button")) other.setAttribute("aria-pressed", String(other === button));
+      for (const other of field.querySelectorAll("button"))
+        other.setAttribute("aria-pressed", String(other === button));
       drawLegend();
       redraw();
     });
@@ -403,8 +416,16 @@ function repaint() { readColours(); drawLegend(); redraw(); }
 
 const night = window.matchMedia("(prefers-color-scheme: dark)");
 const theme = document.getElementById("theme");
-function isDark() { return document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : night.matches; }
-function nameTheme() { theme.textContent = isDark() ? "Day" : "Night"; theme.setAttribute("aria-pressed", String(isDark())); }
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : night.matches;
+}
+
+function nameTheme() {
+  theme.textContent = isDark() ? "Day" : "Night"; // what a press leads to
+}
+
 theme.addEventListener("click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
   nameTheme();

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn import decomposition
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import lowdim
 from lowdim import quality
@@ -66,6 +67,15 @@ def test_labels_that_name_no_classes_only_colour():
         assert made.facts.classes == 0
         assert "knn_accuracy" not in made.table.columns
         assert unsuited(registry.find("lda"), Ground(150, 4, False, 0))
+
+
+def test_few_rows_and_rare_classes_are_compared():
+    made = lowdim.compare(X[::13], np.arange(12) % 6, ["pca", "lda"])  # two rows of each class
+    assert made.failed == {}
+    assert "knn_accuracy" not in made.table.columns
+    rare = np.where(np.arange(150) < 149, Y, 9)  # one row of the last class
+    assert lowdim.compare(X, rare, ["pca", "lda"]).failed == {}
+    assert lowdim.compare(X[:4], None, ["pca"]).failed == {}
 
 
 @pytest.mark.parametrize("form", ["frame", "polars", "sparse", "float32", "fortran", "integers"])
@@ -130,6 +140,12 @@ def test_estimators_of_the_caller_are_left_unfitted():
     given = lowdim.PCA(2)
     lowdim.compare(X, Y, {"mine": given})
     assert not hasattr(given, "components_")
+
+
+def test_estimators_of_others_are_given_the_labels():
+    made = lowdim.compare(X, Y, {"theirs": LinearDiscriminantAnalysis(), "ours": lowdim.LDA()})
+    assert made.failed == {}
+    assert made.table["knn_accuracy"].min() > 0.9
 
 
 def test_parameters_and_scale_reach_the_methods():

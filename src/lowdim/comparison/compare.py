@@ -124,7 +124,7 @@ def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) 
     model = candidate.model
     try:
         with progress.showing(verbose, candidate.name), Cost() as cost:
-            Y = np.asarray(model.fit_transform(X, y) if candidate.supervised else model.fit_transform(X))[:, :k]
+            Y = np.asarray(model.fit_transform(X, y))[:, :k]  # who has no use for labels leaves them
         if not np.isfinite(Y).all():
             raise ValueError(f"{candidate.title}: the embedding must be finite; got NaN or infinity.")
         with progress.showing(verbose, candidate.name):

@@ -9,7 +9,7 @@ import numpy as np
 
 from lowdim import quality
 
-_NEIGHBORS = 10
+_NEIGHBORS, _FOLDS = 10, 5
 _MANY, _SOME = 10_000, 2_000  # beyond so many rows, so many are looked at
 
 
@@ -129,8 +129,13 @@ class Found:
 
 
 def measure(X: Any, Y: Any, labels: Any, *, random_state: int) -> Found:
-    """Measure the embedding ``Y`` of ``X``; ``labels`` name classes, or are None."""
+    """Measure the embedding ``Y`` of ``X``; ``labels`` name classes, or are None.
+
+    Classes of which none has a row for every fold are not measured.
+    """
     n = X.shape[0]
+    if labels is not None and np.unique(labels, return_counts=True)[1].max() < _FOLDS:
+        labels = None
     k, sample = min(_NEIGHBORS, (n - 1) // 2), "auto" if n <= _MANY else _SOME
     found = quality.report(X, Y, labels, n_neighbors=k, sample=sample, random_state=random_state)
     values = {name: float(value) for name, value in found.items()}

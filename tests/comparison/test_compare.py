@@ -185,6 +185,17 @@ def test_methods_are_left_out_for_what_they_need(monkeypatch):
     assert "1 MB is available" in unsuited(kernel, Ground(5000, 4, False, 0))
 
 
+def test_a_method_whose_package_is_not_installed_is_left_out_unless_named(monkeypatch):
+    def lack(self, X, y=None):
+        raise ImportError("ink is needed")
+
+    monkeypatch.setattr(lowdim.KLExpansion, "fit_transform", lack)
+    made = lowdim.compare(X[::3], Y[::3])
+    assert made.left_out["kl"] == "ink is needed"
+    assert made.failed == {}
+    assert lowdim.compare(X[::3], Y[::3], ["kl", "pca"]).failed == {"kl": "ink is needed"}
+
+
 def test_cost_sees_memory_that_is_held_for_a_while():
     import time
 

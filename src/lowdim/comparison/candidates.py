@@ -94,11 +94,7 @@ def unsuited(method: registry.Method, ground: Ground) -> str:
     needed, free = method.memory(ground.n, ground.d), memory.available()
     if needed > free:
         return f"needs {memory.human(needed)} of memory; {memory.human(free)} is available"
-    try:
-        sparse = method.load()._sparse
-    except ImportError as error:  # an extra that is not installed
-        return str(error)
-    return "takes no sparse data" if ground.sparse and not sparse else ""
+    return "takes no sparse data" if ground.sparse and not method.load()._sparse else ""
 
 
 def _named(

@@ -104,9 +104,16 @@ def compare(
     with jobs.using(n_jobs):
         with progress.showing(verbose, "data"):
             facts = facts_of.gather(X, ground.classes, image_shape is not None, seed)
-        outcomes, failed = [], {}
+        outcomes: list[Outcome] = []
+        failed: dict[str, str] = {}
         for candidate in candidates:
-            outcome = _run(candidate, X, targets, n_components, seed, verbose)
+            try:
+                outcome = _run(candidate, X, targets, n_components, seed, verbose)
+            except ImportError as error:  # of an extra that is not installed
+                outcome = str(error)
+                if methods is None:
+                    left_out[candidate.name] = outcome
+                    continue
             if isinstance(outcome, str):
                 failed[candidate.name] = outcome
             else:
@@ -129,6 +136,8 @@ def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) 
             raise ValueError(f"{candidate.title}: the embedding must be finite; got NaN or infinity.")
         with progress.showing(verbose, candidate.name):
             found = measure(X, Y, y, random_state=seed)
+    except ImportError:
+        raise
     except Exception as error:  # whatever it is, the other methods can still be compared
         return " ".join(str(error).split()) or type(error).__name__
     return Outcome(candidate, Y, found, cost.seconds, cost.memory)

@@ -10,6 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import lowdim
 from lowdim import quality
+from lowdim.comparison import measures
 from lowdim.comparison.candidates import Ground, unsuited
 from lowdim.comparison.cost import Cost
 from lowdim.comparison.measures import BY_NAME, KINDS
@@ -30,7 +31,7 @@ def test_embeddings_are_those_of_the_methods(compared):
 
 
 def test_measures_are_those_of_quality(compared):
-    found = quality.report(X, compared.embeddings["pca"], Y)
+    found = quality.report(X, compared.embeddings["pca"], Y)  # 150 rows have fewer pairs than are looked at
     row = compared.table.row(by_predicate=pl.col("method") == "pca", named=True)
     for kind in KINDS:
         assert row[kind.name] == pytest.approx(float(found[kind.name])), kind.name
@@ -194,6 +195,20 @@ def test_a_method_whose_package_is_not_installed_is_left_out_unless_named(monkey
     assert made.left_out["kl"] == "ink is needed"
     assert made.failed == {}
     assert lowdim.compare(X[::3], Y[::3], ["kl", "pca"]).failed == {"kl": "ink is needed"}
+
+
+def test_of_many_rows_some_are_measured_and_told(monkeypatch, tmp_path):
+    monkeypatch.setattr(measures, "_MANY", 100)
+    monkeypatch.setattr(measures, "_SOME", 60)
+    monkeypatch.setattr(measures, "_PAIRS", 2000)
+    made = lowdim.compare(X, Y, ["pca", "lda"])
+    found = made.outcomes[0].found
+    assert (found.sampled, found.pairs, len(found.distortion)) == (60, 2000, 60)
+    whole = quality.trustworthiness(X, made.embeddings["pca"])
+    assert abs(found.values["trustworthiness"] - whole) < 5 * found.errors["trustworthiness"]
+    made.report(tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Measured on 60 of the 150 rows, distances on 2,000 pairs of them, drawn by chance" in text
 
 
 def test_cost_sees_memory_that_is_held_for_a_while():

@@ -11,6 +11,7 @@ from lowdim import quality
 
 _NEIGHBORS, _FOLDS = 10, 5
 _MANY, _SOME = 10_000, 2_000  # beyond so many rows, so many are looked at
+_PAIRS = 200_000  # of rows whose distances are looked at
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ class Found:
     values: dict[str, float]
     errors: dict[str, float]  # standard errors; 0 where all rows were looked at
     sampled: int | None  # rows that were looked at for neighbourhoods, None for all
-    rows: np.ndarray | None  # which ones
+    pairs: int | None  # pairs that were looked at for distances, None for all
+    rows: np.ndarray | None  # rows that were looked at, None for all
     distortion: np.ndarray  # how much each of them is misplaced, from 0 to 1
     curve: np.ndarray  # R_NX for neighbourhoods of 1, 2, …
 
@@ -137,11 +139,12 @@ def measure(X: Any, Y: Any, labels: Any, *, random_state: int) -> Found:
     if labels is not None and np.unique(labels, return_counts=True)[1].max() < _FOLDS:
         labels = None
     k, sample = min(_NEIGHBORS, (n - 1) // 2), "auto" if n <= _MANY else _SOME
-    found = quality.report(X, Y, labels, n_neighbors=k, sample=sample, random_state=random_state)
+    found = quality.report(X, Y, labels, n_neighbors=k, sample=sample, pairs=_PAIRS, random_state=random_state)
     values = {name: float(value) for name, value in found.items()}
     errors = {name: float(value.error) for name, value in found.items()}
     misplaced = np.maximum(found.distortion.false_neighbors, found.distortion.missing_neighbors)
-    return Found(values, errors, found["trustworthiness"].sampled, found.rows, misplaced, found.rnx)
+    rows, pairs = found["trustworthiness"].sampled, found["shepard_correlation"].sampled
+    return Found(values, errors, rows, pairs, found.rows, misplaced, found.rnx)
 
 
 def intrinsic_dimension(X: Any, random_state: int) -> dict[str, float]:

@@ -118,13 +118,13 @@ def _parameters(outcome: "Outcome") -> dict[str, Any]:
 
 
 def _sampling(comparison: "Comparison") -> str:
+    """What was looked at, and how exact that is."""
     found = comparison.ranked[0].found
-    if found.sampled is None:
-        return "Measured on all rows. "
-    return (
-        f"Measured on {found.sampled:,} rows drawn by chance, against all {comparison.facts.rows:,}; "
-        "± is the standard error. "
-    )
+    rows = "all rows" if found.sampled is None else f"{found.sampled:,} of the {comparison.facts.rows:,} rows"
+    pairs = "" if found.pairs is None else f", distances on {found.pairs:,} pairs of them"
+    worst = max((error for outcome in comparison.ranked for error in outcome.found.errors.values()), default=0.0)
+    drawn = f", drawn by chance: standard errors are at most {worst:.1g}" if rows != "all rows" or pairs else ""
+    return f"Measured on {rows}{pairs}{drawn}. "
 
 
 def _sorted(comparison: "Comparison", ranks: bool) -> str:

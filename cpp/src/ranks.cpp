@@ -23,8 +23,8 @@
 namespace lowdim {
 namespace {
 
-constexpr int panel = 32;           // rows packed side by side
-constexpr int side = 256;           // rows of a block; a multiple of panel
+constexpr int panel = 48;           // rows packed side by side
+constexpr int side = 240;           // rows of a block; a multiple of panel and of every vector
 constexpr std::int64_t chunk = 128; // features multiplied before the sums are put away
 
 constexpr int ahead = 12; // features fetched before they are needed
@@ -50,7 +50,7 @@ namespace generic {
 #define LOWDIM_TARGET
 #define LOWDIM_BYTES 16
 #define LOWDIM_ROWS 4
-#define LOWDIM_VECTORS 2
+#define LOWDIM_VECTORS 3
 #include "ranks.inl"
 #undef LOWDIM_TARGET
 #undef LOWDIM_BYTES
@@ -63,7 +63,7 @@ namespace avx2 {
 #define LOWDIM_TARGET __attribute__((target("avx2,fma")))
 #define LOWDIM_BYTES 32
 #define LOWDIM_ROWS 4
-#define LOWDIM_VECTORS 2
+#define LOWDIM_VECTORS 3
 #include "ranks.inl"
 #undef LOWDIM_TARGET
 #undef LOWDIM_BYTES
@@ -75,7 +75,7 @@ namespace avx512 {
 #define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
 #define LOWDIM_BYTES 64
 #define LOWDIM_ROWS 8
-#define LOWDIM_VECTORS 2
+#define LOWDIM_VECTORS 3
 #include "ranks.inl"
 #undef LOWDIM_TARGET
 #undef LOWDIM_BYTES

@@ -12,8 +12,9 @@ LOWDIM_TARGET inline void small_tile(const float* a, const float* b, std::int64_
     Floats sum[LOWDIM_ROWS][LOWDIM_VECTORS] = {};
     for (std::int64_t s = 0; s < steps; ++s, a += panel, b += panel) {
         __builtin_prefetch(a + ahead * panel);
-        __builtin_prefetch(b + ahead * panel);
-        __builtin_prefetch(b + ahead * panel + panel / 2);
+        LOWDIM_UNROLL
+        for (int v = 0; v < LOWDIM_VECTORS; ++v)
+            __builtin_prefetch(b + ahead * panel + v * lanes);
         Floats right[LOWDIM_VECTORS];
         LOWDIM_UNROLL
         for (int v = 0; v < LOWDIM_VECTORS; ++v)

@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 # public name -> the module that defines it
 _HOMES = {
+    "Autoencoder": "lowdim.methods.autoencoder",
     "CCA": "lowdim.methods.cca",
     "KLExpansion": "lowdim.methods.kl_expansion",
     "KernelCCA": "lowdim.methods.kernel_cca",
@@ -28,6 +29,7 @@ __all__ = [
     "CCA",
     "LDA",
     "PCA",
+    "Autoencoder",
     "KLExpansion",
     "KernelCCA",
     "KernelLDA",
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from lowdim import show as show
     from lowdim.comparison.compare import compare as compare
     from lowdim.comparison.reduce import reduce as reduce
+    from lowdim.methods.autoencoder import Autoencoder as Autoencoder
     from lowdim.methods.cca import CCA as CCA
     from lowdim.methods.files import load as load
     from lowdim.methods.kernel_cca import KernelCCA as KernelCCA

@@ -139,12 +139,6 @@ def test_scale_divides_for_methods_that_do_not_scale_themselves():
     np.testing.assert_allclose(got.select(pl.selectors.starts_with("kernelpca")).to_numpy(), want, atol=1e-9)
 
 
-def test_inspect_tells_the_intrinsic_dimension():
-    lines = [line for line in done("inspect", "swissroll").stdout.splitlines() if "intrinsic dimension" in line]
-    assert len(lines) == 2
-    assert all(1.7 < float(line.split()[-1]) < 2.3 for line in lines)
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_helps_with_examples(command):
     text = done(command, "--help").stdout

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _BARS = 10  # components in the scree graph
 _WIDTH = 30  # signs in its longest bar
 _WHOLE = 2000  # smaller side up to which the whole spectrum is computed; beyond it, the leading part
+_ESTIMATES = {"two_nn": "two neighbours", "mle": "twenty neighbours"}
 _FAR_APART = 10.0  # ratio of standard deviations from which columns drown others
 
 
@@ -46,6 +47,7 @@ def command(source: str, scale: bool, missing: str, **reading: Any) -> None:
     table, lacking = _read_with_gaps(Source(source), reading, missing)
     show_table([*_data_facts(table, lacking), *_spread_facts(table, scale)])
     _show_scree(table, scale)
+    _show_dimension(table, scale)
     _show_costs(table)
 
 
@@ -146,17 +148,21 @@ def _show_scree(table: "Table", scale: bool) -> None:
     show_table(rows, ["component", "variance", "share", "so far"], apart=True)
     enough = f"{components_for(0.9, shares):,}" if reached[-1] >= 0.9 else f"more than {len(shares)}"
     corner = f"{elbow(shares):,}" if whole else "not looked for in data of this size"
-    facts = [["-k for 90 % of the variance", enough], ["-k at the elbow", corner]]
-    show_table([*facts, *_dimension_facts(table, scale)], apart=True)
+    show_table([["-k for 90 % of the variance", enough], ["-k at the elbow", corner]], apart=True)
 
 
-def _dimension_facts(table: "Table", scale: bool) -> list[list[str]]:
-    """How many dimensions nearby rows spread over: as many as a curved map needs, often fewer than a flat one."""
-    from lowdim.comparison.measures import intrinsic_dimension
+def _show_dimension(table: "Table", scale: bool) -> None:
+    """How many numbers a row needs, by two estimates."""
+    from lowdim.quality import intrinsic_dimension
     from lowdim.relate.moments import divided_by_deviation
 
-    estimates = intrinsic_dimension(divided_by_deviation(table.X) if scale else table.X, 0)
-    return [[f"intrinsic dimension, {name}", f"{value:.1f}"] for name, value in estimates.items()]
+    try:
+        X = divided_by_deviation(table.X) if scale else table.X
+        found = [(words, intrinsic_dimension(X, kind)) for kind, words in _ESTIMATES.items()]
+    except (ValueError, MemoryError) as error:
+        echo(f"\nintrinsic dimension: not computed. {in_options(str(error))}")
+        return
+    show_table([[f"intrinsic dimension, {words}", f"{d:.1f} ± {d.error:.1f}"] for words, d in found], apart=True)
 
 
 def _percent(share: float) -> str:

@@ -1,12 +1,13 @@
 """The gate: every array comes in here, once. What is wrong with it is said before any work starts."""
 
+import sys
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import _check_n_features, check_array, column_or_1d, validate_data
 
 # Arrays whose values live elsewhere: coercing them in silence would hide a transfer or a computation.
 _ELSEWHERE = {
@@ -34,15 +35,19 @@ def rows(
     sparse: bool = False,
     minimum: int = 1,
     scan: bool = True,
+    tensors: bool = False,
     called: str = "X",
 ) -> Any:
     """Validated data: a NumPy array of its own numeric type, or CSR where ``sparse`` is allowed.
 
     Never copied where it need not be. ``reset=True`` notes the features seen (fit); ``False`` compares with them.
     ``scan=False`` leaves the search for NaN and infinity to :func:`demand_finite`, for callers that read all values
-    anyway and can tell from what they computed. ``called`` is what the caller names them, for errors.
+    anyway and can tell from what they computed. ``tensors=True`` lets tensors of torch through, on their device.
+    ``called`` is what the caller names them, for errors.
     """
     name = type(estimator).__name__
+    if tensors and is_tensor(X):
+        return _tensor_rows(estimator, X, reset=reset, minimum=minimum)
     _refuse_elsewhere(name, X)
     _refuse_text(name, X, called)
     if sp.issparse(X) and not sparse:
@@ -75,6 +80,39 @@ def rows(
         X = X.astype(np.float64)
     if scan:
         demand_finite(estimator, X, X, called)
+    return X
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether ``X`` is a tensor of torch; asking does not import it."""
+    return type(X).__module__.split(".")[0] == "torch"
+
+
+def _tensor_rows(estimator: Any, X: Any, *, reset: bool, minimum: int) -> Any:
+    """The same checks for a tensor, made where it lives; it comes back detached from what made it."""
+    name = type(estimator).__name__
+    if X.ndim != 2 or X.is_complex() or X.layout != sys.modules["torch"].strided:
+        raise ValueError(
+            f"{name}: a dense 2D tensor of real numbers is needed; got {X.dtype} of shape {tuple(X.shape)}, "
+            f"{X.layout}. Rows are samples, columns are features."
+        )
+    if X.shape[0] < minimum or X.shape[1] < 1:
+        raise ValueError(
+            f"{name}: at least {minimum} rows and one column are needed; got shape {tuple(X.shape)}. Pass more."
+        )
+    try:
+        _check_n_features(estimator, X, reset=reset)
+    except ValueError as error:
+        raise ValueError(f"{error} {_ADVICE['features, but']}") from None
+    if reset and hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    X = X.detach()
+    if X.is_floating_point() and not bool(X.isfinite().all()):
+        row, column = (~X.isfinite()).nonzero()[0].tolist()
+        raise ValueError(
+            f"{name}: X must be finite; got {X[row, column].item()} (NaN or infinity) at row {row}, column {column}. "
+            "Drop such rows, or replace the values."
+        )
     return X
 
 
@@ -154,18 +192,21 @@ def second_view(estimator: Any, y: Any, X: Any, n_columns: int | None = None) ->
     return Y
 
 
-def scores(estimator: Any, Y: Any, k: int) -> NDArray:
-    """Validated scores (n, k) on their way back to data space."""
+def scores(estimator: Any, Y: Any, k: int, *, tensors: bool = False) -> Any:
+    """Validated scores (n, k) on their way back to data space; ``tensors`` as in :func:`rows`."""
     name = type(estimator).__name__
-    _refuse_elsewhere(name, Y)
-    Y = check_array(Y, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="Y")
-    if Y.shape[1] != k:
+    if not (tensors and is_tensor(Y)):
+        _refuse_elsewhere(name, Y)
+        Y = check_array(Y, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="Y")
+    if Y.ndim != 2 or Y.shape[1] != k:
         raise ValueError(
-            f"{name}: inverse_transform needs {k} columns, one per component; got {Y.shape[1]}. "
+            f"{name}: inverse_transform needs {k} columns, one per component; got {Y.shape[-1]}. "
             "Pass what transform returned."
         )
-    if not np.isfinite(Y).all():
-        row, column = np.argwhere(~np.isfinite(Y))[0]
+    Y = Y.detach() if is_tensor(Y) else Y
+    finite = Y.isfinite().cpu().numpy() if is_tensor(Y) else np.isfinite(Y)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
         raise ValueError(
             f"{name}: scores must be finite; got {Y[row, column]} (NaN or infinity) at row {row}, column {column}. "
             "Drop such rows."

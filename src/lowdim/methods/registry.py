@@ -72,6 +72,16 @@ METHODS = (
         unasked=20_000,
     ),
     Method(
+        "autoencoder",
+        "Autoencoder",
+        "lowdim.methods.autoencoder",
+        "a code from which a network can give rows back",
+        "curved structure and many rows; fewer values than PCA for the same error; can be undone; needs lowdim[torch]",
+        "n·d time an epoch, d memory for a given hidden; streams data of any length",
+        lambda n, d: 5120.0 * d + 20.0 * min(float(n * d), 2.0**23) + 2048.0 * d,
+        unasked=20_000,
+    ),
+    Method(
         "select",
         "SequentialSelector",
         "lowdim.methods.selection",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lowdim.data import options
 from lowdim.quality.measure import METRIC, SAMPLE, Measure, Sample, demand_same_length, measuring, rows_of
 from lowdim.quality.space import Space, both
-from lowdim.work import memory
+from lowdim.work import jobs, memory
 from lowdim.work.blocks import row_blocks
 from lowdim.work.random import seed_of, stream
 
@@ -262,7 +262,8 @@ def sums(d: Doubles, e: Doubles) -> Doubles:
     """Count, Σd, Σe, Σd², Σe², Σde, and Σe²/d, Σe where d > 0, from which every statistic of sums is made."""
     apart = d > 0
     ratio = e[apart] / d[apart]
-    return np.array([d.size, d.sum(), e.sum(), d @ d, e @ e, d @ e, ratio @ e[apart], e[apart].sum()])
+    with jobs.alone():  # BLAS sums long vectors in as many parts as it has threads
+        return np.array([d.size, d.sum(), e.sum(), d @ d, e @ e, d @ e, ratio @ e[apart], e[apart].sum()])
 
 
 def correlation(S: Doubles) -> float:

@@ -196,9 +196,11 @@ def _votes(space: Space, found: Labels, train: NDArray[np.intp], test: NDArray[n
     """Class that most of the ``k`` nearest of ``train`` have, for each of ``test``."""
     metric = "euclidean" if space.metric == "cosine" else space.metric
     if metric == "precomputed":
-        near = neighbors.nearest(space.X[np.ix_(train, train)], k, queries=space.X[np.ix_(test, train)], metric=metric)
+        near = neighbors.nearest(
+            space.X[np.ix_(train, train)], k, queries=space.X[np.ix_(test, train)], metric=metric, how="exact"
+        )
     else:
-        near = neighbors.nearest(space.X[train], k, queries=space.X[test], metric=metric)
+        near = neighbors.nearest(space.X[train], k, queries=space.X[test], metric=metric, how="exact")
     votes = np.zeros((len(test), len(found.classes)), np.int32)
     np.add.at(votes, (np.arange(len(test))[:, None], found.codes[train][near.indices]), 1)
     return votes.argmax(axis=1)

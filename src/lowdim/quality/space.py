@@ -21,7 +21,6 @@ _FEW = 16  # features up to which distances come from differences rather than fr
 _WHOLE_WORK = 5e12  # products up to which all rows are looked at: 70,000 rows of 784 features
 _WHOLE_STRIPS = 5e10  # the same where distances are made by strips
 _SOME = 5000  # rows looked at beyond that
-_SPARE = 8  # neighbours searched beyond those asked for, so that rounding decides nothing
 
 
 class Space:
@@ -88,16 +87,12 @@ class Space:
     def nearest(self, k: int, sample: Sample) -> NDArray[np.int32]:
         """The ``k`` nearest other rows (m, k) of each row of the sample, by (distance, index)."""
         metric = "euclidean" if self.metric == "cosine" else self.metric
-        spare = min(k + _SPARE, self.n - 1)
         if sample.rows is None:
-            found = neighbors.nearest(self.X, spare, metric=metric).indices
-        else:
-            chosen = neighbors.nearest(self.X, spare + 1, queries=self.X[sample.rows], metric=metric).indices
-            others = chosen != sample.rows[:, None]
-            others[others.all(axis=1), -1] = False  # rows that coincide may have pushed it out
-            found = np.ascontiguousarray(chosen[others].reshape(len(sample), spare))
-        order = np.lexsort((found, self.apart(sample, found)))
-        return np.ascontiguousarray(np.take_along_axis(found, order, axis=1)[:, :k])
+            return neighbors.nearest(self.X, k, metric=metric, how="exact").indices
+        found = neighbors.nearest(self.X, k + 1, queries=self.X[sample.rows], metric=metric, how="exact").indices
+        others = found != sample.rows[:, None]
+        others[others.all(axis=1), -1] = False  # rows that coincide with it may have pushed it out
+        return found[others].reshape(len(sample), k)
 
     def apart(self, sample: Sample, others: NDArray[np.int32]) -> NDArray[np.float64]:
         """Distances (m, k) between each row of the sample and its own ``others`` (m, k)."""
@@ -115,8 +110,8 @@ class Space:
             part = slice(start, start + step)
             gap = abs(self.X[first[part]].astype(np.float64) - self.X[second[part]])
             out[part] = (gap if self.metric == "manhattan" else gap.multiply(gap)).sum(axis=1)
-        out = out.reshape(others.shape)
-        return out if self.metric == "manhattan" else out / 2 if self.metric == "cosine" else np.sqrt(out)
+        lengths = out if self.metric == "manhattan" else out / 2 if self.metric == "cosine" else np.sqrt(out)
+        return lengths.reshape(others.shape)
 
     def ranks(self, sample: Sample, targets: NDArray[np.int32]) -> NDArray[np.int32]:
         """Place (m, k), from 1, of each of the ``targets`` (m, k) among all other rows by (distance, index)."""

@@ -10,7 +10,7 @@ import numpy as np
 from lowdim import quality
 
 _NEIGHBORS, _FOLDS = 10, 5
-_MANY, _SOME = 10_000, 2_000  # beyond so many rows, so many are looked at
+_MANY, _SOME = 10_000, 500  # beyond so many rows, so many are looked at: a curve costs n log n for each
 _PAIRS = 200_000  # of rows whose distances are looked at
 
 
@@ -149,12 +149,16 @@ def measure(X: Any, Y: Any, labels: Any, *, random_state: int) -> Found:
 
 def intrinsic_dimension(X: Any, random_state: int) -> dict[str, float]:
     """Estimates of the dimension of the surface that the rows lie on, by name; what cannot be estimated is left out."""
+    n = X.shape[0]
+    kinds = {"two_nn": "two nearest neighbours", "mle": "maximum likelihood"}
+    if n > _MANY:
+        del kinds["mle"]  # each costs a search
     estimates = {}
-    for kind, title in (("two_nn", "two nearest neighbours"), ("mle", "maximum likelihood")):
+    for kind, title in kinds.items():
         with suppress(ValueError):  # too few rows that differ
-            value = float(
-                quality.intrinsic_dimension(X, kind, n_neighbors=min(20, X.shape[0] - 1), random_state=random_state)
-            )
+            k, sample = min(20, n - 1), "auto" if n <= _MANY else _SOME
+            found = quality.intrinsic_dimension(X, kind, n_neighbors=k, sample=sample, random_state=random_state)
+            value = float(found)
             if np.isfinite(value):
                 estimates[title] = value
     return estimates

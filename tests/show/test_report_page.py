@@ -128,6 +128,17 @@ def test_values_and_single_components_have_maps(tmp_path):
     assert 0 < np.ptp(points[:, 1]) < np.ptp(points[:, 0])
 
 
+def test_rows_far_out_stand_at_the_edge_and_the_others_fill_the_frame():
+    Y = np.random.default_rng(0).normal(size=(1000, 2))
+    calm, none = pack.coordinates(Y)
+    assert none == 0
+    Y[:3] = [[90.0, 0.0], [0.0, 80.0], [-70.0, -70.0]]
+    wild, beyond = pack.coordinates(Y)
+    assert beyond == 3
+    assert np.std(wild[3:], axis=0).min() > 0.8 * np.std(calm[3:], axis=0).min()
+    assert np.abs(wild.astype(int)).max() == 32767
+
+
 def test_the_sheet_of_pictures_stays_within_its_room():
     rng = np.random.default_rng(0)
     sheet = pack.sheet(rng.random((3000, 28 * 28)), (28, 28))

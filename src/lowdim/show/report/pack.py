@@ -14,6 +14,7 @@ _SHEET_BYTES = 900_000  # that the sheet of pictures may take
 _SIDES = (48, 32, 24, 16, 12)  # of one picture on the sheet, in pixels
 _QUALITIES = (80, 55, 30)
 _FULL = 32_767
+_FAR_OUT = 1.3  # times the frame of nearly all rows, from which those outside are moved to its edge
 
 
 def text(values: NDArray[Any]) -> str:
@@ -26,16 +27,26 @@ def text(values: NDArray[Any]) -> str:
     return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
 
 
-def coordinates(Y: NDArray[Any]) -> NDArray[np.int16]:
-    """First two columns in 16 bits, centred, of one scale; a single column becomes a strip as wide as it is dense."""
+def coordinates(Y: NDArray[Any]) -> tuple[NDArray[np.int16], int]:
+    """First two columns in 16 bits, centred and of one scale, and how many rows were moved to the edge of the frame.
+
+    A single column becomes a strip as wide as it is dense. Where a few rows lie so far out that the others would shrink
+    to a heap, the frame holds 99 % of them with some room, and those beyond stand at its edge.
+    """
     if Y.shape[1] == 1:
         points = strips(Y[:, 0].astype(np.float64), None)
         points = points / np.maximum(np.ptp(points, axis=0), 1e-300) * [1.0, 0.5]
     else:
         points = Y[:, :2].astype(np.float64)
     low, high = points.min(axis=0), points.max(axis=0)
+    inner, outer = np.quantile(points, [0.005, 0.995], axis=0)
+    room = 0.15 * (outer - inner).max()
+    if (high - low).max() > _FAR_OUT * (outer - inner + 2 * room).max():
+        low, high = np.maximum(low, inner - room), np.minimum(high, outer + room)
+    beyond = int(((points < low) | (points > high)).any(axis=1).sum())
+    points = np.clip(points, low, high)
     reach = float((high - low).max() / 2) or 1.0
-    return np.round((points - (low + high) / 2) * (_FULL / reach)).astype(np.int16)
+    return np.round((points - (low + high) / 2) * (_FULL / reach)).astype(np.int16), beyond
 
 
 def bytes_of(values: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:

@@ -49,7 +49,7 @@ def compose(
         verdict=escape(comparison.verdict),
         glance=glance(comparison, missing),
         maps_text=escape(_maps_text(comparison, rows, pictures=data["pictures"] is not None)),
-        cards=cards(comparison),
+        cards=cards(comparison, {entry["name"]: entry["beyond"] for entry in data["methods"]}),
         measures=measures(comparison),
         curves=_curves(comparison),
         facts=_facts(comparison, missing),
@@ -82,10 +82,12 @@ def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[s
         found = outcome.found
         misplaced = np.full(comparison.facts.rows, np.nan)
         misplaced[slice(None) if found.rows is None else found.rows] = found.distortion
+        points, beyond = pack.coordinates(outcome.embedding[chosen])
         described.append(
             {
                 "name": outcome.name,
-                "xy": pack.text(pack.coordinates(outcome.embedding[chosen])),
+                "xy": pack.text(points),
+                "beyond": beyond,
                 "misplaced": pack.text(pack.bytes_of(misplaced[chosen], 0.0, _MISPLACED)),
             }
         )

@@ -1,5 +1,6 @@
 """What the page tells in words and numbers: cards, the table of measures, methods and their costs."""
 
+from collections.abc import Mapping
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,11 @@ def glance(comparison: "Comparison", missing: str) -> str:
     return "\n".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in told.items())
 
 
-def cards(comparison: "Comparison") -> str:
-    """One card a map, best first; the script draws into the element of class ``map``."""
+def cards(comparison: "Comparison", beyond: Mapping[str, int]) -> str:
+    """One card a map, best first; the script draws into the element of class ``map``.
+
+    ``beyond`` tells of each map how many rows were moved to the edge of its frame.
+    """
     parts = []
     for rank, outcome in enumerate(comparison.ranked, start=1):
         first = rank == 1 and len(comparison.ranked) > 1
@@ -41,6 +45,8 @@ def cards(comparison: "Comparison") -> str:
         }
         numbers |= {"time": _seconds(outcome.seconds), "memory": human(outcome.memory)}
         told = "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in numbers.items())
+        rows = "1 row" if beyond[outcome.name] == 1 else f"{beyond[outcome.name]:,} rows"
+        edge = f'<p class="edge">{rows} from farther out at the edge</p>' if beyond[outcome.name] else ""
         tag = '<span class="tag">best</span>' if first else ""
         parts.append(
             f'<figure class="card{" first" if first else ""}">'
@@ -48,7 +54,7 @@ def cards(comparison: "Comparison") -> str:
             f'<div class="map" tabindex="0" role="application" aria-roledescription="map" '
             f'aria-label="Map by {escape(outcome.name)}, {comparison.facts.rows:,} rows"></div>'
             f'<figcaption><p class="summary">{escape(summary)}</p>'
-            f"<dl>{told}</dl></figcaption></figure>"
+            f"<dl>{told}</dl>{edge}</figcaption></figure>"
         )
     return "\n".join(parts)
 

@@ -125,7 +125,7 @@ class Place {
   draw() {
     const pen = this.base.getContext("2d");
     pen.clearRect(0, 0, this.size, this.size);
-    const radius = Math.max(0.8, Math.min(3.4, (0.0085 * this.size * 14) / Math.sqrt(Math.sqrt(n) * 3)));
+    const radius = Math.max(0.8, Math.min(4.2, (0.217 * this.size) / n ** 0.42));
     const dense = n > 6000;
     for (const front of [false, true]) {
       pen.globalAlpha = front ? (dense ? 0.65 : 0.85) : 0.1;

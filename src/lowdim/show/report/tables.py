@@ -87,8 +87,8 @@ def measures(comparison: "Comparison") -> str:
     )
     ranking = BY_NAME[comparison.by].title
     return (
-        f'<div class="wide"><table><caption>{escape(_sampling(comparison))}Methods are ranked by {escape(ranking)}; '
-        "the best of each column is marked.</caption>"
+        f'<p class="note" id="sampling">{escape(_sampling(comparison))}Methods are ranked by {escape(ranking)}; '
+        'the best of each column is marked.</p><div class="wide"><table aria-describedby="sampling">'
         f"<thead><tr>{tops}</tr><tr>{columns}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
         f'<dl class="words">{words}</dl>'
     )

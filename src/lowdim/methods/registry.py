@@ -20,7 +20,7 @@ class Method:
     memory: Callable[[int, int], float]  # bytes for n rows of d features, by default parameters
     supervised: bool = False
     components: int | None = 2  # n_components for a first look, where the caller names none
-    unasked: int = 100_000  # rows up to which a comparison runs it without being asked; 0: never
+    unasked: int = 20_000  # rows up to which a comparison runs it without being asked; 0: never
 
     def load(self) -> Any:
         """Return the class, imported now."""
@@ -69,7 +69,6 @@ METHODS = (
         "curved structure with a kernel that fits it; nested groups; denoising with pre-images",
         "n²·d time, n² memory (without it, n²·d a pass); n·rank of both with approximation='rpcholesky'",
         lambda n, d: 8.0 * n * (n + d),
-        unasked=20_000,
     ),
     Method(
         "autoencoder",
@@ -79,7 +78,6 @@ METHODS = (
         "curved structure and many rows; fewer values than PCA for the same error; can be undone; needs lowdim[torch]",
         "n·d time an epoch, d memory for a given hidden; streams data of any length",
         lambda n, d: 5120.0 * d + 20.0 * min(float(n * d), 2.0**23) + 2048.0 * d,
-        unasked=20_000,
     ),
     Method(
         "select",

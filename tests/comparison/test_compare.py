@@ -1,5 +1,7 @@
 """Comparison: the embeddings are those of the methods, the measures those of quality, and failures are told."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -123,6 +125,19 @@ def test_a_failing_method_is_told_and_the_others_go_on():
     assert seen[0][1] == "out of ink"
     with pytest.raises(ValueError, match="at least one method must succeed; none did. bad: out of ink"):
         lowdim.compare(X, Y, {"bad": Broken()})
+
+
+def test_what_a_method_warns_of_is_kept_and_told(tmp_path):
+    class Anxious(decomposition.PCA):
+        def fit_transform(self, X, y=None):
+            warnings.warn("the data\nlook odd", stacklevel=1)
+            return super().fit_transform(X)
+
+    made = lowdim.compare(X, Y, {"anxious": Anxious(2), "calm": decomposition.PCA(2)})
+    assert made.warnings == {"anxious": "the data look odd"}
+    assert made.failed == {}
+    made.report(tmp_path / "r.html")
+    assert "the data look odd" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_ctrl_c_is_no_failure_of_a_method():

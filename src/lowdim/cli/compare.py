@@ -152,6 +152,8 @@ def _tell_result(name: str, outcome: "Outcome | str") -> None:
     if isinstance(outcome, str):
         tell(f"{name} failed: {in_options(outcome)}")
     else:
+        for words in outcome.warnings:
+            tell(f"warning: {in_options(words)}")
         tell(f"{name}: {outcome.seconds:.2f} s, R_NX area {outcome.found.values['rnx_auc']:.3f}.")
 
 

@@ -1,5 +1,6 @@
 """Several methods on the same data, measured side by side."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -73,7 +74,7 @@ def compare(
     -------
     Comparison
         ``.table``, ``.best``, ``.embeddings``, ``.models``, ``.verdict`` and ``.report("report.html")``. A method that
-        fails is told in ``.failed``; the others go on.
+        fails is told in ``.failed``; the others go on. What methods warn of is kept in ``.warnings``.
 
     Examples
     --------
@@ -130,7 +131,8 @@ def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) 
     """Fit one method and measure its map; what goes wrong is told in words, and no reason to stop."""
     model = candidate.model
     try:
-        with progress.showing(verbose, candidate.name), Cost() as cost:
+        with warnings.catch_warnings(record=True) as caught, progress.showing(verbose, candidate.name), Cost() as cost:
+            warnings.simplefilter("always", UserWarning)
             Y = np.asarray(model.fit_transform(X, y))[:, :k]  # who has no use for labels leaves them
         if not np.isfinite(Y).all():
             raise ValueError(f"{candidate.title}: the embedding must be finite; got NaN or infinity.")
@@ -140,7 +142,8 @@ def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) 
         raise
     except Exception as error:  # whatever it is, the other methods can still be compared
         return " ".join(str(error).split()) or type(error).__name__
-    return Outcome(candidate, Y, found, cost.seconds, cost.memory)
+    told = dict.fromkeys(" ".join(str(w.message).split()) for w in caught if issubclass(w.category, UserWarning))
+    return Outcome(candidate, Y, found, cost.seconds, cost.memory, tuple(told))
 
 
 def _classes(labels: Categories | Values | None) -> Categories | None:

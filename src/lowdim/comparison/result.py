@@ -25,6 +25,7 @@ class Outcome:
     found: Found
     seconds: float
     memory: int  # bytes at the peak, above what was held before
+    warnings: tuple[str, ...]  # what the method had to say of the data or the fit
 
     @property
     def name(self) -> str:
@@ -48,6 +49,8 @@ class Comparison:
         The fitted methods.
     failed, left_out : dict of str to str
         Methods without a map, and why: those that failed, and those that did not suit the data.
+    warnings : dict of str to str
+        What methods warned of.
     verdict : str
         What was found, in plain words.
     facts : Facts
@@ -111,6 +114,11 @@ class Comparison:
     def models(self) -> dict[str, Any]:
         """Fitted methods, best first."""
         return {outcome.name: outcome.candidate.model for outcome in self.ranked}
+
+    @property
+    def warnings(self) -> dict[str, str]:
+        """What methods warned of."""
+        return {outcome.name: " ".join(outcome.warnings) for outcome in self.ranked if outcome.warnings}
 
     @cached_property
     def table(self) -> "pl.DataFrame":

@@ -54,7 +54,7 @@ def _title(comparison: "Comparison", name: str) -> str:
     """What a method is called in a sentence: its class, or the name it was given."""
     outcome = next(outcome for outcome in comparison.outcomes if outcome.name == name)
     method = outcome.candidate.method
-    return method.class_name if method is not None and method.name == name else name
+    return method.class_name.replace("TSNE", "t-SNE") if method is not None and method.name == name else name
 
 
 def _listed(names: list[str]) -> str:

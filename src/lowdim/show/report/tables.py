@@ -108,6 +108,8 @@ def methods(comparison: "Comparison") -> str:
         '<p class="note">Time is that of the fit alone. Memory is what the fit took at its peak beyond what was held '
         "before; memory that was there to be used again counts as none.</p>"
     )
+    if comparison.warnings:
+        parts.append("<h3>What they warned of</h3>" + table(comparison.warnings))
     if comparison.failed:
         parts.append("<h3>What failed</h3>" + table(comparison.failed))
     if comparison.left_out:

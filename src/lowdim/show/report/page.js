@@ -329,7 +329,7 @@ function show(map) {
   const strong = document.createElement("b");
   strong.textContent = words.length > 1 ? words[words.length - 1] : words[0];
   side.append(strong, words.slice(0, -1).join(", "));
-  side.append(document.createElement("br"), misplacement(map.misplaced[i]));
+  if (map.misplaced[i] !== 255) side.append(document.createElement("br"), misplacement(map.misplaced[i]));
   tip.append(side);
   tip.hidden = false;
   const box = map.root.getBoundingClientRect();
@@ -340,7 +340,6 @@ function show(map) {
 }
 
 function misplacement(byte) {
-  if (byte === 255) return "its place was not measured";
   return `${byte === 254 ? "≥ " : ""}${Math.round((100 * data.misplaced * byte) / 254)} % misplaced here`;
 }
 

@@ -273,7 +273,7 @@ def _sparse_column_moments(X: Any, w: Doubles, total: float) -> ColumnMoments:
 def divided_by_deviation(X: Any) -> Any:
     """Columns divided by their standard deviations, constant ones as they are; whole numbers become float32.
 
-    >>> divided_by_deviation(np.array([[0.0, 5.0], [2.0, 5.0]])).std(axis=0, ddof=1).round(6).tolist()
+    >>> divided_by_deviation(np.array([[0.0, 5.0], [2.0, 5.0]])).std(axis=0).round(6).tolist()
     [1.0, 0.0]
     """
     columns = column_moments(X)

@@ -165,10 +165,10 @@ def test_estimators_of_others_are_given_the_labels():
 
 
 def test_parameters_and_scale_reach_the_methods():
-    made = lowdim.compare(X, Y, ["pca"], parameters={"PCA": {"standardize": False}}, scale=True)
-    deviation = X.std(axis=0)
-    want = lowdim.PCA(2).fit_transform(X / deviation)
-    np.testing.assert_allclose(made.embeddings["pca"], want, atol=1e-8)
+    made = lowdim.compare(X, Y, ["pca"], scale=True)
+    np.testing.assert_allclose(made.embeddings["pca"], lowdim.PCA(2).fit_transform(X / X.std(axis=0)), atol=1e-8)
+    made = lowdim.compare(X, Y, ["pca"], parameters={"PCA": {"whiten": True}})
+    np.testing.assert_allclose(made.embeddings["pca"], lowdim.PCA(2, whiten=True).fit_transform(X))
 
 
 def test_the_same_seed_gives_the_same_table():

@@ -11,7 +11,7 @@ from lowdim import quality
 
 _NEIGHBORS, _FOLDS = 10, 5
 _MANY, _SOME = 10_000, 500  # beyond so many rows, so many are looked at: a curve costs n log n for each
-_PAIRS = 200_000  # of rows whose distances are looked at
+_PAIRS = 100_000  # of rows whose distances are looked at
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The report of a comparison: one HTML page that needs nothing but itself.
 
-``page.html`` is its skeleton, ``page.css`` its looks and ``page.js`` what moves in it; the modules here fill them.
+``page.html`` is its skeleton, ``page.css`` its looks, ``maps.js`` and ``page.js`` what moves in it; the modules here
+fill them.
 """
 
 import os

@@ -58,7 +58,7 @@ def compose(
         footer=escape(_footer()),
         # '<' would let a name in the data end the script
         data=json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
-        script=(room / "page.js").read_text(encoding="utf-8"),
+        script="\n".join((room / name).read_text(encoding="utf-8") for name in ("maps.js", "page.js")),
     )
 
 

@@ -21,8 +21,9 @@ _HOMES = {
     "LLE": "lowdim.methods.lle",
     "PCA": "lowdim.methods.pca",
     "SequentialSelector": "lowdim.methods.selection",
+    "compare": "lowdim.comparison.compare",
     "load": "lowdim.methods.files",
-    "reduce": "lowdim.compare.reduce",
+    "reduce": "lowdim.comparison.reduce",
 }
 _ROOMS = ("data", "quality", "show")
 
@@ -39,6 +40,7 @@ __all__ = [
     "KernelPCA",
     "SequentialSelector",
     "__version__",
+    "compare",
     "data",
     "load",
     "quality",
@@ -50,7 +52,8 @@ if TYPE_CHECKING:
     from lowdim import data as data
     from lowdim import quality as quality
     from lowdim import show as show
-    from lowdim.compare.reduce import reduce as reduce
+    from lowdim.comparison.compare import compare as compare
+    from lowdim.comparison.reduce import reduce as reduce
     from lowdim.methods.autoencoder import Autoencoder as Autoencoder
     from lowdim.methods.cca import CCA as CCA
     from lowdim.methods.files import load as load

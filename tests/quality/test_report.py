@@ -36,7 +36,7 @@ def test_without_labels_there_are_no_measures_of_them():
 
 def test_a_sampled_report_says_so():
     X, y = data.load("digits")
-    found = quality.report(X, PCA(2).fit_transform(X), y, sample=300)
+    found = quality.report(X, PCA(2).fit_transform(X), y, sample=300, pairs=300)
     assert found["trustworthiness"].sampled == found["silhouette"].sampled == 300
     assert found["stress_normalised"].sampled == 300
     assert len(found.rows) == len(found.distortion.false_neighbors) == 300

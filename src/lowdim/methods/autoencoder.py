@@ -184,10 +184,10 @@ class Autoencoder(Reducer):
         try:
             trained = training.train(layers, rows, plan, self.activation, self._spread)
         except training.DivergenceError as error:
-            epoch, loss = error.args
+            (epoch, loss), rate = error.args, plan.learning_rate
             raise ValueError(
                 f"Autoencoder: the loss must stay finite; in epoch {epoch} it came to {loss:.3g} of the variance, with "
-                f"learning_rate={plan.learning_rate:g}. Lower it, for example to {min(3e-3, plan.learning_rate / 10):g}."
+                f"learning_rate={rate:g}. Lower it, for example to {min(3e-3, rate / 10):g}."
             ) from None
         self.weights_ = [layer.weights for layer in trained.layers]
         self.biases_ = [layer.bias for layer in trained.layers]

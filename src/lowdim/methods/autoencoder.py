@@ -91,6 +91,7 @@ class Autoencoder(Reducer):
 
     weights_: list[NDArray]
     biases_: list[NDArray]
+    loss_trace_: NDArray
     _rules = {
         "n_components": options.whole(1),
         "hidden": options.widths,
@@ -165,8 +166,9 @@ class Autoencoder(Reducer):
         """
         goes_on = self.warm_start and "weights_" in vars(self)
         X = gate.rows(self, X, reset=not goes_on, minimum=2, scan=False, tensors=True)
-        widths = self._widths(X.shape[1])
-        plan = self._plan(*X.shape, first_epoch=self.n_epochs_ if goes_on else 0)
+        n, d = X.shape
+        widths = self._widths(d)
+        plan = self._plan(n, d, first_epoch=len(self.loss_trace_) if goes_on else 0)
         self._demand_room(X, widths, plan.batch_size)
         device = training.device_of(self.device, X)
         M = column_moments(X)

@@ -3,6 +3,7 @@
 
 namespace lowdim::bind {
 void bind_csr(nb::module_& m);
+void bind_distances(nb::module_& m);
 void bind_nearest(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
 void bind_pairs(nb::module_& m);
@@ -13,6 +14,7 @@ void bind_scatter(nb::module_& m);
 NB_MODULE(_native, m) {
     m.doc() = "Native kernels of lowdim.";
     lowdim::bind::bind_csr(m);
+    lowdim::bind::bind_distances(m);
     lowdim::bind::bind_nearest(m);
     lowdim::bind::bind_nearest_with(m);
     lowdim::bind::bind_pairs(m);

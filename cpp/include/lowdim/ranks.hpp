@@ -22,12 +22,13 @@ void squared_distances(const RowMajor<const T>& X, const Asking& asking, const s
                        std::int64_t k, double* out, int n_threads, Watch& watch);
 
 // out (count × k): how many other rows come before each target (count × k) in the order of (distance, index)
-// from the asking row. Exact: products of float rows less `centre` bound every squared distance, and those
+// from the asking row. Exact: products of float rows less their mean bound every squared distance, and those
 // that the bounds leave open are summed in double. Where all rows ask, each product serves both of its rows.
-// Memory: one float copy of X, two of where not all rows ask. The watch is told thousandths.
+// Memory: one float copy of the columns of X that vary, and another of the asking rows where not all ask. The
+// watch is told thousandths.
 template <class T>
-void ranks(const RowMajor<const T>& X, const double* centre, const Asking& asking,
-           const std::int32_t* targets, std::int64_t k, std::int32_t* out, int n_threads, Watch& watch);
+void ranks(const RowMajor<const T>& X, const Asking& asking, const std::int32_t* targets, std::int64_t k,
+           std::int32_t* out, int n_threads, Watch& watch);
 
 // The same from given distances D (count × n), one row for each that asks; infinite to itself.
 void ranks_in(const RowMajor<const double>& D, const std::int32_t* targets, std::int64_t k, std::int32_t* out,

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
+from lowdim.quality.coranking import Coranking
 from lowdim.quality.distances import Pairs, reconstruction_error
 from lowdim.quality.labels import knn_accuracy, neighbor_hit, silhouette
 from lowdim.quality.measure import METRIC, SAMPLE, Measure, measuring
-from lowdim.quality.neighbourhoods import Coranking, Distortion, Neighbourhoods
+from lowdim.quality.neighbourhoods import Distortion, Neighbourhoods
 from lowdim.quality.space import both
 
 _RULES = {

@@ -87,9 +87,7 @@ def nearest_with(
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Indices and squared distances (units, q, k) of the nearest points once a unit of features joins or leaves."""
 
-def euclidean(
-    Q: Floats, X: Floats, D: NDArray[np.float64], *, root: bool = True, n_threads: int = 1
-) -> None:
+def euclidean(Q: Floats, X: Floats, D: NDArray[np.float64], *, root: bool = True, n_threads: int = 1) -> None:
     """Fill D (m, n) with the distances of the rows of Q and X, or their squares, summed in float64."""
 
 def class_distances(

@@ -44,7 +44,9 @@ def data(kind, n, d, dtype):
 
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("kind", ["plain", "ties", "duplicates", "clusters far apart", "tiny", "columns that do not vary"])
+@pytest.mark.parametrize(
+    "kind", ["plain", "ties", "duplicates", "clusters far apart", "tiny", "columns that do not vary"]
+)
 @pytest.mark.parametrize(("n", "d"), [(4, 1), (255, 3), (257, 130), (300, 17)])
 def test_ranks_are_those_of_sorted_distances(isa, dtype, kind, n, d, monkeypatch):
     monkeypatch.setenv("LOWDIM_ISA", isa)

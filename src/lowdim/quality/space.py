@@ -18,6 +18,7 @@ from lowdim.work.progress import stage
 
 _STRIP_BYTES = 2**26  # of distances at a time
 _ROUNDING = 1e-14  # of a squared distance from products
+_SMALLEST, _LARGEST = 1e-140, 1e140  # of the largest value
 _WHOLE_WORK = 5e12  # products up to which all rows are looked at: 70,000 rows of 784 features
 _WHOLE_STRIPS = 5e10  # the same where distances are made by strips
 _SOME = 5000  # rows looked at beyond that
@@ -30,7 +31,9 @@ class Space:
         self.metric, self.n = metric, int(X.shape[0])
         self.sparse = sp.issparse(X)
         X = X.astype(float_dtype(X.dtype), copy=False)
-        self.X: Any = X.tocsr() if self.sparse else np.ascontiguousarray(X)
+        self.X: Any = sp.csr_array(X) if self.sparse else np.ascontiguousarray(X)
+        if metric != "precomputed":
+            self._demand_range(who)
         if metric == "cosine":
             self._to_unit_length(who)
         if metric == "precomputed":
@@ -52,16 +55,29 @@ class Space:
         X = self.X.astype(np.float64)
         return X.T.tocsr(), squared_norms(X)
 
+    def _demand_range(self, who: Any) -> None:
+        """Refuse values whose squares leave the range of float64; those of float32 cannot."""
+        values = self.X.data if self.sparse else self.X
+        if values.dtype == np.float32 or not values.size:
+            return
+        largest = max(float(values.max()), -float(values.min()))
+        if largest and not _SMALLEST <= largest <= _LARGEST:
+            raise ValueError(
+                f"{name_of(who)}: values from {_SMALLEST:g} to {_LARGEST:g} are needed, so that their squares are "
+                f"numbers; the largest is {largest:g}. Divide all by it."
+            )
+
     def _to_unit_length(self, who: Any) -> None:
         X = self.X
-        size = np.sqrt(X.multiply(X).sum(axis=1).ravel() if self.sparse else np.einsum("ij,ij->i", X, X))
+        doubles = X.astype(np.float64) if self.sparse else X
+        size = np.sqrt(squared_norms(doubles) if self.sparse else np.einsum("ij,ij->i", X, X, dtype=np.float64))
         if not size.all():
             raise ValueError(
                 f"{name_of(who)}: every row must have a direction for metric='cosine'; row {int(size.argmin())} is all "
                 "zeros. Drop such rows, or use metric='euclidean'."
             )
-        unit = sp.diags_array(1 / size) @ X if self.sparse else X / size[:, None]
-        self.X = unit.tocsr().astype(X.dtype) if self.sparse else unit
+        unit = (sp.diags_array(1 / size) @ X).tocsr() if self.sparse else X / size[:, None]
+        self.X = unit.astype(X.dtype)
 
     def _demand_distances(self, who: Any) -> None:
         if self.sparse or self.X.shape[1] != self.n or self.X.min() < 0:
@@ -137,9 +153,7 @@ class Space:
         if self.products:
             root, Q = self.metric == "euclidean", self.X if sample.rows is None else self.X[sample.rows]
             with stage("sums by class", total=len(sample)) as tick:
-                _native.class_distances(
-                    Q, self.X[order], starts, out, root=root, n_threads=jobs.current(), tick=tick
-                )
+                _native.class_distances(Q, self.X[order], starts, out, root=root, n_threads=jobs.current(), tick=tick)
             return out if root else out / 2
         for part, D in self.strips(sample, "sums by class"):
             D[np.arange(len(D)), sample.where[part]] = 0

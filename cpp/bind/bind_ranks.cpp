@@ -1,6 +1,7 @@
 // _native.squared_distances, _native.ranks, _native.ranks_in and _native.common_neighbors.
 #include "bind.hpp"
 
+#include <lowdim/coranking.hpp>
 #include <lowdim/ranks.hpp>
 
 #include <nanobind/stl/optional.h>

@@ -34,11 +34,4 @@ void ranks(const RowMajor<const T>& X, const Asking& asking, const std::int32_t*
 void ranks_in(const RowMajor<const double>& D, const std::int32_t* targets, std::int64_t k, std::int32_t* out,
               int n_threads, Watch& watch);
 
-// Distances A and B (m × n) from the same m rows in two spaces, infinite to themselves. With c_i(K) the
-// number of samples that are among the K nearest of row i in both, K = 1 … n − 2: total and squares (n − 2)
-// gain Σ_i c_i(K) and Σ_i c_i(K)², and scores (m) are Σ_K weights_K c_i(K).
-void common_neighbors(const RowMajor<const double>& A, const RowMajor<const double>& B, const double* weights,
-                      std::int64_t* total, std::int64_t* squares, double* scores, int n_threads,
-                      Watch& watch);
-
 } // namespace lowdim

@@ -12,29 +12,35 @@ __version__ = "0.1.0"
 _HOMES = {
     "Autoencoder": "lowdim.methods.autoencoder",
     "CCA": "lowdim.methods.cca",
+    "Isomap": "lowdim.methods.isomap",
     "KLExpansion": "lowdim.methods.kl_expansion",
     "KernelCCA": "lowdim.methods.kernel_cca",
     "KernelLDA": "lowdim.methods.kernel_lda",
     "KernelPCA": "lowdim.methods.kernel_pca",
     "LDA": "lowdim.methods.lda",
+    "LLE": "lowdim.methods.lle",
     "PCA": "lowdim.methods.pca",
     "SequentialSelector": "lowdim.methods.selection",
+    "compare": "lowdim.comparison.compare",
     "load": "lowdim.methods.files",
-    "reduce": "lowdim.compare.reduce",
+    "reduce": "lowdim.comparison.reduce",
 }
 _ROOMS = ("data", "quality", "show")
 
 __all__ = [
     "CCA",
     "LDA",
+    "LLE",
     "PCA",
     "Autoencoder",
+    "Isomap",
     "KLExpansion",
     "KernelCCA",
     "KernelLDA",
     "KernelPCA",
     "SequentialSelector",
     "__version__",
+    "compare",
     "data",
     "load",
     "quality",
@@ -46,15 +52,18 @@ if TYPE_CHECKING:
     from lowdim import data as data
     from lowdim import quality as quality
     from lowdim import show as show
-    from lowdim.compare.reduce import reduce as reduce
+    from lowdim.comparison.compare import compare as compare
+    from lowdim.comparison.reduce import reduce as reduce
     from lowdim.methods.autoencoder import Autoencoder as Autoencoder
     from lowdim.methods.cca import CCA as CCA
     from lowdim.methods.files import load as load
+    from lowdim.methods.isomap import Isomap as Isomap
     from lowdim.methods.kernel_cca import KernelCCA as KernelCCA
     from lowdim.methods.kernel_lda import KernelLDA as KernelLDA
     from lowdim.methods.kernel_pca import KernelPCA as KernelPCA
     from lowdim.methods.kl_expansion import KLExpansion as KLExpansion
     from lowdim.methods.lda import LDA as LDA
+    from lowdim.methods.lle import LLE as LLE
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.selection import SequentialSelector as SequentialSelector
 

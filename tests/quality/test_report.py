@@ -46,7 +46,7 @@ def test_few_rows_and_small_classes_are_reported_too():
 
 def test_a_sampled_report_says_so():
     X, y = data.load("digits")
-    found = quality.report(X, PCA(2).fit_transform(X), y, sample=300)
+    found = quality.report(X, PCA(2).fit_transform(X), y, sample=300, pairs=300)
     assert found["trustworthiness"].sampled == found["silhouette"].sampled == 300
     assert found["stress_normalised"].sampled == 300
     assert len(found.rows) == len(found.distortion.false_neighbors) == 300

@@ -20,6 +20,7 @@ class Method:
     memory: Callable[[int, int], float]  # bytes for n rows of d features, by default parameters
     supervised: bool = False
     components: int | None = 2  # n_components for a first look, where the caller names none
+    unasked: int = 20_000  # rows up to which a comparison runs it without being asked; 0: never
 
     def load(self) -> Any:
         """Return the class, imported now."""
@@ -35,6 +36,7 @@ METHODS = (
         "first look, compression, denoising; a linear map that can be undone and read feature by feature",
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n); streams data of any length",
         lambda n, d: 32.0 * min(n, d) * (min(n, d) + d),
+        unasked=10_000_000,
     ),
     Method(
         "kl",
@@ -45,6 +47,7 @@ METHODS = (
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n)",
         lambda n, d: 32.0 * min(n, d) * (min(n, d) + d),
         supervised=True,
+        unasked=10_000_000,
     ),
     Method(
         "lda",
@@ -56,6 +59,7 @@ METHODS = (
         lambda n, d: 48.0 * min(n, d) ** 2,
         supervised=True,
         components=None,
+        unasked=10_000_000,
     ),
     Method(
         "kernel_pca",
@@ -65,6 +69,24 @@ METHODS = (
         "curved structure with a kernel that fits it; nested groups; denoising with pre-images",
         "n²·d time, n² memory (without it, n²·d a pass); n·rank of both with approximation='rpcholesky'",
         lambda n, d: 8.0 * n * (n + d),
+    ),
+    Method(
+        "isomap",
+        "Isomap",
+        "lowdim.methods.isomap",
+        "distances along the data, kept in a flat map",
+        "one sheet or curve, bent or rolled up: its own coordinates; global shape rather than clusters",
+        "n² log n time, 4 n² bytes; n·landmarks of both with landmarks=1000",
+        lambda n, d: 4.0 * n * n + 8.0 * n * d + 1000.0 * n,
+    ),
+    Method(
+        "lle",
+        "LLE",
+        "lowdim.methods.lle",
+        "each row put together from its neighbours, and the map likewise",
+        "one sheet or curve, bent or rolled up, of many rows; memory grows with n only",
+        "n·d·neighbours² time and a sparse eigenproblem; n² for the exact neighbours",
+        lambda n, d: 8.0 * n * d + 3000.0 * n,
     ),
     Method(
         "autoencoder",
@@ -84,6 +106,7 @@ METHODS = (
         "d² fits in all; least squares, LDA and k-NN without refits; k-NN keeps n² distances",
         lambda n, d: 8.0 * n * n + 48.0 * n * d,
         supervised=True,
+        unasked=0,
     ),
     Method(
         "kernel_lda",
@@ -95,6 +118,7 @@ METHODS = (
         lambda n, d: 48.0 * n * n + 8.0 * n * d,
         supervised=True,
         components=None,
+        unasked=5_000,
     ),
     Method(
         "cca",
@@ -106,6 +130,7 @@ METHODS = (
         lambda n, d: 40.0 * d * d + 16.0 * n,
         supervised=True,
         components=None,
+        unasked=0,
     ),
     Method(
         "kernel_cca",
@@ -117,6 +142,7 @@ METHODS = (
         lambda n, d: 64.0 * n * n + 8.0 * n * d,
         supervised=True,
         components=None,
+        unasked=0,
     ),
 )
 

@@ -17,6 +17,7 @@ _RULES = {
     "n_neighbors": options.whole(1),
     "metric": METRIC,
     "sample": SAMPLE,
+    "pairs": SAMPLE,
     "random_state": options.seed,
     "n_jobs": options.jobs,
 }
@@ -60,6 +61,7 @@ def report(
     n_neighbors: int = 10,
     metric: str = "euclidean",
     sample: int | str | None = "auto",
+    pairs: int | str | None = "auto",
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Report:
@@ -81,7 +83,9 @@ def report(
     metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
         Distance in ``X``; that in ``Y`` is always Euclidean.
     sample : None, int or "auto", default "auto"
-        Rows (for distances: pairs) to look at: all, so many, or what each measure takes by itself.
+        Rows to look at: all, so many, or what each measure takes by itself.
+    pairs : None, int or "auto", default "auto"
+        The same for distances, which look at pairs of rows.
     random_state : int, Generator, RandomState or None, default 0
         Draws samples and folds.
     n_jobs : int, default None
@@ -104,7 +108,9 @@ def report(
     (150,)
     """
     drawing = {"sample": sample, "random_state": random_state}
-    with measuring("report", _RULES, n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs, **drawing) as who:
+    with measuring(
+        "report", _RULES, n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs, pairs=pairs, **drawing
+    ) as who:
         spaces = both(who, X, Y, metric)
         near = Neighbourhoods(who, *spaces, n_neighbors, **drawing)
         labelled = {}
@@ -121,7 +127,7 @@ def report(
             "neighborhood_recall": near.sample.mean(recall),
             "lcmc": near.sample.mean(recall - near.k / (near.n - 1)),
             "rnx_auc": curve.auc,
-            **Pairs(who, *spaces, **drawing).all(),
+            **Pairs(who, *spaces, pairs, random_state).all(),
             **back,
             **labelled,
         }

@@ -5,6 +5,7 @@ namespace lowdim::bind {
 void bind_barycentric(nb::module_& m);
 void bind_chebyshev(nb::module_& m);
 void bind_csr(nb::module_& m);
+void bind_distances(nb::module_& m);
 void bind_geodesics(nb::module_& m);
 void bind_nearest(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
@@ -18,6 +19,7 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_barycentric(m);
     lowdim::bind::bind_chebyshev(m);
     lowdim::bind::bind_csr(m);
+    lowdim::bind::bind_distances(m);
     lowdim::bind::bind_geodesics(m);
     lowdim::bind::bind_nearest(m);
     lowdim::bind::bind_nearest_with(m);

@@ -149,6 +149,21 @@ def nearest_with(
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Indices and squared distances (units, q, k) of the nearest points once a unit of features joins or leaves."""
 
+def euclidean(Q: Floats, X: Floats, D: NDArray[np.float64], *, root: bool = True, n_threads: int = 1) -> None:
+    """Fill D (m, n) with the distances of the rows of Q and X, or their squares, summed in float64."""
+
+def class_distances(
+    Q: Floats,
+    X: Floats,
+    starts: NDArray[np.int64],
+    out: NDArray[np.float64],
+    *,
+    root: bool = True,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> None:
+    """Fill out (m, C) with sums of those distances over the rows starts[c] … starts[c + 1] − 1 of X."""
+
 def squared_distances(
     X: Floats, others: NDArray[np.int32], *, rows: NDArray[np.int64] | None = None, n_threads: int = 1
 ) -> NDArray[np.float64]:
@@ -156,7 +171,6 @@ def squared_distances(
 
 def ranks(
     X: Floats,
-    centre: NDArray[np.float64],
     targets: NDArray[np.int32],
     *,
     rows: NDArray[np.int64] | None = None,

@@ -2,7 +2,9 @@
 #include "bind.hpp"
 
 namespace lowdim::bind {
+void bind_affinities(nb::module_& m);
 void bind_csr(nb::module_& m);
+void bind_descent(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
 void bind_pairs(nb::module_& m);
 void bind_scatter(nb::module_& m);
@@ -10,7 +12,9 @@ void bind_scatter(nb::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "Native kernels of lowdim.";
+    lowdim::bind::bind_affinities(m);
     lowdim::bind::bind_csr(m);
+    lowdim::bind::bind_descent(m);
     lowdim::bind::bind_nearest_with(m);
     lowdim::bind::bind_pairs(m);
     lowdim::bind::bind_scatter(m);

@@ -17,7 +17,9 @@ _HOMES = {
     "KernelPCA": "lowdim.methods.kernel_pca",
     "LDA": "lowdim.methods.lda",
     "PCA": "lowdim.methods.pca",
+    "SNE": "lowdim.methods.sne",
     "SequentialSelector": "lowdim.methods.selection",
+    "TSNE": "lowdim.methods.sne",
     "load": "lowdim.methods.files",
     "reduce": "lowdim.compare.reduce",
 }
@@ -27,6 +29,8 @@ __all__ = [
     "CCA",
     "LDA",
     "PCA",
+    "SNE",
+    "TSNE",
     "KLExpansion",
     "KernelCCA",
     "KernelLDA",
@@ -52,6 +56,8 @@ if TYPE_CHECKING:
     from lowdim.methods.lda import LDA as LDA
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.selection import SequentialSelector as SequentialSelector
+    from lowdim.methods.sne import SNE as SNE
+    from lowdim.methods.sne import TSNE as TSNE
 
 
 def __getattr__(name: str) -> Any:

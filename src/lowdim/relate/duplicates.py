@@ -54,7 +54,7 @@ def _fingerprints(X: Any) -> NDArray[np.uint64]:
     return marks
 
 
-def _mixed(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+def _mixed(values: NDArray[np.floating]) -> NDArray[np.uint64]:
     bits = (values + 0.0).view(np.uint64)  # adding turns −0 into 0
     return bits ^ (bits >> np.uint64(29))
 

@@ -1,11 +1,11 @@
 """Descent of a map along the gradient of ``KL(P‖Q)``, the divergence reached, and places for new points.
 
-``Q_ij = f(‖y_i − y_j‖²) / Z`` over all pairs, with ``f`` Student's (``(1 + s/ν)^(−(ν + 1)/2)``) or Gauss's (``e^−s``). The
-gradient is ``4 Σ_j (p_ij − q_ij) a_ij (y_i − y_j)``, ``a = −f′/f``.
+``Q_ij = f(‖y_i − y_j‖²) / Z`` over all pairs, with Student's ``f = (1 + s/ν)^(−(ν + 1)/2)`` or Gauss's ``f = e^−s``.
+The gradient is ``4 Σ_j (p_ij − q_ij) a_ij (y_i − y_j)``, ``a = −f′/f``.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ Report = Callable[[int, float, NDArray[np.float32]], bool]
 REPULSIONS = ("auto", "exact", "barnes_hut", "interpolation")
 FAST = {"barnes_hut": 3, "interpolation": 2}  # most dimensions
 MOST_DIMENSIONS = 64
-_SPACING, _FINE = 0.4, 0.2  # of the grid, in the width of the falloff: for forces, and for the normaliser
+_SPACING, _FINE = 0.5, 0.25  # of the grid, in the width of the falloff: for forces, and for the normaliser
 _FEW, _FEW_IN_SPACE = 1000, 3000  # points up to which exact sums are faster than a grid or a tree
 _EXACT_NORMALISER = 20_000  # points up to which all pairs take no time worth saving
 _SAMPLE = 1000  # points at which an approximate normaliser is held against exact sums
@@ -33,6 +33,10 @@ class Falloff(NamedTuple):
 
     name: str
     dof: float = 1.0
+
+    def law(self) -> dict[str, Any]:
+        """Return it as native kernels take it, with the threads they may use."""
+        return {"falloff": self.name, "dof": self.dof, "n_threads": jobs.current()}
 
     @property
     def width(self) -> float:
@@ -82,7 +86,7 @@ def descend(
     every: int,
     report: Report | None = None,
 ) -> Descended:
-    """Move the map ``Y`` (n, k) for so many iterations, the first ``exaggerated`` ones with ``P`` times ``exaggeration``.
+    """Move the map ``Y`` (n, k) for so many iterations, the first ``exaggerated`` ones with ``P`` exaggerated.
 
     ``rate`` None is n / exaggeration in each phase. Every so many iterations ``report(iteration, loss, map)`` may stop
     the descent by returning True; it also stops where progress does. The same bits for any number of threads.
@@ -102,8 +106,6 @@ def descend(
             *P,
             Y,
             how=repulsion,
-            falloff=falloff.name,
-            dof=falloff.dof,
             angle=angle,
             spacing=_SPACING * falloff.width,
             iterations=iterations,
@@ -113,15 +115,15 @@ def descend(
             every=every,
             progress=_PROGRESS,
             report=tell,
-            n_threads=jobs.current(),
             tick=tick,
+            **falloff.law(),
         )
     return Descended(Y, done, marks, losses)
 
 
 def gradient(P: Rows, Y: NDArray, falloff: Falloff) -> tuple[float, NDArray]:
     """``KL(P‖Q)`` at the map ``Y`` (n, k), and its gradient (n, k), by exact sums in the precision of ``Y``."""
-    law = {"falloff": falloff.name, "dof": falloff.dof, "n_threads": jobs.current()}
+    law = falloff.law()
     pull, costs = _native.attraction(*P, Y, **law)
     push, phi = _native.repulsion_at(Y, Y, **law)
     Z = float((phi - 1.0).sum())
@@ -134,12 +136,12 @@ def divergence(P: Rows, Y: NDArray[np.float32], falloff: Falloff) -> Divergence:
     Up to 20,000 points the normaliser is summed exactly. Above, it comes from a fine grid or tree, is corrected by the
     mean difference from exact sums at 1000 points, and what that leaves uncertain in the divergence is told.
     """
-    (n, k), law = Y.shape, {"falloff": falloff.name, "dof": falloff.dof, "n_threads": jobs.current()}
+    (n, k), law = Y.shape, falloff.law()
     with stage("divergence"):
         _, costs = _native.attraction(*P, Y, **law)
         if n <= _EXACT_NORMALISER or k > FAST["barnes_hut"]:
-            _, phi = _native.repulsion_at(Y, Y, **law)
-            Z, how = float((phi - 1.0).sum()), "exact: all pairs"
+            _, field = _native.repulsion_at(Y, Y, **law)
+            Z, how = float((field - 1.0).sum()), "exact: all pairs"
         else:
             way = "interpolation" if k <= FAST["interpolation"] else "barnes_hut"
             _, phi, Z = _native.repulsion(Y, how=way, spacing=_FINE * falloff.width, angle=0.2, **law)
@@ -164,10 +166,8 @@ def place(neighbors: NDArray[np.int32], p: NDArray[np.float32], Y: NDArray, fall
             neighbors,
             p,
             np.ascontiguousarray(Y, dtype=np.float32),
-            falloff=falloff.name,
-            dof=falloff.dof,
             spacing=_SPACING * falloff.width,
             iterations=_STEPS,
-            n_threads=jobs.current(),
             tick=tick,
+            **falloff.law(),
         )

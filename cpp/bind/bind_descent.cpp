@@ -152,7 +152,7 @@ std::int64_t call_descend(const Starts& starts, const Columns& columns, const Ve
     const Report ask = [&](std::int64_t done, double loss, const float*) {
         nb::gil_scoped_acquire acquire;
         try {
-            return nb::cast<bool>(report(done, loss));
+            return PyObject_IsTrue(nb::object(report(done, loss)).ptr()) == 1;
         } catch (...) {
             raised = std::current_exception();
             return true;

@@ -15,8 +15,8 @@ namespace lowdim::detail {
 namespace {
 
 constexpr std::int64_t chunk = 4096, strip = 8; // points; rows of nodes, at least the spline's width less 1
-constexpr std::int64_t most_nodes = 1400;       // along one axis of a plane; a wider map gets larger cells
-constexpr std::int64_t most_nodes_line = 1 << 17;
+constexpr std::int64_t most_nodes = 2'000'000;  // that are used; a wider map gets larger cells
+constexpr double most_in_a_row = 1 << 17;
 
 // Weights of the nodes about a point as polynomials of its place t within a cell, and their derivatives.
 struct Spline {
@@ -153,8 +153,11 @@ void Grid::fit_box(const float* Y, std::int64_t n, int n_threads, Watch& watch) 
         span[d] = static_cast<double>(highest) - lowest + 2 * margin_;
         longest = std::max(longest, span[d]);
     }
-    const std::int64_t most = dimensions_ == 1 ? most_nodes_line : most_nodes;
-    const double spacing = std::max(finest_, longest / static_cast<double>(most));
+    double area = dimensions_ == 1 ? 0 : 1;
+    for (std::size_t d = 0; d < 2 && dimensions_ == 2; ++d)
+        area *= span[d] + 2 * width * finest_;
+    const double spacing =
+        std::max({finest_, longest / most_in_a_row, std::sqrt(area / static_cast<double>(most_nodes))});
     bool same = spacing == spacing_;
     for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
         constexpr int before = Spline::before + 1; // a cell to spare for rounding

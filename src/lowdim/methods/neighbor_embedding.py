@@ -27,13 +27,13 @@ _perplexities = options.Rule(
     lambda value: (
         isinstance(value, list | tuple)
         and len(value) > 0
-        and all(isinstance(u, Real) and not isinstance(u, bool) and 1 <= float(u) < np.inf for u in value)
+        and all(isinstance(u, Real) and not isinstance(u, bool) and 0 < float(u) < np.inf for u in value)
     ),
-    "a list of numbers ≥ 1",
+    "a list of positive numbers",
 )
 RULES = {
     "n_components": options.whole(1),
-    "perplexity": options.one_of("auto") | options.real(1, closed="left") | _perplexities,
+    "perplexity": options.one_of("auto") | options.real(0) | _perplexities,
     "sigma": options.none | options.real(0),
     "exaggeration": options.real(1, closed="left"),
     "exaggeration_iter": options.whole(0),
@@ -239,10 +239,10 @@ class NeighborEmbedding(Reducer):
         if given == "auto" or self.sigma is not None:
             given = max(1.0, min(_PERPLEXITY, (n - 1) / 3))
         perplexities = [float(u) for u in (given if isinstance(given, list | tuple) else [given])]
-        if max(perplexities) > n - 1:
+        if max(perplexities) > n - 1 or min(perplexities) < 1:
             raise ValueError(
-                f"{name}: perplexity must be at most n_samples - 1 = {n - 1}; got {max(perplexities):g}. "
-                "Lower it, pass 'auto', or pass more rows."
+                f"{name}: perplexity must be between 1 and n_samples - 1 = {n - 1}; got {self.perplexity}. "
+                "Pass 'auto', or more rows."
             )
         near = neighbors_for(max(perplexities), n)
         memory.require(

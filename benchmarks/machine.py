@@ -5,7 +5,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "lowdim")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "torch", "lowdim")
 
 
 def describe() -> dict[str, str]:

@@ -5,8 +5,10 @@ namespace lowdim::bind {
 void bind_affinities(nb::module_& m);
 void bind_csr(nb::module_& m);
 void bind_descent(nb::module_& m);
+void bind_nearest(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
 void bind_pairs(nb::module_& m);
+void bind_ranks(nb::module_& m);
 void bind_scatter(nb::module_& m);
 } // namespace lowdim::bind
 
@@ -15,7 +17,9 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_affinities(m);
     lowdim::bind::bind_csr(m);
     lowdim::bind::bind_descent(m);
+    lowdim::bind::bind_nearest(m);
     lowdim::bind::bind_nearest_with(m);
     lowdim::bind::bind_pairs(m);
+    lowdim::bind::bind_ranks(m);
     lowdim::bind::bind_scatter(m);
 }

@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 # public name -> the module that defines it
 _HOMES = {
+    "Autoencoder": "lowdim.methods.autoencoder",
     "CCA": "lowdim.methods.cca",
     "KLExpansion": "lowdim.methods.kl_expansion",
     "KernelCCA": "lowdim.methods.kernel_cca",
@@ -23,7 +24,7 @@ _HOMES = {
     "load": "lowdim.methods.files",
     "reduce": "lowdim.compare.reduce",
 }
-_ROOMS = ("data", "show")
+_ROOMS = ("data", "quality", "show")
 
 __all__ = [
     "CCA",
@@ -31,6 +32,7 @@ __all__ = [
     "PCA",
     "SNE",
     "TSNE",
+    "Autoencoder",
     "KLExpansion",
     "KernelCCA",
     "KernelLDA",
@@ -39,14 +41,17 @@ __all__ = [
     "__version__",
     "data",
     "load",
+    "quality",
     "reduce",
     "show",
 ]
 
 if TYPE_CHECKING:
     from lowdim import data as data
+    from lowdim import quality as quality
     from lowdim import show as show
     from lowdim.compare.reduce import reduce as reduce
+    from lowdim.methods.autoencoder import Autoencoder as Autoencoder
     from lowdim.methods.cca import CCA as CCA
     from lowdim.methods.files import load as load
     from lowdim.methods.kernel_cca import KernelCCA as KernelCCA

@@ -40,6 +40,39 @@ def manhattan(X: Floats, Y: Floats, D: Floats, *, n_threads: int = 1) -> None:
 def mirror(K: Floats, start: int, stop: int, *, n_threads: int = 1) -> None:
     """Copy rows start to stop of K, up to the diagonal, to the columns above it."""
 
+def nearest(
+    points: tuple[Any, ...],
+    centres: NDArray[np.float32],
+    stages: NDArray[np.int64],
+    *,
+    k: int,
+    probes: int,
+    queries: tuple[Any, ...] | None = None,
+    itself: bool = True,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Indices and distances (m, k) of the nearest points, for rows given as (values, exact, order, starts)."""
+
+def within(
+    points: tuple[Any, ...],
+    centres: NDArray[np.float32],
+    stages: NDArray[np.int64],
+    *,
+    radius: float,
+    scale: float,
+    queries: tuple[Any, ...] | None = None,
+    itself: bool = True,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """Counts (m), indices and distances of the points within a radius, for rows as nearest takes them."""
+
+def smallest(
+    D: Floats, k: int, *, skip: NDArray[np.int32] | None = None, n_threads: int = 1
+) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Columns and values (rows, k) of the smallest entries of each row, without column skip[row]."""
+
 def nearest_with(
     base: NDArray[Any],
     queries: NDArray[Any],
@@ -145,6 +178,36 @@ def place(
     tick: Callable[[int], Any] | None = None,
 ) -> NDArray[np.float32]:
     """Places (m, k) of new points by their neighbours in the map Y (n, k)."""
+
+def squared_distances(
+    X: Floats, others: NDArray[np.int32], *, rows: NDArray[np.int64] | None = None, n_threads: int = 1
+) -> NDArray[np.float64]:
+    """Squared distances (m, k) of rows of X (all without rows) from their own others (m, k), summed in float64."""
+
+def ranks(
+    X: Floats,
+    centre: NDArray[np.float64],
+    targets: NDArray[np.int32],
+    *,
+    rows: NDArray[np.int64] | None = None,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.int32]:
+    """How many other rows come before each target (m, k) by (distance, index); tick is told thousandths."""
+
+def ranks_in(D: NDArray[np.float64], targets: NDArray[np.int32], *, n_threads: int = 1) -> NDArray[np.int32]:
+    """The same from distances D (m, n), infinite from each row to itself."""
+
+def common_neighbors(
+    A: NDArray[np.float64],
+    B: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    total: NDArray[np.int64],
+    squares: NDArray[np.int64],
+    *,
+    n_threads: int = 1,
+) -> NDArray[np.float64]:
+    """Add sums over rows of the neighbours that A and B share, by size of neighbourhood; weighted sums of each row."""
 
 def isa() -> str:
     """The instruction set the kernels run with: default, avx2, avx512 or avx512vnni."""

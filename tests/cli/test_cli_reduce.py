@@ -167,7 +167,19 @@ def test_plot_is_drawn_for_any_number_of_components(tmp_path, k):
 
 @pytest.mark.parametrize("method", [method.name for method in registry.METHODS])
 def test_every_method_runs_from_its_name_alone(method):
+    if method == "autoencoder":
+        pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'lowdim[torch]'")
     assert cells(done("reduce", "iris", "-m", method).stdout).height == 150
+
+
+def test_layers_can_be_given(tmp_path):
+    pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'lowdim[torch]'")
+    model = tmp_path / "m.lowdim"
+    done("reduce", "iris", "-m", "autoencoder", "--set", "hidden=(8, 4)", "--set", "max_epochs=2", "--save", model)
+    assert lowdim.load(model).hidden == (8, 4)
+    result = run("reduce", "iris", "-m", "autoencoder", "--set", "hidden=8")
+    assert result.exit_code == 2
+    assert "hidden must be a tuple of integers" in result.stderr
 
 
 def test_a_supervised_method_asks_for_labels(table, monkeypatch):

@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,14 @@ import lowdim
 from lowdim.methods import registry
 from lowdim.work import progress
 
-METHODS = [pytest.param(method.load(), id=method.name) for method in registry.METHODS]
+no_torch = pytest.mark.skipif(
+    find_spec("torch") is None, reason="PyTorch is not installed: pip install 'lowdim[torch]'"
+)
+METHODS = [
+    pytest.param(method.load(), id=method.name, marks=no_torch if method.name == "autoencoder" else ())
+    for method in registry.METHODS
+]
+QUICK = {"max_epochs": 20}  # what takes long by default, where a method has it
 every_method = pytest.mark.parametrize("cls", METHODS)
 
 
@@ -43,7 +51,7 @@ def make(cls, **params):
     """A small instance of ``cls`` with a seed where it takes one."""
     known = inspect.signature(cls).parameters
     few = 1 if two_views(cls) else 2  # labels are a second view of one column
-    fixed = {size_name(cls): few, "random_state": 0} | params
+    fixed = {size_name(cls): few, "random_state": 0} | QUICK | params
     return cls(**{name: value for name, value in fixed.items() if name in known})
 
 
@@ -54,7 +62,9 @@ class TwoViews(lowdim.CCA):
 
 @every_method
 def test_scikit_learn_finds_nothing_to_complain_about(cls):
-    check_estimator(TwoViews() if cls is lowdim.CCA else cls(), on_skip=None)
+    known = inspect.signature(cls).parameters
+    quick = {name: value for name, value in QUICK.items() if name in known}
+    check_estimator(TwoViews() if cls is lowdim.CCA else cls(**quick), on_skip=None)
 
 
 @every_method

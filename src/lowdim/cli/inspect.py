@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _BARS = 10  # components in the scree graph
 _WIDTH = 30  # signs in its longest bar
 _WHOLE = 2000  # smaller side up to which the whole spectrum is computed; beyond it, the leading part
+_ESTIMATES = {"two_nn": "two neighbours", "mle": "twenty neighbours"}
 _FAR_APART = 10.0  # ratio of standard deviations from which columns drown others
 
 
@@ -37,8 +38,8 @@ def command(source: str, scale: bool, missing: str, **reading: Any) -> None:
     """Describe DATA, or a MODEL file that 'lowdim reduce --save' wrote.
 
     For data: shape, missing values, constant columns, differences in scale, the share of variance that each leading
-    component holds, how many components to keep, and what the methods cost. Missing values are counted, then filled
-    with the mean of their column unless --missing drop is given.
+    component holds, how many components to keep, the intrinsic dimension, and what the methods cost. Missing values are
+    counted, then filled with the mean of their column unless --missing drop is given.
     """
     if source.lower().endswith(".lowdim"):
         show_table(_model_facts(Path(source).expanduser()))
@@ -46,6 +47,7 @@ def command(source: str, scale: bool, missing: str, **reading: Any) -> None:
     table, lacking = _read_with_gaps(Source(source), reading, missing)
     show_table([*_data_facts(table, lacking), *_spread_facts(table, scale)])
     _show_scree(table, scale)
+    _show_dimension(table, scale)
     _show_costs(table)
 
 
@@ -147,6 +149,27 @@ def _show_scree(table: "Table", scale: bool) -> None:
     enough = f"{components_for(0.9, shares):,}" if reached[-1] >= 0.9 else f"more than {len(shares)}"
     corner = f"{elbow(shares):,}" if whole else "not looked for in data of this size"
     show_table([["-k for 90 % of the variance", enough], ["-k at the elbow", corner]], apart=True)
+
+
+def _show_dimension(table: "Table", scale: bool) -> None:
+    """How many numbers a row needs, by two estimates."""
+    import numpy as np
+    from scipy import sparse
+
+    from lowdim.quality import intrinsic_dimension
+    from lowdim.relate.moments import column_moments
+
+    X = table.X
+    try:
+        if scale:
+            spread = np.sqrt(column_moments(X).variance)
+            unit = 1 / np.where(spread > 0, spread, 1)
+            X = X.multiply(unit).tocsr() if sparse.issparse(X) else X * unit
+        found = [(words, intrinsic_dimension(X, kind)) for kind, words in _ESTIMATES.items()]
+    except (ValueError, MemoryError) as error:
+        echo(f"\nintrinsic dimension: not computed. {in_options(str(error))}")
+        return
+    show_table([[f"intrinsic dimension, {words}", f"{d:.1f} ± {d.error:.1f}"] for words, d in found], apart=True)
 
 
 def _percent(share: float) -> str:

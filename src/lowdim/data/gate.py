@@ -1,12 +1,13 @@
 """The gate: every array comes in here, once. What is wrong with it is said before any work starts."""
 
+import sys
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import _check_n_features, check_array, column_or_1d, validate_data
 
 # Arrays whose values live elsewhere: coercing them in silence would hide a transfer or a computation.
 _ELSEWHERE = {
@@ -34,20 +35,25 @@ def rows(
     sparse: bool = False,
     minimum: int = 1,
     scan: bool = True,
+    tensors: bool = False,
+    called: str = "X",
 ) -> Any:
     """Validated data: a NumPy array of its own numeric type, or CSR where ``sparse`` is allowed.
 
     Never copied where it need not be. ``reset=True`` notes the features seen (fit); ``False`` compares with them.
     ``scan=False`` leaves the search for NaN and infinity to :func:`demand_finite`, for callers that read all values
-    anyway and can tell from what they computed.
+    anyway and can tell from what they computed. ``tensors=True`` lets tensors of torch through, on their device.
+    ``called`` is what the caller names them, for errors.
     """
     name = type(estimator).__name__
+    if tensors and is_tensor(X):
+        return _tensor_rows(estimator, X, reset=reset, minimum=minimum)
     _refuse_elsewhere(name, X)
-    _refuse_text(name, X)
+    _refuse_text(name, X, called)
     if sp.issparse(X) and not sparse:
         raise TypeError(
-            f"{name}: sparse data was passed, but X must be dense here; got a {type(X).__name__}. "
-            "Pass X.toarray() if it fits in memory."
+            f"{name}: sparse data was passed, but {called} must be dense here; got a {type(X).__name__}. "
+            f"Pass {called}.toarray() if it fits in memory."
         )
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) == 2 and 0 < shape[0] < minimum:
@@ -73,7 +79,40 @@ def rows(
     if X.dtype.kind == "O":  # lists with None in them
         X = X.astype(np.float64)
     if scan:
-        demand_finite(estimator, X, X)
+        demand_finite(estimator, X, X, called)
+    return X
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether ``X`` is a tensor of torch; asking does not import it."""
+    return type(X).__module__.split(".")[0] == "torch"
+
+
+def _tensor_rows(estimator: Any, X: Any, *, reset: bool, minimum: int) -> Any:
+    """The same checks for a tensor, made where it lives; it comes back detached from what made it."""
+    name = type(estimator).__name__
+    if X.ndim != 2 or X.is_complex() or X.layout != sys.modules["torch"].strided:
+        raise ValueError(
+            f"{name}: a dense 2D tensor of real numbers is needed; got {X.dtype} of shape {tuple(X.shape)}, "
+            f"{X.layout}. Rows are samples, columns are features."
+        )
+    if X.shape[0] < minimum or X.shape[1] < 1:
+        raise ValueError(
+            f"{name}: at least {minimum} rows and one column are needed; got shape {tuple(X.shape)}. Pass more."
+        )
+    try:
+        _check_n_features(estimator, X, reset=reset)
+    except ValueError as error:
+        raise ValueError(f"{error} {_ADVICE['features, but']}") from None
+    if reset and hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    X = X.detach()
+    if X.is_floating_point() and not bool(X.isfinite().all()):
+        row, column = (~X.isfinite()).nonzero()[0].tolist()
+        raise ValueError(
+            f"{name}: X must be finite; got {X[row, column].item()} (NaN or infinity) at row {row}, column {column}. "
+            "Drop such rows, or replace the values."
+        )
     return X
 
 
@@ -153,18 +192,21 @@ def second_view(estimator: Any, y: Any, X: Any, n_columns: int | None = None) ->
     return Y
 
 
-def scores(estimator: Any, Y: Any, k: int) -> NDArray:
-    """Validated scores (n, k) on their way back to data space."""
+def scores(estimator: Any, Y: Any, k: int, *, tensors: bool = False) -> Any:
+    """Validated scores (n, k) on their way back to data space; ``tensors`` as in :func:`rows`."""
     name = type(estimator).__name__
-    _refuse_elsewhere(name, Y)
-    Y = check_array(Y, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="Y")
-    if Y.shape[1] != k:
+    if not (tensors and is_tensor(Y)):
+        _refuse_elsewhere(name, Y)
+        Y = check_array(Y, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="Y")
+    if Y.ndim != 2 or Y.shape[1] != k:
         raise ValueError(
-            f"{name}: inverse_transform needs {k} columns, one per component; got {Y.shape[1]}. "
+            f"{name}: inverse_transform needs {k} columns, one per component; got {Y.shape[-1]}. "
             "Pass what transform returned."
         )
-    if not np.isfinite(Y).all():
-        row, column = np.argwhere(~np.isfinite(Y))[0]
+    Y = Y.detach() if is_tensor(Y) else Y
+    finite = Y.isfinite().cpu().numpy() if is_tensor(Y) else np.isfinite(Y)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
         raise ValueError(
             f"{name}: scores must be finite; got {Y[row, column]} (NaN or infinity) at row {row}, column {column}. "
             "Drop such rows."
@@ -172,7 +214,7 @@ def scores(estimator: Any, Y: Any, k: int) -> NDArray:
     return Y
 
 
-def demand_finite(estimator: Any, X: Any, witness: Any) -> None:
+def demand_finite(estimator: Any, X: Any, witness: Any, called: str = "X") -> None:
     """Raise ValueError with the place and count of NaN and infinity in ``X`` if ``witness`` shows there are any.
 
     ``witness`` is ``X`` itself or something computed from all of it (sums, scores): NaN and infinity survive sums
@@ -192,7 +234,7 @@ def demand_finite(estimator: Any, X: Any, witness: Any) -> None:
     where = f"row {row}, column {column if names is None else repr(str(names[column]))}"
     what = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(
-        f"{type(estimator).__name__}: X must be finite; got {what} at {where} ({count:,} NaN or infinity values "
+        f"{type(estimator).__name__}: {called} must be finite; got {what} at {where} ({count:,} NaN or infinity values "
         f"in {X.shape[0]:,} rows). Drop those rows, or replace the values (NaN: sklearn.impute.SimpleImputer)."
     )
 
@@ -230,7 +272,7 @@ def _refuse_elsewhere(name: str, X: Any) -> None:
         )
 
 
-def _refuse_text(name: str, X: Any) -> None:
+def _refuse_text(name: str, X: Any, called: str) -> None:
     """Name the columns of a DataFrame that hold text or dates, or the first text in an array."""
     columns = getattr(X, "columns", None)
     if columns is not None and hasattr(X, "dtypes"):
@@ -238,13 +280,13 @@ def _refuse_text(name: str, X: Any) -> None:
         if kinds:
             shown = ", ".join(map(repr, list(kinds)[:5])) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")
             raise ValueError(
-                f"{name}: X must be numeric; got {' and '.join(sorted(set(kinds.values())))} in column {shown}. "
+                f"{name}: {called} must be numeric; got {' and '.join(sorted(set(kinds.values())))} in column {shown}. "
                 "Drop these columns or encode them first."
             )
     elif isinstance(X, np.ndarray) and (kind := _not_numbers(X)):
         found = next((value for value in X.ravel() if isinstance(value, str | bytes)), X.ravel()[0])
         why = f"could not convert string to float: {found!r}" if kind == "text" else f"got {kind} such as {found!s}"
-        raise ValueError(f"{name}: X must be numeric; {why}. Drop the columns of {kind} or encode them first.")
+        raise ValueError(f"{name}: {called} must be numeric; {why}. Drop the columns of {kind} or encode them first.")
 
 
 def _not_numbers(values: Any) -> str:

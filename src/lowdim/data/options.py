@@ -1,6 +1,7 @@
 """Rules for parameters: declared once per class, checked before any work, told in one voice."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -70,6 +71,15 @@ def share() -> Rule:
     )
 
 
+widths = Rule(
+    lambda value: isinstance(value, tuple | list) and all(whole(1).accepts(width) for width in value),
+    "a tuple of integers ≥ 1, such as (128,) or (256, 64), or ()",
+)
+device = Rule(
+    lambda value: isinstance(value, str) and re.fullmatch(r"cpu|cuda(:\d+)?", value) is not None,
+    "'cpu', 'cuda' or 'cuda:<number>'",
+    ("cpu", "cuda"),
+)
 flag = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False")
 none = Rule(lambda value: value is None, "None")
 seed = (

@@ -85,6 +85,15 @@ METHODS = (
         lambda n, d: 8.0 * n * d + n * (52.0 * min(90, n) + 228.0),
     ),
     Method(
+        "autoencoder",
+        "Autoencoder",
+        "lowdim.methods.autoencoder",
+        "a code from which a network can give rows back",
+        "curved structure and many rows; fewer values than PCA for the same error; can be undone; needs lowdim[torch]",
+        "n·d time an epoch, d memory for a given hidden; streams data of any length",
+        lambda n, d: 5120.0 * d + 20.0 * min(float(n * d), 2.0**23) + 2048.0 * d,
+    ),
+    Method(
         "select",
         "SequentialSelector",
         "lowdim.methods.selection",

@@ -110,14 +110,14 @@ class Kernel:
         else:
             X = X.tocsr().astype(dtype, copy=False)
         if self.name == "cosine":
-            size = np.sqrt(_squared_norms(X))
+            size = np.sqrt(squared_norms(X))
             size[size == 0] = 1
             X = X / size[:, None] if not sp.issparse(X) else (sp.diags_array(1 / size) @ X).tocsr().astype(dtype)
         return self.as_rows(X)
 
     def as_rows(self, X: Any) -> Rows:
         """Rows that :meth:`rows` made before, from their array."""
-        return Rows(X, _squared_norms(X) if self.name == "rbf" else None)
+        return Rows(X, squared_norms(X) if self.name == "rbf" else None)
 
     def diagonal(self, A: Rows) -> NDArray[np.float64]:
         """``k(x, x)`` of each row."""
@@ -127,7 +127,7 @@ class Kernel:
             return np.diagonal(A.X).astype(np.float64)
         if callable(self.name):
             return np.array([float(self.block(A[i : i + 1], A[i : i + 1])[0, 0]) for i in range(len(A))])
-        values = _squared_norms(A.X).astype(np.float64)[:, None]
+        values = squared_norms(A.X).astype(np.float64)[:, None]
         self._finish(values, A, A)
         return values[:, 0]
 
@@ -142,7 +142,7 @@ class Kernel:
         if callable(self.name):
             np.copyto(out, _called(self.name, A.X, B.X), casting="same_kind")
         elif self.name == "laplacian":
-            _city_block(A.X, B.X, out)
+            city_block(A.X, B.X, out)
         elif sp.issparse(A.X):
             out[...] = (B.X @ np.ascontiguousarray(A.X.toarray().T)).T
         else:
@@ -216,7 +216,8 @@ class Kernel:
         return max(16, min(_STRIP, wide))
 
 
-def _squared_norms(X: Any) -> NDArray:
+def squared_norms(X: Any) -> NDArray:
+    """``‖x‖²`` of each row, dense or CSR."""
     if sp.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel().astype(X.dtype)
     return np.einsum("ij,ij->i", X, X)
@@ -231,7 +232,7 @@ def _raise_to(G: NDArray, degree: int) -> None:
             G *= base
 
 
-def _city_block(A: Any, B: Any, out: NDArray) -> None:
+def city_block(A: Any, B: Any, out: NDArray) -> None:
     """Distances ``Σ |a − b|`` into ``out``; sparse rows are densified a block at a time."""
     if sp.issparse(A):
         A = A.toarray()

@@ -19,6 +19,7 @@ Doubles = NDArray[np.float64]
 _PILOT_ROWS = 1024
 _SAFE = 1e6  # mean² / variance up to which sparse products keep ten digits of the scatter
 _ROUNDING = 32 * np.finfo(float).eps  # of a mean, as a share of it
+_TENSOR_BLOCK = 2**22  # values of a tensor taken at a time
 _LOST = 1e-3  # share of the scatter within classes below which float32 products are not enough
 
 
@@ -227,8 +228,10 @@ class ColumnMoments(NamedTuple):
 
 
 def column_moments(X: Any, weights: Doubles | None = None) -> ColumnMoments:
-    """Moments of each column alone, for methods that never form the scatter (wide or sparse data)."""
+    """Moments of each column alone, for methods that never form the scatter (wide or sparse data, tensors)."""
     n, d = X.shape
+    if not isinstance(X, np.ndarray) and not sp.issparse(X):
+        return _tensor_column_moments(X)
     w = np.ones(n) if weights is None else weights
     total, counted = float(w.sum()), int(np.count_nonzero(w))
     with np.errstate(invalid="ignore", over="ignore"):
@@ -241,6 +244,15 @@ def column_moments(X: Any, weights: Doubles | None = None) -> ColumnMoments:
             squares += w[rows] @ np.square(centred)
         mean = sums / total
         return ColumnMoments(total, pilot + mean, np.maximum(squares / total - mean**2, 0.0), counted)
+
+
+def _tensor_column_moments(X: Any) -> ColumnMoments:
+    """The same of a tensor, in float64 on its device, where two passes cost little."""
+    n, d = X.shape
+    blocks = X.split(max(1, _TENSOR_BLOCK // d))
+    mean = sum(block.double().sum(0) for block in blocks) / n
+    variance = sum((block.double() - mean).square().sum(0) for block in blocks) / n
+    return ColumnMoments(float(n), mean.cpu().numpy(), variance.cpu().numpy(), n)
 
 
 def _sparse_column_moments(X: Any, w: Doubles, total: float) -> ColumnMoments:

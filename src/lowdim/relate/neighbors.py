@@ -1,4 +1,10 @@
-"""Nearest neighbours of rows, exact, with ties broken by (distance, index)."""
+"""Nearest neighbours of rows, by ``k`` or by radius, with ties broken by (distance, index).
+
+Euclidean distances of dense rows are searched natively: exactly (see :mod:`lowdim.relate.partition` for what makes that
+fast), by a tree in few dimensions, or approximately, in the nearest groups alone, with the recall measured. The
+cosine and Mahalanobis's distance are Euclidean ones of other rows. Sparse rows, the city-block distance and given
+distances go by strips of distances.
+"""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -8,16 +14,25 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.relate import partition, trees
+from lowdim.relate.kernels import city_block, squared_norms
 from lowdim.relate.moments import moments
-from lowdim.work import jobs
+from lowdim.work import jobs, memory
+from lowdim.work.blocks import float_dtype
 from lowdim.work.progress import stage
+from lowdim.work.random import stream
 
 METRICS = ("euclidean", "cosine", "manhattan", "mahalanobis", "precomputed")
-_STRIP_BYTES = 2**25  # of distances at a time
+HOW = ("auto", "exact", "approximate")
+_STRIP_BYTES = 2**26  # of distances at a time
+_EXACT_WORK = 2e14  # multiplications above which "auto" settles for an approximate search
+_BY_ROW = 128  # columns up to which products need no BLAS
+_ROUNDING = 1e-14  # of a squared distance from sums in another order
+_SAMPLE = 500  # queries whose recall is measured
 
 
 class Neighbors(NamedTuple):
-    """Indices (m, k) and distances (m, k), nearest first, and how they were found."""
+    """Indices (m, k) and distances (m, k), nearest first, how they were found, and the share that is right."""
 
     indices: NDArray[np.int32]
     distances: NDArray[np.floating]
@@ -26,7 +41,7 @@ class Neighbors(NamedTuple):
 
 
 class Within(NamedTuple):
-    """Rows of neighbours within a radius, one after the other: starts (m + 1), indices and distances."""
+    """Neighbours within a radius, query after query: starts (m + 1), indices and distances, nearest first."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -40,79 +55,165 @@ def nearest(
     metric: str = "euclidean",
     how: str = "auto",
     seed: int = 0,
-    exclude_self: bool = True,
 ) -> Neighbors:
     """The ``k`` nearest rows of ``X`` to each of ``queries``; without queries, to each row of ``X`` but itself.
 
     >>> nearest(np.array([[0.0], [1.0], [3.0]]), 1).indices.ravel()
     array([1, 0, 1], dtype=int32)
     """
-    itself = queries is None and exclude_self
     m = (X if queries is None else queries).shape[0]
-    indices, distances = np.empty((m, k), np.int32), np.empty((m, k), np.float32)
+    memory.require(8 * m * k, f"The {k} neighbours of {m:,} rows", "Use fewer neighbours or rows.")
+    if metric in ("manhattan", "precomputed") or sp.issparse(X):
+        return _by_strips(X, k, queries, metric)
+    A, Q, halved = _euclidean(X, queries, metric)
+    if how != "approximate" and trees.suits(A, k):
+        found = trees.nearest(A, k, Q)
+        return Neighbors(found[0], _turned(found[1], halved), "tree")
+    if how == "auto":
+        how = "approximate" if float(m) * X.shape[0] * A.shape[1] > _EXACT_WORK else "exact"
+    parts = partition.of(A, Q, seed)
+    probes = parts.probes if how == "approximate" else None
+    with stage("neighbours", total=m) as tick:
+        indices, distances = parts.nearest(k, probes, tick)
+    recall = None
+    if how == "approximate":
+        chosen = stream(seed, "recall").permutation(m)[:_SAMPLE]
+        recall = _recall(A, indices, chosen, A[chosen] if Q is None else Q[chosen], itself=Q is None)
+    return Neighbors(indices, _turned(distances, halved), how, recall)
+
+
+def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean") -> Within:
+    """Rows of ``X`` within ``radius`` of each of ``queries``; without queries, of each row of ``X`` but itself.
+
+    >>> within(np.array([[0.0], [1.0], [3.0]]), 1.5).indices
+    array([1, 0], dtype=int32)
+    """
+    if metric in ("manhattan", "precomputed") or sp.issparse(X):
+        return _within_strips(X, radius, queries, metric)
+    A, Q, halved = _euclidean(X, queries, metric)
+    parts = partition.of(A, Q, seed=0)
+    with stage("neighbours", total=(A if Q is None else Q).shape[0]) as tick:
+        counts, indices, distances = parts.within(np.sqrt(2 * radius) if halved else radius, tick)
+    return Within(_starts(counts), indices, _turned(distances, halved))
+
+
+def _euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDArray, NDArray | None, bool]:
+    """Rows whose Euclidean distances are those of the metric, or (True) twice whose roots are."""
+    X = np.ascontiguousarray(X, float_dtype(X.dtype))
+    Q = None if queries is None else np.ascontiguousarray(queries, X.dtype)
+    if metric == "cosine":
+        return _directions(X), None if Q is None else _directions(Q), True
+    if metric == "mahalanobis":
+        M = moments(X)
+        with jobs.alone():
+            values, vectors = np.linalg.eigh(M.scatter / max(1, M.rows - 1))
+        sure = values > max(values[-1], 0) * len(values) * float(np.finfo(X.dtype).eps)
+        if not sure.any():
+            raise ValueError("metric='mahalanobis' needs rows that differ; got equal ones. Use metric='euclidean'.")
+        white = vectors[:, sure] / np.sqrt(values[sure])
+        return _moved(X, M.mean, white), None if Q is None else _moved(Q, M.mean, white), False
+    return X, Q, False
+
+
+def _moved(X: NDArray, mean: NDArray, white: NDArray) -> NDArray:
+    """``(X − mean) white``; summed row by row where that is affordable, so that equal rows stay equal to the bit."""
+    centred = X - mean
+    Z = centred @ white if len(white) > _BY_ROW else np.einsum("ij,jk->ik", centred, white, optimize=False)
+    return Z.astype(X.dtype)
+
+
+def _directions(X: Any) -> Any:
+    """Rows of norm 1."""
+    norms = np.sqrt(squared_norms(X))
+    if not norms.all():
+        raise ValueError(
+            f"metric='cosine' needs rows that are not zero, which have no direction; got row {int(norms.argmin())}. "
+            "Drop such rows, or use metric='euclidean'."
+        )
+    if sp.issparse(X):
+        return (sp.diags_array(1 / norms) @ X).tocsr()
+    return (X / norms[:, None]).astype(X.dtype)
+
+
+def _turned(distances: NDArray, halved: bool) -> NDArray:
+    return np.square(distances, out=distances) / np.float32(2) if halved else distances
+
+
+def _starts(counts: NDArray) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+def _recall(X: NDArray, found: NDArray, chosen: NDArray, rows: NDArray, itself: bool) -> float:
+    """Share of the nearest rows of some queries that an approximate search has found."""
+    k = found.shape[1]
+    indices, _ = partition.of(X, rows, seed=0).nearest(k + itself, None, None)
+    right = 0
+    for i, exact in zip(chosen, indices, strict=True):
+        right += len(np.intersect1d(found[i], exact[exact != i][:k] if itself else exact))
+    return right / (len(chosen) * k)
+
+
+def _by_strips(X: Any, k: int, queries: Any, metric: str) -> Neighbors:
+    m = (X if queries is None else queries).shape[0]
+    indices, distances = np.empty((m, k), np.int32), np.empty((m, k), _precision(X, metric))
     with stage("neighbours", total=m) as tick:
         for rows, D in _strips(X, queries, metric):
-            if itself:
-                D[np.arange(len(D)), np.arange(rows.start, rows.stop)] = np.inf
-            chosen = np.argsort(D, axis=1, kind="stable")[:, :k]
-            indices[rows] = chosen
-            distances[rows] = np.take_along_axis(D, chosen, axis=1)
+            skip = np.arange(rows.start, rows.stop, dtype=np.int32) if queries is None else None
+            indices[rows], distances[rows] = _native.smallest(D, k, skip=skip, n_threads=jobs.current())
             tick(rows.stop)
     return Neighbors(indices, distances, "exact")
 
 
-def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean") -> Within:
-    """Rows of ``X`` within ``radius`` of each of ``queries``; without queries, of each row of ``X`` but itself."""
-    counts, indices, distances = [], [], []
-    for rows, D in _strips(X, queries, metric):
-        if queries is None:
-            D[np.arange(len(D)), np.arange(rows.start, rows.stop)] = np.inf
-        for row in D:
-            chosen = np.flatnonzero(row <= radius)
-            chosen = chosen[np.argsort(row[chosen], kind="stable")]
-            counts.append(len(chosen))
-            indices.append(chosen.astype(np.int32))
-            distances.append(row[chosen].astype(np.float32))
-    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Within(indptr, np.concatenate(indices), np.concatenate(distances))
+def _within_strips(X: Any, radius: float, queries: Any, metric: str) -> Within:
+    m = (X if queries is None else queries).shape[0]
+    counts, indices, distances = np.zeros(m, np.int64), [], []
+    with stage("neighbours", total=m) as tick:
+        for rows, D in _strips(X, queries, metric):
+            near = radius >= D
+            if queries is None:
+                near[np.arange(len(D)), np.arange(rows.start, rows.stop)] = False
+            i, j = np.nonzero(near)
+            order = np.lexsort((j, D[i, j], i))
+            counts[rows] = near.sum(axis=1)
+            indices.append(j[order].astype(np.int32))
+            distances.append(D[i, j][order].astype(_precision(X, metric)))
+            tick(rows.stop)
+    return Within(_starts(counts), np.concatenate(indices), np.concatenate(distances))
 
 
-def _strips(X: Any, queries: Any, metric: str) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+def _precision(X: Any, metric: str) -> np.dtype:
+    """Given distances keep their precision; others are found to that of float32."""
+    return float_dtype(X.dtype) if metric == "precomputed" else np.dtype(np.float32)
+
+
+def _strips(X: Any, queries: Any, metric: str) -> Iterator[tuple[slice, NDArray]]:
     """Distances from some queries at a time to all rows of ``X``."""
-    X, Q = _prepared(X, X if queries is None else queries, metric)
+    Q = X if queries is None else queries
     step = max(1, _STRIP_BYTES // (8 * X.shape[0]))
-    squares = None if metric in ("manhattan", "precomputed") else _squares(X)
-    for start in range(0, Q.shape[0], step):
-        rows = slice(start, min(Q.shape[0], start + step))
-        B = Q[rows]
-        if metric == "precomputed":
-            D = B.copy()
-        elif metric == "manhattan":
-            A = B.toarray() if sp.issparse(B) else B
-            D = np.empty((len(A), X.shape[0]))
-            _native.manhattan(A, X.toarray() if sp.issparse(X) else X, D, n_threads=jobs.current())
-        else:
-            G = B @ X.T
-            G = G.toarray() if sp.issparse(G) else G
-            D = np.maximum(_squares(B)[:, None] + squares - 2 * G, 0)
-            D = D / 2 if metric == "cosine" else np.sqrt(D)
-        yield rows, D
-
-
-def _prepared(X: Any, Q: Any, metric: str) -> tuple[Any, Any]:
+    if metric == "precomputed":
+        for start in range(0, Q.shape[0], step):
+            rows = slice(start, min(Q.shape[0], start + step))
+            yield rows, np.ascontiguousarray(Q[rows], float_dtype(X.dtype))
+        return
+    if metric == "mahalanobis":
+        raise ValueError(
+            "metric='mahalanobis' needs dense rows; got sparse ones. Pass X.toarray(), or reduce X by PCA first."
+        )
     X, Q = X.astype(np.float64), Q.astype(np.float64)
     if metric == "cosine":
-        X, Q = (sp.diags_array(1 / np.sqrt(_squares(A))) @ A for A in (X, Q))
-    if metric == "mahalanobis":
-        M = moments(X)
-        values, vectors = np.linalg.eigh(M.scatter / max(1, M.rows - 1))
-        keep = values > values[-1] * len(values) * np.finfo(float).eps
-        white = vectors[:, keep] / np.sqrt(values[keep])
-        X, Q = X @ white, Q @ white
-    return X, Q
-
-
-def _squares(X: Any) -> NDArray[np.float64]:
-    if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.asarray(np.einsum("ij,ij->i", X, X))
+        X, Q = _directions(X), _directions(Q)
+    squares = squared_norms(X)
+    for start in range(0, Q.shape[0], step):
+        rows = slice(start, min(Q.shape[0], start + step))
+        B = Q[rows].toarray() if sp.issparse(Q) else np.ascontiguousarray(Q[rows])
+        D = np.empty((len(B), X.shape[0]))
+        if metric == "manhattan":
+            city_block(B, X, D)
+        else:
+            D[...] = (X @ np.ascontiguousarray(B.T)).T
+            D *= -2
+            size = squared_norms(B)[:, None] + squares
+            D += size
+            D[_ROUNDING * size > D] = 0  # equal rows
+            D = D / 2 if metric == "cosine" else np.sqrt(D, out=D)
+        yield rows, D

@@ -21,8 +21,12 @@ def float_dtype(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
 
 
-def row_blocks(X: Any, dtype: np.dtype | type, less: Floats | None = None) -> Iterator[tuple[slice, Floats]]:
+def row_blocks(
+    X: Any, dtype: np.dtype | type, less: Floats | None = None, width: int = 1
+) -> Iterator[tuple[slice, Floats]]:
     """Yield (rows, X[rows] − less as a C-ordered ``dtype`` array), where ``less`` (d,) is 0 unless given.
+
+    A block is small; ``width`` is the number of values that a row becomes, where that is more than it has.
 
     The array may be a view of ``X`` or a buffer that the next block overwrites: read it, do not keep or change it.
     Sparse rows are densified a block at a time.
@@ -30,7 +34,7 @@ def row_blocks(X: Any, dtype: np.dtype | type, less: Floats | None = None) -> It
     if sp.issparse(X):
         X = X.tocsr()
     n, d = X.shape
-    step = max(1, min(n, _BLOCK_BYTES // (np.dtype(dtype).itemsize * max(1, d))))
+    step = max(1, min(n, _BLOCK_BYTES // (np.dtype(dtype).itemsize * max(1, d, width))))
     buffer = np.empty((0, d), dtype)
     for start in range(0, n, step):
         rows = slice(start, min(n, start + step))

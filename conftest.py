@@ -1,0 +1,15 @@
+"""Examples in docstrings that need an optional package are skipped where it is not installed, with the reason."""
+
+from importlib.util import find_spec
+
+import pytest
+
+_NEEDS = {"lowdim.methods.autoencoder.Autoencoder": "torch"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what cannot run here."""
+    for item in items:
+        package = _NEEDS.get(item.name)
+        if package and find_spec(package) is None:
+            item.add_marker(pytest.mark.skip(reason=f"{package} is not installed: pip install 'lowdim[{package}]'"))

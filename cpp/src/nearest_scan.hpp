@@ -1,0 +1,63 @@
+// What the search in nearest.cpp and its kernel for each instruction set have in common.
+#pragma once
+
+#include <cstdint>
+
+namespace lowdim::detail {
+
+constexpr int tile_width = 16, most_stages = 8;
+
+// Points in tiles of tile_width side by side; each stage of dimensions lies by itself, so that the first
+// ones, which decide most, stay in the cache.
+struct Tiles {
+    int n_stages;
+    std::int64_t ends[most_stages];   // of the stages, in dimensions
+    const float* values[most_stages]; // [tile][dimension of the stage][tile_width]
+    const float* halves[most_stages]; // [tile][tile_width]: −½ Σ x² over the stage; padding is far away
+    const float *lowest, *highest;    // [tile]: distances of its points from their centre
+};
+
+// Some queries side by side, and what they have found: scores q·x − ½‖x‖² (the higher, the nearer) and
+// points.
+struct Front {
+    const float* values;              // [dimension][rows]
+    const float* reject[most_stages]; // [rows]: lower scores cannot be near
+    float* scores;                    // [rows][capacity]
+    std::int32_t* points;             // [rows][capacity]
+    std::int32_t* counts;             // [rows], at most capacity − tile_width before a tile is scanned
+    std::int64_t capacity;
+};
+
+// Which tiles to scan: [first, last), those with a point between `inner` and `outer` from the centre.
+struct Range {
+    std::int64_t first, last;
+    float inner, outer;
+    std::int32_t point; // first of the first tile
+};
+
+// How a front lies to a group, by squared distances of its queries from the centre of the group (there) and
+// from that of their own (here), and by how far each looks.
+struct Lie {
+    const float *there, *here, *reach;
+    int rows;
+    float apart;         // twice the distance of the two centres, not too small
+    float unsure, slack; // errors of there − here, and of there
+};
+
+struct Scanner {
+    int rows; // of a front
+    // Scans until the range is done or a row is too full for another tile; returns the tile to go on with.
+    std::int64_t (*scan)(const Tiles&, const Front&, const Range&);
+    // Scores (rows × tile_width, row by row) of one tile, all dimensions.
+    void (*score)(const Tiles&, const float* front, std::int64_t tile, float* scores);
+    // Whether a query may find something in the group; if so, sets inner and outer of the range.
+    bool (*reaches)(const Lie&, Range&);
+    // How many of `count` scores are at least `least`; and drops the others, leaving the number.
+    std::int64_t (*count)(const float* scores, std::int64_t count, float least);
+    std::int64_t (*keep)(float* scores, std::int32_t* points, std::int64_t count, float least);
+    // Σ (x − y)² in double.
+    double (*squared_float)(const float*, const float*, std::int64_t);
+    double (*squared_double)(const double*, const double*, std::int64_t);
+};
+
+} // namespace lowdim::detail

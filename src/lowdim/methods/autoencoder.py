@@ -1,0 +1,314 @@
+"""Autoencoder: a network that narrows to ``k`` values and widens again, trained to give back what it is given.
+
+Minimises ``Σ ‖z − g(f(z))‖²`` over the weights of an encoder ``f`` and a decoder ``g``, stacks of dense layers (Hinton
+and Salakhutdinov 2006), with ``z = (x − m)/s``. The embedding is ``Y = f(Z)``. Of one linear layer each, they span the
+subspace of PCA (Baldi and Hornik 1989).
+"""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data import gate, options
+from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.methods.spectrum import scales
+from lowdim.relate.moments import ColumnMoments, column_moments
+from lowdim.solve import training
+from lowdim.solve.network import ACTIVATIONS, Layer, apply, initial
+from lowdim.work import memory
+from lowdim.work.random import seed_of
+
+_STEPS = 5_000  # that "auto" epochs make at the least, within
+_EPOCHS = (20, 500)
+
+
+class Autoencoder(Reducer):
+    """Encoder and decoder of dense layers, trained on squared error; needs PyTorch to fit (``lowdim[torch]``).
+
+    Parameters
+    ----------
+    n_components : int
+        Width of the code, at most ``n_features``.
+    hidden : tuple of int
+        Widths of the layers between the rows and the code; the decoder has the same in reverse. Empty for none.
+    activation : {"relu", "tanh", "sigmoid", "elu", "linear"}
+        What bends the hidden layers. The code and the output are always linear, so that with ``hidden=()`` any
+        activation gives the same network.
+    standardize : bool
+        Divide each feature by its standard deviation first (constant features are left alone); otherwise all by one
+        number, which changes no shape.
+    max_epochs : int or "auto"
+        Passes over the rows; ``"auto"`` makes 5,000 steps, in not less than 20 and not more than 500 epochs.
+    batch_size : int
+        Rows for one step.
+    learning_rate : float
+        Length of the first steps; it falls to 0 along a cosine.
+    weight_decay : float
+        Share of the learning rate by which weights shrink at each step (biases do not).
+    validation_share : float in [0, 1)
+        Share of the rows that is held out, to stop early by; 0 trains on all rows for all epochs.
+    patience : int
+        Epochs without progress on the rows held out after which training stops; the best epoch is kept.
+    tol : float
+        Relative progress that counts.
+    warm_start : bool
+        Go on from the weights, mean and scale of the fit before, which must have had the same layers.
+    device : None, "cpu", "cuda" or "cuda:<number>"
+        Where to train; None is where the rows are: the GPU for a CUDA tensor, the CPU for everything else.
+    random_state : int, Generator, RandomState or None
+        Seed of the first weights, the order of the rows, and the rows held out.
+    n_jobs : int or None
+        Threads on a CPU; None is all cores this process may use. Small networks train on one, which is faster.
+    verbose : int
+        1 shows the loss and the time left.
+
+    Attributes
+    ----------
+    weights_, biases_ : lists of float32 arrays
+        Layers from the rows to the code, then from the code to the rows; weights are (outputs, inputs).
+    loss_trace_ : array (n_epochs_,)
+        Squared error of each epoch as a share of the variance of the (scaled) rows, averaged over its steps.
+    validation_trace_ : array (n_epochs_,)
+        The same of the rows held out, at the end of each epoch; empty if there are none.
+    n_epochs_ : int
+        Epochs trained.
+    mean_, scale_ : arrays (n_features,)
+        What is subtracted from rows, and what they are divided by.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("digits")
+    >>> model = lowdim.Autoencoder(10, hidden=(64,), max_epochs=20, random_state=0).fit(X)
+    >>> lost = 1 - lowdim.PCA(10, standardize=True).fit(X).explained_variance_ratio_.sum()
+    >>> model.transform(X).shape, bool(model.loss_trace_[-1] < 0.8 * lost)
+    ((1797, 10), True)
+    """
+
+    weights_: list[NDArray]
+    biases_: list[NDArray]
+    _rules = {
+        "n_components": options.whole(1),
+        "hidden": options.widths,
+        "activation": options.one_of(*ACTIVATIONS),
+        "standardize": options.flag,
+        "max_epochs": options.whole(1) | options.one_of("auto"),
+        "batch_size": options.whole(1),
+        "learning_rate": options.real(0),
+        "weight_decay": options.real(0, closed="left"),
+        "validation_share": options.real(0, 1, closed="left"),
+        "patience": options.whole(1),
+        "tol": options.real(0, 1, closed="left"),
+        "warm_start": options.flag,
+        "device": options.none | options.device,
+        "random_state": options.seed,
+        "n_jobs": options.jobs,
+        "verbose": options.whole(0),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        hidden: tuple[int, ...] = (128,),
+        activation: str = "relu",
+        standardize: bool = True,
+        max_epochs: int | str = "auto",
+        batch_size: int = 128,
+        learning_rate: float = 3e-3,
+        weight_decay: float = 0.0,
+        validation_share: float = 0.0,
+        patience: int = 10,
+        tol: float = 1e-3,
+        warm_start: bool = False,
+        device: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.hidden = hidden
+        self.activation = activation
+        self.standardize = standardize
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.validation_share = validation_share
+        self.patience = patience
+        self.tol = tol
+        self.warm_start = warm_start
+        self.device = device
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @fitting
+    def fit(self, X: Any, y: Any = None) -> "Autoencoder":
+        """Train the network on ``X`` (array, DataFrame, memory map, or a tensor of torch on any device).
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The data; read some thousand rows at a time, in each epoch anew.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        Autoencoder
+            This object.
+        """
+        goes_on = self.warm_start and "weights_" in vars(self)
+        X = gate.rows(self, X, reset=not goes_on, minimum=2, scan=False, tensors=True)
+        widths = self._widths(X.shape[1])
+        self._demand_room(X, widths)
+        device = training.device_of(self.device, X)
+        M = column_moments(X)
+        if isinstance(X, np.ndarray):
+            gate.demand_finite(self, X, M.mean)
+        seed = seed_of(self.random_state)
+        if goes_on:
+            self._demand_same_layers(widths)
+            layers = self._layers()
+        else:
+            layers = initial(widths, seed)
+            self._standardize(M)
+            self._activation = self.activation
+            self.loss_trace_ = self.validation_trace_ = np.empty(0)
+        rows = training.Rows(X, self.mean_, self.scale_, device)
+        try:
+            trained = training.train(layers, rows, self._plan(len(X), seed), self.activation, self._spread)
+        except training.DivergenceError as error:
+            epoch, loss = error.args
+            raise ValueError(
+                f"Autoencoder: the loss must stay finite; in epoch {epoch} it came to {loss:.3g} of the variance, with "
+                f"learning_rate={self.learning_rate:g}. Lower it, for example to {self.learning_rate / 10:g}."
+            ) from None
+        self.weights_ = [layer.weights for layer in trained.layers]
+        self.biases_ = [layer.bias for layer in trained.layers]
+        self.loss_trace_ = np.append(self.loss_trace_, trained.losses)
+        self.validation_trace_ = np.append(self.validation_trace_, trained.held_out)
+        self.n_epochs_ = len(self.loss_trace_)
+        return self
+
+    @applying
+    def transform(self, X: Any) -> Any:
+        """Codes of the rows of ``X``, computed where they are; PyTorch is needed for tensors only.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            Data with the features seen in ``fit``.
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            The codes, float32 for float32 and small integers, float64 otherwise; a tensor for a tensor.
+        """
+        X = gate.rows(self, X, reset=False, tensors=True)
+        (W, b), *others = self._layers()[: len(self.weights_) // 2]
+        return apply([Layer(W / self.scale_, b), *others], X, self._activation, less=self.mean_)
+
+    @applying
+    def inverse_transform(self, Y: Any) -> Any:
+        """Rows of the data space that the codes ``Y`` stand for.
+
+        Parameters
+        ----------
+        Y : of shape (n_samples, n_components)
+            Codes.
+
+        Returns
+        -------
+        array (n_samples, n_features)
+            ``m + s g(y)``, in the precision of ``Y``; a tensor for a tensor.
+        """
+        Y = gate.scores(self, Y, self._n_features_out, tensors=True)
+        *others, (W, b) = self._layers()[len(self.weights_) // 2 :]
+        last = Layer(W * self.scale_[:, None], b * self.scale_ + self.mean_)
+        return apply([*others, last], Y, self._activation)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.biases_[len(self.biases_) // 2 - 1])
+
+    def _layers(self) -> list[Layer]:
+        return [Layer(W, b) for W, b in zip(self.weights_, self.biases_, strict=True)]
+
+    def _widths(self, d: int) -> list[int]:
+        """Widths from the rows to the code and back."""
+        if self.n_components > d:
+            raise ValueError(
+                f"Autoencoder: n_components must be at most n_features = {d}; got {self.n_components}. Lower it."
+            )
+        return [d, *self.hidden, self.n_components, *self.hidden[::-1], d]
+
+    def _standardize(self, M: ColumnMoments) -> None:
+        """Set mean and scale, and the variance that is left of the rows so scaled."""
+        if not np.isfinite(M.variance.sum()):
+            raise ValueError(
+                "Autoencoder: variances must fit in float64; the squares of these values do not. "
+                "Multiply X by a constant that brings it near 1."
+            )
+        self.mean_, self.scale_ = M.mean, scales(M, M.variance, True)
+        if not self.standardize:
+            self.scale_ = np.full(len(M.mean), np.sqrt(M.variance.mean()) or 1.0)
+        self._spread = float(np.sum(M.variance / self.scale_**2))
+
+    def _plan(self, n: int, seed: int) -> training.Plan:
+        left = n - math.ceil(self.validation_share * n)
+        if left < 1:
+            raise ValueError(
+                f"Autoencoder: validation_share must leave rows to train on; {self.validation_share:g} of {n} rows "
+                "leaves none. Lower it."
+            )
+        fewest, most = _EPOCHS
+        auto = min(most, max(fewest, math.ceil(_STEPS / math.ceil(left / self.batch_size))))
+        return training.Plan(
+            max_epochs=auto if self.max_epochs == "auto" else int(self.max_epochs),
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            validation_share=self.validation_share,
+            patience=self.patience,
+            tol=self.tol,
+            seed=seed,
+            first_epoch=len(self.loss_trace_),
+        )
+
+    def _demand_room(self, X: Any, widths: list[int]) -> None:
+        """Refuse before allocating: layers, gradients, moments and the best layers, some rows, outputs of a batch."""
+        n, d = X.shape
+        n_weights = sum((before + 1) * after for before, after in pairwise(widths))
+        held = d * min(n, max(self.batch_size, training.WINDOW_BYTES // (4 * d)))
+        memory.require(
+            20.0 * n_weights + 20.0 * held + 8.0 * min(n, self.batch_size) * sum(widths),
+            f"Autoencoder: {n_weights:,} weights between layers of {', '.join(map(str, widths))} values, in batches of "
+            f"{min(n, self.batch_size):,} rows,",
+            "Lower hidden or batch_size.",
+        )
+
+    def _demand_same_layers(self, widths: list[int]) -> None:
+        before = [W.shape[1] for W in self.weights_] + [len(self.biases_[-1])]
+        if before != widths or self._activation != self.activation:
+            raise ValueError(
+                f"Autoencoder: warm_start=True needs the layers of the fit before, {before} with "
+                f"{self._activation!r}; got {widths} with {self.activation!r}. Set them back, or pass warm_start=False."
+            )
+
+    def _check_state(self) -> None:
+        ends = [(after, before) for before, after in pairwise(self._widths(len(self.mean_)))]
+        shapes = {
+            "weights_": ([W.shape for W in self.weights_], ends),
+            "biases_": ([b.shape for b in self.biases_], [end[:1] for end in ends]),
+            "scale_": (self.scale_.shape, self.mean_.shape),
+        }
+        for name, (found, needed) in shapes.items():
+            if found != needed:
+                raise ValueError(f"{name} has shapes {found}; {needed} are needed")
+        if self._activation not in ACTIVATIONS or not isinstance(self._spread, float):
+            raise ValueError(f"no activation is called {self._activation!r}")

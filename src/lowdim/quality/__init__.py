@@ -1,0 +1,39 @@
+"""What a map kept of the data and what it lost: measures that see data and map, never a method."""
+
+from lowdim.quality.dimension import intrinsic_dimension
+from lowdim.quality.distances import reconstruction_error, residual_variance, shepard_correlation, stress
+from lowdim.quality.labels import knn_accuracy, neighbor_hit, silhouette
+from lowdim.quality.measure import Measure
+from lowdim.quality.neighbourhoods import (
+    Distortion,
+    continuity,
+    distortion,
+    lcmc,
+    neighborhood_recall,
+    rnx_auc,
+    rnx_curve,
+    trustworthiness,
+)
+from lowdim.quality.report import Report, report
+
+__all__ = [
+    "Distortion",
+    "Measure",
+    "Report",
+    "continuity",
+    "distortion",
+    "intrinsic_dimension",
+    "knn_accuracy",
+    "lcmc",
+    "neighbor_hit",
+    "neighborhood_recall",
+    "reconstruction_error",
+    "report",
+    "residual_variance",
+    "rnx_auc",
+    "rnx_curve",
+    "shepard_correlation",
+    "silhouette",
+    "stress",
+    "trustworthiness",
+]

@@ -1,0 +1,120 @@
+"""How many numbers a sample needs: the intrinsic dimension, from the distances to the nearest neighbours."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data import options
+from lowdim.quality.measure import METRIC, SAMPLE, Measure, Sample, demand_neighbors, draw_rows, measuring, rows_of
+from lowdim.quality.space import Space
+
+_RULES = {
+    "kind": options.one_of("two_nn", "mle"),
+    "n_neighbors": options.whole(3),
+    "metric": METRIC,
+    "sample": SAMPLE,
+    "random_state": options.seed,
+    "n_jobs": options.jobs,
+}
+_TAIL = 0.1  # share of the largest ratios that only count as large: they come from noise and edges
+_WORK = 5e11  # products up to which all rows are looked at
+_SOME = 5000
+
+
+def intrinsic_dimension(
+    X: Any,
+    kind: str = "two_nn",
+    *,
+    n_neighbors: int = 20,
+    metric: str = "euclidean",
+    sample: int | str | None = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Measure:
+    """Estimate of the dimension of the surface that the rows lie on.
+
+    Parameters
+    ----------
+    X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
+        The data. Rows that coincide count once.
+    kind : {"two_nn", "mle"}, default "two_nn"
+        From the ratio of the distances to the second and the first neighbour (Facco and others 2017), least troubled by
+        density and curvature; or from those to ``n_neighbors`` (Levina and Bickel 2004, averaged as MacKay and
+        Ghahramani did), less troubled by noise.
+    n_neighbors : int, default 20
+        Neighbours for ``"mle"``.
+    metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
+        Distance.
+    sample : None, int or "auto", default "auto"
+        Rows to look at: all, so many, or all unless that takes long. Their neighbours are sought among all rows.
+    random_state : int, Generator, RandomState or None, default 0
+        Draws the sample.
+    n_jobs : int, default None
+        Threads; None is all cores.
+
+    Returns
+    -------
+    Measure
+        A float; its ``error`` is the standard error, ``sampled`` the number of rows, or None for all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lowdim import quality
+    >>> rng = np.random.default_rng(0)
+    >>> plane = rng.uniform(size=(2000, 2)) @ rng.normal(size=(2, 5))
+    >>> round(float(quality.intrinsic_dimension(plane)))
+    2
+    """
+    given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
+    with measuring("intrinsic_dimension", _RULES, kind=kind, n_neighbors=n_neighbors, **given) as who:
+        given_rows = rows_of(who, X, "X")
+        X = _distinct(given_rows, metric)
+        k = 2 if kind == "two_nn" else int(n_neighbors)
+        _demand_distinct(X.shape[0], given_rows.shape[0])
+        demand_neighbors(who, k, X.shape[0], X.shape[0], "the number of rows")
+        space = Space(who, X, metric)
+        affordable = space.n if space.n**2 * X.shape[1] <= _WORK else _SOME
+        rows = draw_rows(space.n, sample, affordable, random_state, "rows of a measure")
+        reached = space.apart(rows, space.nearest(k, rows))
+        reached = reached[reached[:, 0] > 0]
+        _demand_distinct(len(reached), len(rows))
+        estimate = _two_nn if kind == "two_nn" else _mle
+        return estimate(reached, rows)
+
+
+def _distinct(X: Any, metric: str) -> Any:
+    """Rows of ``X`` less those that are equal to an earlier one; sparse rows and tables of distances as they are."""
+    if metric == "precomputed" or not isinstance(X, np.ndarray):
+        return X
+    plain = np.ascontiguousarray(X + 0)  # −0 becomes 0
+    whole = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
+    _, first = np.unique(whole, return_index=True)
+    return X if len(first) == len(X) else X[np.sort(first)]
+
+
+def _demand_distinct(distinct: int, n: int) -> None:
+    if distinct < 3:
+        raise ValueError(
+            f"intrinsic_dimension: at least 3 distinct rows are needed; got {distinct} among {n:,} rows. Pass more."
+        )
+
+
+def _two_nn(reached: NDArray[np.float64], rows: Sample) -> Measure:
+    """ln(r₂/r₁) has the exponential distribution of mean 1/d; the largest are only known to be as large as that."""
+    logs = np.sort(np.log(reached[:, 1] / reached[:, 0]))
+    kept = max(2, int(np.ceil(len(logs) * (1 - _TAIL))))
+    total = float(logs[:kept].sum() + (len(logs) - kept) * logs[kept - 1])
+    d = (kept - 1) / total if total else float("inf")
+    return Measure(d, d / kept**0.5 if total else 0.0, None if rows.rows is None else len(rows))
+
+
+def _mle(reached: NDArray[np.float64], rows: Sample) -> Measure:
+    """The mean over rows of the mean of ln(r_k/r_j), j < k, is 1/d."""
+    inverse = np.log(reached[:, -1:] / reached[:, :-1]).mean(axis=1)
+    mean = float(inverse.mean())
+    if not mean:
+        return Measure(float("inf"))
+    error = float(inverse.std(ddof=1)) / len(inverse) ** 0.5 / mean**2
+    return Measure(1 / mean, error, None if rows.rows is None else len(rows))

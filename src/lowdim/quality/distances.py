@@ -1,0 +1,314 @@
+"""Were distances kept? Distances d_ij of pairs in X against e_ij in Y; formulas are in docs/maths/quality.md."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data import options
+from lowdim.quality.measure import METRIC, SAMPLE, Measure, Sample, demand_same_length, measuring, rows_of
+from lowdim.quality.space import Space, both
+from lowdim.work import jobs, memory
+from lowdim.work.blocks import row_blocks
+from lowdim.work.random import seed_of, stream
+
+_RULES = {"metric": METRIC, "sample": SAMPLE, "random_state": options.seed, "n_jobs": options.jobs}
+_WHOLE = 5_000_000  # pairs up to which all are looked at: about 3,000 rows
+_SOME = 500_000  # pairs looked at beyond that
+_PARTS = 20  # parts of a sample, whose spread gives its standard error
+
+Doubles = NDArray[np.float64]
+
+
+def shepard_correlation(
+    X: Any,
+    Y: Any,
+    *,
+    kind: str = "spearman",
+    metric: str = "euclidean",
+    sample: int | str | None = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Measure:
+    """Correlation of the distances of pairs in the data with those in the map; 1 if their order is kept.
+
+    Parameters
+    ----------
+    X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
+        The data, or their distances with ``metric="precomputed"``.
+    Y : array or DataFrame of shape (n_samples, n_components)
+        The map.
+    kind : {"spearman", "pearson"}, default "spearman"
+        Of the ranks of the distances, or of the distances themselves.
+    metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
+        Distance in ``X``; that in ``Y`` is always Euclidean.
+    sample : None, int or "auto", default "auto"
+        Pairs to look at: all, so many, or all up to 5 million and 500,000 of more.
+    random_state : int, Generator, RandomState or None, default 0
+        Draws the pairs.
+    n_jobs : int, default None
+        Threads; None is all cores.
+
+    Returns
+    -------
+    Measure
+        A float; its ``error`` is the standard error of sampling, ``sampled`` the number of pairs, or None for all.
+
+    Examples
+    --------
+    >>> from lowdim import PCA, data, quality
+    >>> X, _ = data.load("iris")
+    >>> round(quality.shepard_correlation(X, PCA(2).fit_transform(X)), 3)
+    0.996
+    """
+    rules = _RULES | {"kind": options.one_of("spearman", "pearson")}
+    given = {"kind": kind, "metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
+    with measuring("shepard_correlation", rules, **given) as who:
+        pairs = Pairs(who, *both(who, X, Y, metric), sample, random_state)
+        return pairs.sorted(spearman) if kind == "spearman" else pairs.summed(correlation)
+
+
+def stress(
+    X: Any,
+    Y: Any,
+    kind: str = "normalised",
+    *,
+    scaled: bool = True,
+    metric: str = "euclidean",
+    sample: int | str | None = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Measure:
+    """How much the distances in the map differ from those in the data; 0 if not at all.
+
+    Parameters
+    ----------
+    X, Y, metric, sample, random_state, n_jobs
+        As in :func:`shepard_correlation`.
+    kind : {"normalised", "kruskal", "sammon"}, default "normalised"
+        Root of the squared differences, relative to the squared distances; Kruskal's stress-1, which lets any rising
+        function of the distances stand for them; Sammon's, in which small distances weigh more.
+    scaled : bool, default True
+        Whether the map is first stretched by the factor that suits it best, so that its unit does not matter.
+
+    Returns
+    -------
+    Measure
+        As in :func:`shepard_correlation`.
+
+    Examples
+    --------
+    >>> from lowdim import PCA, data, quality
+    >>> X, _ = data.load("iris")
+    >>> Y = PCA(2).fit_transform(X)
+    >>> round(quality.stress(X, Y), 3), round(quality.stress(X, Y, kind="kruskal"), 3)
+    (0.04, 0.03)
+    """
+    rules = _RULES | {"kind": options.one_of("normalised", "kruskal", "sammon"), "scaled": options.flag}
+    given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
+    with measuring("stress", rules, kind=kind, scaled=scaled, **given) as who:
+        pairs = Pairs(who, *both(who, X, Y, metric), sample, random_state)
+        if kind == "kruskal":
+            return pairs.sorted(kruskal)
+        return pairs.summed(partial(normalised if kind == "normalised" else sammon, scaled=scaled))
+
+
+def residual_variance(
+    X: Any,
+    Y: Any,
+    *,
+    metric: str = "euclidean",
+    sample: int | str | None = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Measure:
+    """Share of the variance of the distances that a linear function of the distances in the map leaves: 1 − r².
+
+    Parameters and result are those of :func:`shepard_correlation`.
+
+    Examples
+    --------
+    >>> from lowdim import PCA, data, quality
+    >>> X, _ = data.load("iris")
+    >>> round(quality.residual_variance(X, PCA(2).fit_transform(X)), 3)
+    0.003
+    """
+    given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
+    with measuring("residual_variance", _RULES, **given) as who:
+        return Pairs(who, *both(who, X, Y, metric), sample, random_state).summed(unexplained)
+
+
+def reconstruction_error(X: Any, X_back: Any, *, relative: bool = False, n_jobs: int | None = None) -> Measure:
+    """Mean squared distance of the rows from what was made of them.
+
+    Parameters
+    ----------
+    X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
+        The data.
+    X_back : array or DataFrame of the same shape
+        What ``inverse_transform`` made of their scores.
+    relative : bool, default False
+        Whether to divide by the total variance, the error of the mean row.
+
+    Returns
+    -------
+    Measure
+        A float, exact.
+
+    Examples
+    --------
+    >>> from lowdim import PCA, data, quality
+    >>> X, _ = data.load("iris")
+    >>> pca = PCA(2).fit(X)
+    >>> X_back = pca.inverse_transform(pca.transform(X))
+    >>> round(quality.reconstruction_error(X, X_back, relative=True), 3)
+    0.022
+    """
+    rules = {"relative": options.flag, "n_jobs": options.jobs}
+    with measuring("reconstruction_error", rules, relative=relative, n_jobs=n_jobs) as who:
+        A, B = rows_of(who, X, "X", minimum=1), rows_of(who, X_back, "X_back", sparse=False, minimum=1)
+        demand_same_length(who, A, B, ("X", "X_back"))
+        if A.shape != B.shape:
+            raise ValueError(
+                f"reconstruction_error: X_back must have the {A.shape[1]} columns of X; got {B.shape[1]}. Pass what "
+                "inverse_transform returned."
+            )
+        return Measure(_mean_square(A, B) / (_total_variance(A) if relative else 1.0))
+
+
+def _mean_square(A: Any, B: Any) -> float:
+    total = 0.0
+    for rows, block in row_blocks(A, np.float64):
+        gap = block - B[rows]
+        total += float(np.einsum("ij,ij->", gap, gap))
+    return total / A.shape[0]
+
+
+def _total_variance(A: Any) -> float:
+    mean = np.asarray(A.mean(axis=0, dtype=np.float64)).ravel()
+    total = sum(float(np.einsum("ij,ij->", block, block)) for _, block in row_blocks(A, np.float64, less=mean))
+    if not total:
+        raise ValueError(
+            "reconstruction_error: rows that differ are needed for relative=True; all rows of X are the same. Pass "
+            "relative=False."
+        )
+    return total / A.shape[0]
+
+
+class Pairs:
+    """Distances of pairs of rows in both spaces: of all pairs, block by block, or of a sample of them."""
+
+    def __init__(self, who: Any, X: Space, Y: Space, sample: Any, random_state: Any) -> None:
+        self.X, self.Y = X, Y
+        n = self.X.n
+        self.count = n * (n - 1) // 2
+        asked = self.count if sample is None else (_WHOLE if sample == "auto" else int(sample))
+        self.sampled = None if asked >= self.count else (_SOME if sample == "auto" else asked)
+        self.seed = seed_of(random_state)
+        self.name = type(who).__name__
+
+    def blocks(self) -> Iterator[tuple[Doubles, Doubles]]:
+        """Distances (d, e) of all pairs, some at a time."""
+        everyone = Sample(self.X.n, None)
+        strips = zip(self.X.strips(everyone, "pairs in X"), self.Y.strips(everyone, "pairs in Y"), strict=True)
+        for (rows, A), (_, B) in strips:
+            after = np.arange(self.X.n) > np.arange(rows.start, rows.stop)[:, None]
+            yield A[after], B[after]
+
+    def drawn(self) -> tuple[Doubles, Doubles]:
+        """Distances (d, e) of the sampled pairs, drawn with replacement."""
+        assert self.sampled is not None
+        numbers = stream(self.seed, "pairs of a measure")
+        first = numbers.integers(self.X.n, size=self.sampled)
+        second = (first + numbers.integers(1, self.X.n, size=self.sampled)) % self.X.n
+        rows, others = Sample(self.X.n, first), second[:, None].astype(np.int32)
+        return self.X.apart(rows, others).ravel(), self.Y.apart(rows, others).ravel()
+
+    def all(self) -> dict[str, Measure]:
+        """Every measure of distances by name."""
+        return {
+            "shepard_correlation": self.sorted(spearman),
+            "stress_normalised": self.summed(normalised),
+            "stress_kruskal": self.sorted(kruskal),
+            "stress_sammon": self.summed(sammon),
+            "residual_variance": self.summed(unexplained),
+        }
+
+    def summed(self, statistic: Callable[[Doubles], float]) -> Measure:
+        """Statistic of sums over the pairs."""
+        if self.sampled is not None:
+            return self._from_sample(lambda d, e: statistic(sums(d, e)))
+        return Measure(statistic(np.sum([sums(d, e) for d, e in self.blocks()], axis=0)))
+
+    def sorted(self, statistic: Callable[[Doubles, Doubles], float]) -> Measure:
+        """Statistic that needs all distances side by side."""
+        if self.sampled is not None:
+            return self._from_sample(statistic)
+        memory.require(
+            64 * self.count, f"{self.name}: {self.count:,} pairs", "Pass sample='auto' or a number of pairs."
+        )
+        d, e = (np.concatenate(part) for part in zip(*self.blocks(), strict=True))
+        return Measure(statistic(d, e))
+
+    def _from_sample(self, statistic: Callable[[Doubles, Doubles], float]) -> Measure:
+        d, e = self.drawn()
+        parts = [statistic(*part) for part in zip(np.array_split(d, _PARTS), np.array_split(e, _PARTS), strict=True)]
+        return Measure(statistic(d, e), float(np.std(parts, ddof=1)) / _PARTS**0.5, self.sampled)
+
+
+def sums(d: Doubles, e: Doubles) -> Doubles:
+    """Count, Σd, Σe, Σd², Σe², Σde, and Σe²/d, Σe where d > 0, from which every statistic of sums is made."""
+    apart = d > 0
+    ratio = e[apart] / d[apart]
+    with jobs.alone():  # BLAS sums long vectors in as many parts as it has threads
+        return np.array([d.size, d.sum(), e.sum(), d @ d, e @ e, d @ e, ratio @ e[apart], e[apart].sum()])
+
+
+def correlation(S: Doubles) -> float:
+    """Pearson's, 0 where one side does not vary."""
+    n, d, e, dd, ee, de = S[:6]
+    spread = (n * dd - d * d) * (n * ee - e * e)
+    return float((n * de - d * e) / np.sqrt(spread)) if spread > 0 else 0.0
+
+
+def unexplained(S: Doubles) -> float:
+    """1 − r²."""
+    return 1 - correlation(S) ** 2
+
+
+def normalised(S: Doubles, scaled: bool = True) -> float:
+    """√(Σ(d − αe)² / Σd²), with the best α or 1."""
+    dd, ee, de = S[3:6]
+    if not dd:
+        return 0.0 if not ee else float("inf")
+    alpha = (de / ee if ee else 0.0) if scaled else 1.0
+    return float(np.sqrt(max(0.0, dd - 2 * alpha * de + alpha**2 * ee) / dd))
+
+
+def sammon(S: Doubles, scaled: bool = True) -> float:
+    """Σ(d − αe)²/d / Σd over pairs that are apart in X, with the best α or 1."""
+    d, ratio, e = S[1], S[6], S[7]
+    if not d:
+        return 0.0
+    alpha = (e / ratio if ratio else 0.0) if scaled else 1.0
+    return float(max(0.0, d - 2 * alpha * e + alpha**2 * ratio) / d)
+
+
+def spearman(d: Doubles, e: Doubles) -> float:
+    """Correlation of ranks, equal distances sharing their mean rank."""
+    from scipy.stats import rankdata
+
+    middle = (d.size + 1) / 2
+    return correlation(sums(rankdata(d) - middle, rankdata(e) - middle))
+
+
+def kruskal(d: Doubles, e: Doubles) -> float:
+    """√(Σ(e − ê)² / Σe²), with ê the rising function of d nearest to e; pairs of equal d in the order of e."""
+    from scipy.optimize import isotonic_regression
+
+    e = e[np.lexsort((e, d))]
+    total = float(e @ e)
+    gap = e - isotonic_regression(e).x
+    return float(np.sqrt(gap @ gap / total)) if total else 0.0

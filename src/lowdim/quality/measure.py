@@ -1,0 +1,119 @@
+"""What every measure shares: arguments checked, rows sampled, and a number that says how it was found."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from lowdim.data import gate, options
+from lowdim.data.labels import Labels, labels
+from lowdim.work import jobs
+from lowdim.work.random import seed_of, stream
+
+SAMPLE = options.none | options.one_of("auto") | options.whole(1)
+METRIC = options.one_of("euclidean", "cosine", "manhattan", "precomputed")
+
+
+class Measure(float):
+    """A float that knows its standard error (0 if nothing was left to chance) and how many were sampled (or None).
+
+    >>> Measure(0.5)
+    0.5
+    >>> sampled = Measure(0.5, error=0.01, sampled=1000)
+    >>> sampled, sampled + 1, sampled.sampled
+    (0.5 ± 0.01, 1.5, 1000)
+    """
+
+    error: float
+    sampled: int | None
+
+    def __new__(cls, value: float, error: float = 0.0, sampled: int | None = None) -> "Measure":
+        """Keep what a plain float has no place for."""
+        number = super().__new__(cls, value)
+        number.error, number.sampled = float(error), sampled
+        return number
+
+    def __repr__(self) -> str:
+        return f"{float(self):.6g} ± {self.error:.1g}" if self.error else float.__repr__(self)
+
+
+@contextmanager
+def measuring(name: str, rules: Mapping[str, options.Rule], **given: Any) -> Iterator[Any]:
+    """Check what the measure ``name`` was given, hold threads to its ``n_jobs``, and yield who asks the gate."""
+    who = type(name, (BaseEstimator,), given)()
+    options.check(who, rules)
+    with jobs.using(given["n_jobs"]):
+        yield who
+
+
+def name_of(who: Any) -> str:
+    """Name of the measure, for errors."""
+    return type(who).__name__
+
+
+def rows_of(who: Any, X: Any, called: str, *, sparse: bool = True, minimum: int = 3) -> Any:
+    """Rows as a measure takes them, through the gate."""
+    return gate.rows(who, X, reset=True, sparse=sparse, minimum=minimum, called=called)
+
+
+def demand_same_length(who: Any, A: Any, B: Any, names: tuple[str, str] = ("X", "Y")) -> None:
+    """Raise ValueError unless both have a row for each sample."""
+    if A.shape[0] != B.shape[0]:
+        raise ValueError(
+            f"{name_of(who)}: {names[1]} must have one row for each of the {A.shape[0]:,} rows of {names[0]}; got "
+            f"{B.shape[0]:,}. Pass the same samples in the same order."
+        )
+
+
+def labels_of(who: Any, y: Any, Y: Any) -> Labels:
+    """Labels of the rows, at least two classes of them."""
+    if y is None:
+        raise ValueError(f"{name_of(who)}: the labels y of the rows are needed; got None. Pass one label a row.")
+    return labels(who, y, Y)
+
+
+def demand_neighbors(who: Any, k: int, n: int, below: float, reason: str) -> None:
+    """Raise ValueError unless ``k`` neighbours are fewer than ``below``."""
+    if not k < below:
+        raise ValueError(
+            f"{name_of(who)}: n_neighbors must be below {reason} ({below:g} for {n:,} rows); got {k}. Lower it or "
+            "pass more rows."
+        )
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows that a measure looks at: all of them, or some drawn without replacement."""
+
+    n: int
+    rows: NDArray[np.intp] | None
+
+    def __len__(self) -> int:
+        return self.n if self.rows is None else len(self.rows)
+
+    @property
+    def where(self) -> NDArray[np.intp]:
+        """Positions of the rows."""
+        return np.arange(self.n) if self.rows is None else self.rows
+
+    def mean(self, values: NDArray[np.floating]) -> Measure:
+        """Mean over all rows, from the values of those looked at."""
+        if self.rows is None:
+            return Measure(float(values.mean()))
+        m = len(values)
+        left = 1 - m / self.n  # drawn without replacement: all rows would leave no error
+        spread = float(values.std(ddof=1)) if m > 1 else float("nan")
+        return Measure(float(values.mean()), spread * (left / m) ** 0.5, m)
+
+
+def draw_rows(n: int, sample: Any, automatic: int, random_state: Any, stage: str) -> Sample:
+    """Rows for ``sample``: None is all, a number that many, ``"auto"`` as many as ``automatic`` says."""
+    m = n if sample is None else automatic if not isinstance(sample, Integral) else int(sample)
+    if m >= n:
+        return Sample(n, None)
+    return Sample(n, np.sort(stream(seed_of(random_state), stage).choice(n, m, replace=False)))

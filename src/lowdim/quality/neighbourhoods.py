@@ -1,0 +1,357 @@
+"""Were neighbourhoods kept? Ranks of neighbours in one space among the distances of the other.
+
+``r_ij`` is the place of ``j`` among all other rows by distance from ``i`` in X, ``s_ij`` in Y, both from 1; equal
+distances are ordered by index. Formulas are in docs/maths/quality.md.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.data import options
+from lowdim.quality.measure import (
+    METRIC,
+    SAMPLE,
+    Measure,
+    Sample,
+    demand_neighbors,
+    draw_rows,
+    measuring,
+)
+from lowdim.quality.space import Space, affordable, both
+from lowdim.work import jobs
+
+_RULES = {
+    "n_neighbors": options.whole(1),
+    "metric": METRIC,
+    "sample": SAMPLE,
+    "random_state": options.seed,
+    "n_jobs": options.jobs,
+}
+_CURVE_RULES = {name: rule for name, rule in _RULES.items() if name != "n_neighbors"}
+_CURVE_WHOLE, _CURVE_SOME = 6000, 1000  # the same for curves, whose every row is sorted
+
+
+class Distortion(NamedTuple):
+    """How much each sample is misplaced, from 0 (not at all) to 1 (as much as can be).
+
+    ``false_neighbors`` (n,): neighbours in Y that are far in X (intrusions); its mean is 1 − trustworthiness.
+    ``missing_neighbors`` (n,): neighbours in X that are far in Y (extrusions); its mean is 1 − continuity.
+    """
+
+    false_neighbors: NDArray[np.float64]
+    missing_neighbors: NDArray[np.float64]
+
+
+def trustworthiness(
+    X: Any,
+    Y: Any,
+    n_neighbors: int = 10,
+    *,
+    metric: str = "euclidean",
+    sample: int | str | None = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Measure:
+    """How far neighbours in the map are neighbours in the data: 1 if all are, about 0.5 for a random map.
+
+    Parameters
+    ----------
+    X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
+        The data, or their distances with ``metric="precomputed"``.
+    Y : array or DataFrame of shape (n_samples, n_components)
+        The map.
+    n_neighbors : int, default 10
+        Neighbours of each row; fewer than half of the rows.
+    metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
+        Distance in ``X``; that in ``Y`` is always Euclidean.
+    sample : None, int or "auto", default "auto"
+        Rows to look at: all, so many, or all unless that takes minutes. Their neighbours are sought among all rows.
+    random_state : int, Generator, RandomState or None, default 0
+        Draws the sample.
+    n_jobs : int, default None
+        Threads; None is all cores. It changes no bit of the result.
+
+    Returns
+    -------
+    Measure
+        A float; its ``error`` is the standard error of sampling, ``sampled`` the number of rows, or None for all.
+
+    Examples
+    --------
+    >>> from lowdim import PCA, data, quality
+    >>> X, _ = data.load("iris")
+    >>> round(quality.trustworthiness(X, PCA(2).fit_transform(X)), 3)
+    0.983
+    """
+    given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
+    with measuring("trustworthiness", _RULES, n_neighbors=n_neighbors, **given) as who:
+        near = Neighbourhoods(who, *both(who, X, Y, metric), n_neighbors, sample, random_state)
+        return near.sample.mean(1 - near.false_neighbors())
+
+
+def continuity(
+    X: Any,
+    Y: Any,
+    n_neighbors: int = 10,
+    *,
+    metric: str = "euclidean",
+    sample: int | str | None = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Measure:
+    """How far neighbours in the data are still neighbours in the map; trustworthiness with X and Y exchanged.
+
+    Parameters and result are those of :func:`trustworthiness`.
+
+    Examples
+    --------
+    >>> from lowdim import PCA, data, quality
+    >>> X, _ = data.load("iris")
+    >>> round(quality.continuity(X, PCA(2).fit_transform(X)), 3)
+    0.991
+    """
+    given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
+    with measuring("continuity", _RULES, n_neighbors=n_neighbors, **given) as who:
+        near = Neighbourhoods(who, *both(who, X, Y, metric), n_neighbors, sample, random_state)
+        return near.sample.mean(1 - near.missing_neighbors())
+
+
+def neighborhood_recall(
+    X: Any,
+    Y: Any,
+    n_neighbors: int = 10,
+    *,
+    metric: str = "euclidean",
+    sample: int | str | None = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Measure:
+    """Share of the neighbours in the data that are neighbours in the map; k/(n − 1) for a random map.
+
+    Parameters and result are those of :func:`trustworthiness`; any ``n_neighbors`` below the number of rows will do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lowdim import quality
+    >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
+    >>> quality.neighborhood_recall(X, -2 * X, n_neighbors=1)
+    1.0
+    """
+    given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
+    with measuring("neighborhood_recall", _RULES, n_neighbors=n_neighbors, **given) as who:
+        near = Neighbourhoods(who, *both(who, X, Y, metric), n_neighbors, sample, random_state, overlap=True)
+        return near.sample.mean(near.recall())
+
+
+def lcmc(
+    X: Any,
+    Y: Any,
+    n_neighbors: int = 10,
+    *,
+    metric: str = "euclidean",
+    sample: int | str | None = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Measure:
+    """Local continuity meta-criterion: the recall of neighbours less what a random map has, k/(n − 1).
+
+    Parameters and result are those of :func:`neighborhood_recall`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lowdim import quality
+    >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
+    >>> round(quality.lcmc(X, X, n_neighbors=1), 3)
+    0.667
+    """
+    given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
+    with measuring("lcmc", _RULES, n_neighbors=n_neighbors, **given) as who:
+        near = Neighbourhoods(who, *both(who, X, Y, metric), n_neighbors, sample, random_state, overlap=True)
+        return near.sample.mean(near.recall() - n_neighbors / (near.n - 1))
+
+
+def distortion(
+    X: Any,
+    Y: Any,
+    n_neighbors: int = 10,
+    *,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> Distortion:
+    """How each sample is misplaced: by false neighbours in the map, and by neighbours that it is missing there.
+
+    Parameters
+    ----------
+    X, Y, n_neighbors, metric, n_jobs
+        As in :func:`trustworthiness`; all rows are looked at.
+
+    Returns
+    -------
+    Distortion
+        ``false_neighbors`` and ``missing_neighbors``, both (n,) from 0 to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lowdim import quality
+    >>> X = np.arange(8.0)[:, None]
+    >>> Y = X.copy()
+    >>> Y[0] = 20.0  # one sample torn from its place
+    >>> quality.distortion(X, Y, n_neighbors=1).false_neighbors.round(2)
+    array([1.  , 0.17, 0.  , 0.  , 0.  , 0.  , 0.  , 0.  ])
+    """
+    rules = {name: _RULES[name] for name in ("n_neighbors", "metric", "n_jobs")}
+    with measuring("distortion", rules, n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs) as who:
+        near = Neighbourhoods(who, *both(who, X, Y, metric), n_neighbors, None, 0)
+        return Distortion(near.false_neighbors(), near.missing_neighbors())
+
+
+class Neighbourhoods:
+    """Neighbours of the same rows in both spaces; what is asked for is computed, once."""
+
+    def __init__(
+        self,
+        who: Any,
+        X: Space,
+        Y: Space,
+        n_neighbors: int,
+        sample: Any,
+        random_state: Any,
+        overlap: bool = False,
+    ) -> None:
+        self.X, self.Y = X, Y
+        self.n, self.k = self.X.n, int(n_neighbors)
+        if overlap:
+            demand_neighbors(who, self.k, self.n, self.n, "the number of rows")
+        else:
+            demand_neighbors(who, self.k, self.n, self.n / 2, "half of the rows")
+        self.sample = draw_rows(self.n, sample, affordable(self.X), random_state, "rows of a measure")
+        self._found: dict[str, NDArray[np.int32]] = {}
+
+    def _near(self, space: str) -> NDArray[np.int32]:
+        if space not in self._found:
+            self._found[space] = getattr(self, space).nearest(self.k, self.sample)
+        return self._found[space]
+
+    def _excess(self, there: str, here: str) -> NDArray[np.float64]:
+        """For each row Σ max(0, rank − k) over its neighbours ``here``, ranked ``there``, as a share of the most."""
+        ranks = getattr(self, there).ranks(self.sample, self._near(here))
+        beyond = np.maximum(ranks.astype(np.int64) - self.k, 0).sum(axis=1)
+        return 2 * beyond / (self.k * (2 * self.n - 3 * self.k - 1))
+
+    def false_neighbors(self) -> NDArray[np.float64]:
+        """Neighbours in Y that X ranks beyond k, by how far (m,)."""
+        return self._excess("X", "Y")
+
+    def missing_neighbors(self) -> NDArray[np.float64]:
+        """Neighbours in X that Y ranks beyond k, by how far (m,)."""
+        return self._excess("Y", "X")
+
+    def recall(self) -> NDArray[np.float64]:
+        """Share of common neighbours (m,)."""
+        first = np.arange(len(self.sample))[:, None] * np.int64(self.n)
+        kept, all_ = ((first + self._near(space)).ravel() for space in "XY")
+        return np.isin(kept, all_, assume_unique=True).reshape(-1, self.k).mean(axis=1)
+
+
+def rnx_curve(
+    X: Any,
+    Y: Any,
+    *,
+    metric: str = "euclidean",
+    sample: int | str | None = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    return_error: bool = False,
+) -> Any:
+    """R_NX(K) for K = 1 … n − 2: how much better than chance neighbourhoods of K are kept; 1 is perfect, 0 chance.
+
+    Parameters
+    ----------
+    X, Y, metric, sample, random_state, n_jobs
+        As in :func:`trustworthiness`; ``"auto"`` looks at all rows up to 6,000, at 1,000 of more.
+    return_error : bool, default False
+        Whether to return the standard errors as well.
+
+    Returns
+    -------
+    array (n_samples − 2,), or a pair of them
+        ``R[K - 1]`` is R_NX(K); with ``return_error`` also its standard error, zeros where all rows were looked at.
+
+    Examples
+    --------
+    >>> from lowdim import PCA, data, quality
+    >>> X, _ = data.load("iris")
+    >>> R = quality.rnx_curve(X, PCA(2).fit_transform(X))
+    >>> R.shape, round(float(R[9]), 2)
+    ((148,), 0.72)
+    """
+    rules = _CURVE_RULES | {"return_error": options.flag}
+    given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
+    with measuring("rnx_curve", rules, return_error=return_error, **given) as who:
+        curve = Coranking(*both(who, X, Y, metric), sample, random_state)
+        return (curve.rnx, curve.error) if return_error else curve.rnx
+
+
+def rnx_auc(
+    X: Any,
+    Y: Any,
+    *,
+    metric: str = "euclidean",
+    sample: int | str | None = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Measure:
+    """Area under R_NX(K) over the logarithm of K: one number for all sizes of neighbourhoods; 1 is perfect, 0 chance.
+
+    Parameters are those of :func:`rnx_curve`, the result is that of :func:`trustworthiness`.
+
+    Examples
+    --------
+    >>> from lowdim import PCA, data, quality
+    >>> X, _ = data.load("iris")
+    >>> round(quality.rnx_auc(X, PCA(2).fit_transform(X)), 2)
+    0.69
+    """
+    given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
+    with measuring("rnx_auc", _CURVE_RULES, **given) as who:
+        return Coranking(*both(who, X, Y, metric), sample, random_state).auc
+
+
+class Coranking:
+    """Q_NX(K), the share of the K neighbours that both spaces have in common, for every K, from whole rows of ranks."""
+
+    def __init__(self, X: Space, Y: Space, sample: Any, random_state: Any) -> None:
+        n = X.n
+        self.sample = draw_rows(n, sample, n if n <= _CURVE_WHOLE else _CURVE_SOME, random_state, "rows of a curve")
+        K = np.arange(1, n - 1)
+        chance, room = K / (n - 1), 1 - K / (n - 1)
+        weights = 1 / K / (1 / K).sum()
+        # R_NX = (Q_NX − chance) / room is linear in the common neighbours c of each row: Q_NX = c / K.
+        total, squares, areas = common_neighbors(X, Y, self.sample, weights / (room * K))
+        m = len(self.sample)
+        self.rnx = (total / (m * K) - chance) / room
+        self.auc = self.sample.mean(areas - (weights * chance / room).sum())
+        self.error = np.zeros(n - 2)
+        if self.sample.rows is not None:
+            variance = np.maximum(squares - total.astype(np.float64) ** 2 / m, 0) / max(1, m - 1)
+            self.error = np.sqrt(variance * (1 - m / n) / m) / (K * room)
+
+
+def common_neighbors(
+    X: Space, Y: Space, sample: Sample, weights: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Sums over the rows of c_i(K), the neighbours among the K nearest of both spaces, and of c_i(K)², K = 1 … n − 2.
+
+    The third is Σ_K weights_K c_i(K) of each row (m,).
+    """
+    n = X.n
+    total, squares, scores = np.zeros(n - 2, np.int64), np.zeros(n - 2, np.int64), np.empty(len(sample))
+    for (rows, A), (_, B) in zip(X.strips(sample, "ranks in X"), Y.strips(sample, "ranks in Y"), strict=True):
+        scores[rows] = _native.common_neighbors(A, B, weights, total, squares, n_threads=jobs.current())
+    return total, squares, scores

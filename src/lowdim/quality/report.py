@@ -1,0 +1,130 @@
+"""All measures of one map at once, what they share computed once."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data import options
+from lowdim.quality.distances import Pairs, reconstruction_error
+from lowdim.quality.labels import knn_accuracy, neighbor_hit, silhouette
+from lowdim.quality.measure import METRIC, SAMPLE, Measure, measuring
+from lowdim.quality.neighbourhoods import Coranking, Distortion, Neighbourhoods
+from lowdim.quality.space import both
+
+_RULES = {
+    "n_neighbors": options.whole(1),
+    "metric": METRIC,
+    "sample": SAMPLE,
+    "random_state": options.seed,
+    "n_jobs": options.jobs,
+}
+
+
+class Report(dict[str, Measure]):
+    """Measures by name, and what is more than a number.
+
+    ``distortion`` tells how each of ``rows`` is misplaced; ``rnx`` is R_NX(K) for K = 1 … n − 2 and ``rnx_error`` its
+    standard error. ``rows`` are the positions looked at, None for all.
+    """
+
+    def __init__(
+        self,
+        measures: dict[str, Measure],
+        distortion: Distortion,
+        rows: NDArray[np.intp] | None,
+        curve: Coranking,
+    ) -> None:
+        super().__init__(measures)
+        self.distortion, self.rows = distortion, rows
+        self.rnx, self.rnx_error = curve.rnx, curve.error
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:20} {_line(value)}" for name, value in self.items())
+
+
+def _line(value: Measure) -> str:
+    text = f"{float(value):7.4f}"
+    text += f" ± {value.error:.4f}" if value.error else ""
+    return text + (f" (sample of {value.sampled:,})" if value.sampled else "")
+
+
+def report(
+    X: Any,
+    Y: Any,
+    y: Any = None,
+    *,
+    X_back: Any = None,
+    n_neighbors: int = 10,
+    metric: str = "euclidean",
+    sample: int | str | None = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Report:
+    """All measures of a map: neighbourhoods, distances, and labels where they are given.
+
+    Parameters
+    ----------
+    X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
+        The data, or their distances with ``metric="precomputed"``.
+    Y : array or DataFrame of shape (n_samples, n_components)
+        The map.
+    y : of shape (n_samples,), default None
+        Labels, for the accuracy of neighbours, their hits and the silhouette, all of the map.
+    X_back : array of the shape of X, default None
+        What was made of the map by ``inverse_transform``, for the reconstruction error.
+    n_neighbors : int, default 10
+        Neighbours of each row; fewer than half of the rows.
+    metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
+        Distance in ``X``; that in ``Y`` is always Euclidean.
+    sample : None, int or "auto", default "auto"
+        Rows (for distances: pairs) to look at: all, so many, or what each measure takes by itself.
+    random_state : int, Generator, RandomState or None, default 0
+        Draws samples and folds.
+    n_jobs : int, default None
+        Threads; None is all cores.
+
+    Returns
+    -------
+    Report
+        A dict of measures by name; each is a float with ``error`` and ``sampled``. Its attributes ``distortion`` and
+        ``rnx`` hold what belongs to each sample and to each size of neighbourhoods.
+
+    Examples
+    --------
+    >>> from lowdim import PCA, data, quality
+    >>> X, y = data.load("iris")
+    >>> found = quality.report(X, PCA(2).fit_transform(X), y)
+    >>> round(found["trustworthiness"], 3), found["trustworthiness"].sampled
+    (0.983, None)
+    >>> found.distortion.false_neighbors.shape
+    (150,)
+    """
+    drawing = {"sample": sample, "random_state": random_state}
+    with measuring("report", _RULES, n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs, **drawing) as who:
+        spaces = both(who, X, Y, metric)
+        near = Neighbourhoods(who, *spaces, n_neighbors, **drawing)
+        labelled = {} if y is None else _labelled(Y, y, n_neighbors, drawing)  # wrong labels are told early
+        back = {} if X_back is None else {"reconstruction_error": reconstruction_error(X, X_back)}
+        curve = Coranking(*spaces, **drawing)
+        found = Distortion(near.false_neighbors(), near.missing_neighbors())
+        recall = near.recall()
+        measures = {
+            "trustworthiness": near.sample.mean(1 - found.false_neighbors),
+            "continuity": near.sample.mean(1 - found.missing_neighbors),
+            "neighborhood_recall": near.sample.mean(recall),
+            "lcmc": near.sample.mean(recall - near.k / (near.n - 1)),
+            "rnx_auc": curve.auc,
+            **Pairs(who, *spaces, **drawing).all(),
+            **back,
+            **labelled,
+        }
+        return Report(measures, found, near.sample.rows, curve)
+
+
+def _labelled(Y: Any, y: Any, k: int, drawing: dict[str, Any]) -> dict[str, Measure]:
+    return {
+        "knn_accuracy": knn_accuracy(Y, y, random_state=drawing["random_state"]),
+        "neighbor_hit": neighbor_hit(Y, y, k, **drawing),
+        "silhouette": silhouette(Y, y, **drawing),
+    }

@@ -1,0 +1,186 @@
+"""Rows and how far they lie apart: neighbours, ranks and distances in one space, by strips of rows."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from lowdim import _native
+from lowdim.quality.measure import Sample, demand_same_length, name_of, rows_of
+from lowdim.relate import neighbors
+from lowdim.work import jobs, memory
+from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.progress import stage
+
+_STRIP_BYTES = 2**26  # of distances at a time
+_FEW = 16  # features up to which distances come from differences rather than from products
+_WHOLE_WORK = 5e12  # products up to which all rows are looked at: 70,000 rows of 784 features
+_WHOLE_STRIPS = 5e10  # the same where distances are made by strips
+_SOME = 5000  # rows looked at beyond that
+
+
+class Space:
+    """Samples and a metric. Cosine distances are kept as rows of length 1: half their squared Euclidean distance."""
+
+    def __init__(self, who: Any, X: Any, metric: str = "euclidean") -> None:
+        self.metric, self.n = metric, int(X.shape[0])
+        self.sparse = sp.issparse(X)
+        X = X.astype(float_dtype(X.dtype), copy=False)
+        self.X: Any = X.tocsr() if self.sparse else np.ascontiguousarray(X)
+        if metric == "cosine":
+            self._to_unit_length(who)
+        if metric == "precomputed":
+            self._demand_distances(who)
+        if metric == "manhattan" and self.sparse:
+            raise TypeError(
+                f"{name_of(who)}: dense rows are needed for metric='manhattan'; got a {type(X).__name__}. Pass "
+                "X.toarray() if it fits in memory."
+            )
+
+    @property
+    def products(self) -> bool:
+        """Whether the order of distances is that of Euclidean distances between dense rows."""
+        return self.metric in ("euclidean", "cosine") and not self.sparse
+
+    @cached_property
+    def _doubles(self) -> NDArray[np.float64]:
+        return np.ascontiguousarray(self.X, np.float64)
+
+    @cached_property
+    def _centre(self) -> NDArray[np.float64]:
+        """Mean row: products of rows less it lose fewer digits, and distances stay as they are."""
+        return np.asarray(self.X.mean(axis=0, dtype=np.float64))
+
+    @cached_property
+    def _squares(self) -> NDArray[np.float64]:
+        if self.sparse:
+            X: Any = self.X.astype(np.float64)
+            return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        out = np.empty(self.n)
+        for rows, block in row_blocks(self.X, np.float64, less=self._centre):
+            out[rows] = np.einsum("ij,ij->i", block, block)
+        return out
+
+    def _to_unit_length(self, who: Any) -> None:
+        X = self.X
+        size = np.sqrt(X.multiply(X).sum(axis=1).ravel() if self.sparse else np.einsum("ij,ij->i", X, X))
+        if not size.all():
+            raise ValueError(
+                f"{name_of(who)}: every row must have a direction for metric='cosine'; row {int(size.argmin())} is all "
+                "zeros. Drop such rows, or use metric='euclidean'."
+            )
+        unit = sp.diags_array(1 / size) @ X if self.sparse else X / size[:, None]
+        self.X = unit.tocsr().astype(X.dtype) if self.sparse else unit
+
+    def _demand_distances(self, who: Any) -> None:
+        if self.sparse or self.X.shape[1] != self.n or self.X.min() < 0:
+            kind = "a sparse matrix" if self.sparse else f"shape {self.X.shape}, smallest value {self.X.min():g}"
+            raise ValueError(
+                f"{name_of(who)}: X must be a dense square array of distances, none negative, for "
+                f"metric='precomputed'; got {kind}. Pass distances, or choose another metric."
+            )
+
+    def nearest(self, k: int, sample: Sample) -> NDArray[np.int32]:
+        """The ``k`` nearest other rows (m, k) of each row of the sample, by (distance, index)."""
+        metric = "euclidean" if self.metric == "cosine" else self.metric
+        if sample.rows is None:
+            return neighbors.nearest(self.X, k, metric=metric, how="exact").indices
+        found = neighbors.nearest(self.X, k + 1, queries=self.X[sample.rows], metric=metric, how="exact").indices
+        others = found != sample.rows[:, None]
+        others[others.all(axis=1), -1] = False  # rows that coincide with it may have pushed it out
+        return found[others].reshape(len(sample), k)
+
+    def apart(self, sample: Sample, others: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Distances (m, k) between each row of the sample and its own ``others`` (m, k)."""
+        rows = sample.where
+        if self.metric == "precomputed":
+            return self.X[rows[:, None], others].astype(np.float64)
+        if self.products:
+            squares = _native.squared_distances(self.X, others, rows=sample.rows, n_threads=jobs.current())
+            return squares / 2 if self.metric == "cosine" else np.sqrt(squares)
+        first, second = np.repeat(rows, others.shape[1]), others.ravel()
+        out = np.empty(len(first))
+        held = 1 + self.X.nnz // self.n if self.sparse else self.X.shape[1]
+        step = max(1, _STRIP_BYTES // (32 * held))
+        for start in range(0, len(first), step):
+            part = slice(start, start + step)
+            gap = abs(self.X[first[part]].astype(np.float64) - self.X[second[part]])
+            out[part] = (gap if self.metric == "manhattan" else gap.multiply(gap)).sum(axis=1)
+        lengths = out if self.metric == "manhattan" else out / 2 if self.metric == "cosine" else np.sqrt(out)
+        return lengths.reshape(others.shape)
+
+    def ranks(self, sample: Sample, targets: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Place (m, k), from 1, of each of the ``targets`` (m, k) among all other rows by (distance, index)."""
+        if self.products:
+            size = 4 * self.X.shape[1] * (self.n + (0 if sample.rows is None else len(sample))) + 16 * targets.size
+            memory.require(size, f"ranks of {len(sample):,} rows", "Pass sample=1000, or fewer rows.")
+            with stage("ranks", total=1000) as tick:
+                before = _native.ranks(
+                    self.X, self._centre, targets, rows=sample.rows, n_threads=jobs.current(), tick=tick
+                )
+            return before + 1
+        out = np.empty(targets.shape, np.int32)
+        for part, D in self.strips(sample, "ranks"):
+            out[part] = _native.ranks_in(D, targets[part], n_threads=jobs.current()) + 1
+        return out
+
+    def strips(self, sample: Sample, name: str) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Yield (rows, D): distances from some rows of the sample to all, infinite to themselves.
+
+        The strip may be overwritten, and is by the next.
+        """
+        rows = sample.where
+        step = max(1, min(len(rows), _STRIP_BYTES // (8 * self.n)))
+        buffer = np.empty((step, self.n))
+        with stage(name, total=len(rows)) as tick:
+            for start in range(0, len(rows), step):
+                part = slice(start, min(len(rows), start + step))
+                D = buffer[: part.stop - part.start]
+                self._fill(rows[part], D)
+                D[np.arange(len(D)), rows[part]] = np.inf
+                yield part, D
+                tick(part.stop)
+
+    def _fill(self, rows: NDArray[np.intp], D: NDArray[np.float64]) -> None:
+        Q: Any = self.X[rows]
+        if self.metric == "precomputed":
+            D[:] = Q
+            return
+        if self.metric == "manhattan":
+            _native.manhattan(Q.astype(np.float64), self._doubles, D, n_threads=jobs.current())
+            return
+        if not self.sparse and self.X.shape[1] <= _FEW:
+            cdist(Q, self._doubles, "sqeuclidean", out=D)
+        elif self.sparse:
+            G = (Q.astype(np.float64) @ self.X.T.astype(np.float64)).toarray()
+            np.add(self._squares[rows][:, None] - 2 * G, self._squares, out=D)
+        else:
+            Q = Q.astype(np.float64) - self._centre
+            with jobs.alone():  # so that no number of threads changes a bit, and with it an order
+                for columns, block in row_blocks(self.X, np.float64, less=self._centre):
+                    D[:, columns] = Q @ block.T
+            D *= -2
+            D += self._squares[rows][:, None]
+            D += self._squares
+        np.maximum(D, 0, out=D)
+        if self.metric == "cosine":
+            D /= 2
+        else:
+            np.sqrt(D, out=D)
+
+
+def both(who: Any, X: Any, Y: Any, metric: str) -> tuple[Space, Space]:
+    """The two spaces, of as many rows."""
+    X, Y = rows_of(who, X, "X"), rows_of(who, Y, "Y", sparse=False)
+    demand_same_length(who, X, Y)
+    return Space(who, X, metric), Space(who, Y)
+
+
+def affordable(space: Space) -> int:
+    """Rows whose distances to all others are made in reasonable time."""
+    work = space.n**2 * max(32, space.X.shape[1])
+    return space.n if work <= (_WHOLE_WORK if space.products else _WHOLE_STRIPS) else _SOME

@@ -1,0 +1,173 @@
+"""Rows made ready for the native search of neighbours: turned, scaled and sorted into groups.
+
+What makes an exact search fast (all of it changes the time alone, never the answer):
+
+- rows along their principal axes, so that the distance over the first coordinates, a lower bound, is nearly all of it;
+- groups about the centres of k-means, so that far groups are skipped and near ones searched first.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.relate.moments import moments
+from lowdim.work import jobs, memory
+from lowdim.work.blocks import row_blocks
+from lowdim.work.random import stream
+
+Singles = NDArray[np.float32]
+
+_PLAIN = 2e9  # multiplications below which there is nothing to gain
+_WIDEST = 1500  # columns up to which principal axes pay for themselves
+_SAMPLE = 20_000  # rows that give the axes
+_STEPS = 5  # of k-means
+_SHARES = (0.6, 0.8, 0.92)  # of the variance after which a pair is weighed up
+_PROBES = 24  # groups, at the least, of an approximate search
+_AT_LEAST = 8  # coordinates a stage
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as the search reads them: turned and scaled, as they were, and their order by groups."""
+
+    values: Singles
+    exact: NDArray
+    order: NDArray[np.int32]
+    starts: NDArray[np.int64]
+
+    def parts(self) -> tuple[Any, ...]:
+        """As the kernels take them."""
+        return self.values, self.exact, self.order, self.starts
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Points, queries (None: the points) and the groups both are sorted into."""
+
+    points: Rows
+    queries: Rows | None
+    centres: Singles
+    stages: NDArray[np.int64]
+    scale: float
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return len(self.centres)
+
+    @property
+    def probes(self) -> int:
+        """Groups that an approximate search looks into."""
+        return max(_PROBES, self.groups // 16)
+
+    def _given(self) -> dict[str, Any]:
+        return {"queries": None if self.queries is None else self.queries.parts(), "n_threads": jobs.current()}
+
+    def nearest(self, k: int, probes: int | None, tick: Any) -> tuple[NDArray[np.int32], Singles]:
+        """Indices and distances (m, k), looking into ``probes`` groups (None: all, for an exact answer)."""
+        probes = self.groups if probes is None else probes
+        return _native.nearest(
+            self.points.parts(), self.centres, self.stages, k=k, probes=probes, tick=tick, **self._given()
+        )
+
+    def within(self, radius: float, tick: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], Singles]:
+        """Counts (m), indices and distances of the points within ``radius``."""
+        return _native.within(
+            self.points.parts(), self.centres, self.stages, radius=radius, scale=self.scale, tick=tick, **self._given()
+        )
+
+
+def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
+    """Parts of the dense rows ``X`` and queries ``Q`` (None: the rows themselves)."""
+    (n, d), m = X.shape, len(X if Q is None else Q)
+    memory.require(
+        8.0 * (n + (0 if Q is None else m)) * d, f"The search among {n:,} rows", "Reduce the columns by PCA first."
+    )
+    mean = X[:: max(1, n // _SAMPLE)].mean(axis=0, dtype=np.float64).astype(X.dtype)
+    most = max(_largest(A, mean) for A in (X, Q) if A is not None)
+    scale = 2.0 ** -np.ceil(np.log2(most * np.sqrt(d))) if most > 0 else 1.0
+    plain = float(n) * m * d < _PLAIN
+    axes, stages = (None, np.array([d])) if plain or d > _WIDEST or d < 2 * _AT_LEAST else _axes(X)
+    values = [None if A is None else _turned(A, mean, scale, axes) for A in (X, Q)]
+    Z = values[0]
+    assert Z is not None
+    centres = np.zeros((1, d), np.float32) if plain else _centres(Z, seed)
+    points = _grouped(Z, X, centres)
+    queries = None if Q is None or values[1] is None else _grouped(values[1], Q, centres)
+    return Parts(points, queries, centres, stages.astype(np.int64), float(scale))
+
+
+def _largest(X: NDArray, mean: NDArray) -> float:
+    return max(float(np.abs(block).max()) for _, block in row_blocks(X, X.dtype, less=mean))
+
+
+def _turned(X: NDArray, mean: NDArray, scale: float, axes: NDArray | None) -> Singles:
+    """``scale (X − mean) axes`` in float32."""
+    Z = np.empty(X.shape, np.float32)
+    axes = None if axes is None else axes.astype(X.dtype)
+    for rows, block in row_blocks(X, X.dtype, less=mean):
+        block = block * X.dtype.type(scale)
+        Z[rows] = block if axes is None else block @ axes
+    return Z
+
+
+def _axes(X: NDArray) -> tuple[NDArray, NDArray]:
+    """Principal axes (d, d) of some rows, by falling variance, and the coordinates that stages end with."""
+    with jobs.alone():
+        values, vectors = np.linalg.eigh(moments(X[:: max(1, len(X) // _SAMPLE)]).scatter)
+    share = np.cumsum(np.maximum(values[::-1], 0))
+    d = len(values)
+    if not 0 < share[-1] < np.inf:
+        return np.eye(d), np.array([d])
+    ends = [-(-int(np.searchsorted(share, s * share[-1]) + 1) // 4) * 4 for s in _SHARES]
+    stages = [0]
+    for end in ends:
+        if end >= stages[-1] + _AT_LEAST and end <= d - _AT_LEAST:
+            stages.append(end)
+    return vectors[:, ::-1], np.array([*stages[1:], d])
+
+
+def _centres(Z: Singles, seed: int) -> Singles:
+    """Centres (c, d) of some steps of k-means on a sample; the same for any number of threads."""
+    count = int(1.5 * np.sqrt(len(Z)))
+    chosen = stream(seed, "centres").permutation(len(Z))[: 64 * count]
+    sample = Z[np.sort(chosen)]
+    centres = Z[chosen[:count]].copy()
+    with jobs.alone():
+        for _ in range(_STEPS):
+            nearest = _assign(sample, centres)
+            order, starts = _sorted(nearest, count)
+            there = np.diff(starts) > 0
+            sums = np.add.reduceat(sample[order], starts[:-1][there], axis=0)
+            centres[there] = sums / np.diff(starts)[there, None]
+    return centres
+
+
+def _assign(Z: Singles, centres: Singles) -> NDArray[np.int64]:
+    """Nearest centre of each row."""
+    halves = np.einsum("ij,ij->i", centres, centres) / 2
+    out = np.empty(len(Z), np.int64)
+    step = max(1, 2**21 // len(centres))
+    for start in range(0, len(Z), step):
+        rows = slice(start, start + step)
+        out[rows] = np.argmax(Z[rows] @ centres.T - halves, axis=1)
+    return out
+
+
+def _sorted(nearest: NDArray, count: int, then: NDArray | None = None) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Rows in the order of their groups, and where each group starts."""
+    order = np.argsort(nearest, kind="stable") if then is None else np.lexsort((then, nearest))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(nearest, minlength=count))])
+    return order.astype(np.int32), starts.astype(np.int64)
+
+
+def _grouped(Z: Singles, exact: NDArray, centres: Singles) -> Rows:
+    nearest = _assign(Z, centres) if len(centres) > 1 else np.zeros(len(Z), np.int64)
+    apart = np.empty(len(Z), np.float32)
+    for rows, block in row_blocks(Z, Z.dtype):
+        gap = block - centres[nearest[rows]]
+        apart[rows] = np.einsum("ij,ij->i", gap, gap)
+    return Rows(Z, exact, *_sorted(nearest, len(centres), apart))

@@ -1,0 +1,35 @@
+"""Neighbours of rows with two or three columns by a k-d tree; with more, groups are faster (measured from 5 on)."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from lowdim.relate import partition
+from lowdim.work import jobs
+
+_DIMENSIONS, _NEIGHBORS, _ROWS = 3, 64, 2000
+
+
+def suits(X: NDArray, k: int) -> bool:
+    """Whether a tree is the faster way to the ``k`` neighbours of rows of ``X``."""
+    return X.shape[1] <= _DIMENSIONS and k <= _NEIGHBORS and len(X) >= _ROWS
+
+
+def nearest(X: NDArray, k: int, queries: NDArray | None) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Indices and distances (m, k) by (distance, index) of rows of ``X``; without queries, of each row but itself."""
+    Q, itself = (X, True) if queries is None else (queries, False)
+    width = k + itself
+    far, found = KDTree(X).query(Q, width + 1, workers=jobs.current())
+    tied = np.flatnonzero(far[:, width - 1] == far[:, width])  # the tree may have left out a lower index
+    far, found = far[:, :width], found[:, :width]
+    if len(tied):
+        # Distances of the search are rounded to float32, so that only the indices of the tied rows are taken over.
+        found[tied] = partition.of(X, Q[tied], seed=0).nearest(width, None, None)[0]
+        far[tied] = np.sqrt(np.square(Q[tied, None].astype(np.float64) - X[found[tied]]).sum(axis=2))
+    order = np.lexsort((found, far), axis=1)
+    found, far = np.take_along_axis(found, order, axis=1), np.take_along_axis(far, order, axis=1)
+    if itself:
+        other = found != np.arange(len(Q))[:, None]
+        other[other.all(axis=1), -1] = False  # among more than k equal rows a row need not have found itself
+        found, far = found[other].reshape(-1, k), far[other].reshape(-1, k)
+    return found.astype(np.int32), far.astype(np.float32)

@@ -1,0 +1,106 @@
+"""Stacks of dense layers, for arrays of NumPy and tensors of torch alike.
+
+``h_0 = z``, ``h_j = f(W_j h_{j−1} + b_j)``, with an activation ``f`` between layers and none after the last.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.random import stream
+
+_TENSOR_BLOCK = 2**24  # values of a layer that are held at a time
+
+
+class Activation(NamedTuple):
+    """A function ``f(z)``, and its slope as a function of its value ``h = f(z)``; no slope is slope 1."""
+
+    value: Callable[[ModuleType, Any], Any]
+    slope: Callable[[ModuleType, Any], Any] | None
+
+
+# ``xp`` is numpy or torch, so that what one has trained the other can apply.
+ACTIVATIONS = {
+    "relu": Activation(lambda xp, z: xp.clip(z, 0, None), lambda _, h: h > 0),
+    "tanh": Activation(lambda xp, z: xp.tanh(z), lambda _, h: 1 - h * h),
+    "sigmoid": Activation(lambda xp, z: 0.5 + 0.5 * xp.tanh(0.5 * z), lambda _, h: h - h * h),
+    "elu": Activation(
+        lambda xp, z: xp.where(z > 0, z, xp.expm1(xp.clip(z, None, 0))), lambda xp, h: 1 + xp.clip(h, None, 0)
+    ),
+    "linear": Activation(lambda _, z: z, None),
+}
+
+
+class Layer(NamedTuple):
+    """Weights (outputs, inputs) and bias (outputs,)."""
+
+    weights: Any
+    bias: Any
+
+
+def initial(widths: Sequence[int], seed: int) -> list[Layer]:
+    """Random layers between ``widths``, float32: weights of variance 2/(inputs + outputs) (Glorot and Bengio 2010)."""
+    layers = []
+    for j, (before, after) in enumerate(pairwise(widths)):
+        weights = stream(seed, "layers", j).standard_normal((after, before), np.float32)
+        weights *= np.float32(np.sqrt(2.0 / (before + after)))
+        layers.append(Layer(weights, np.zeros(after, np.float32)))
+    return layers
+
+
+def push(xp: ModuleType, layers: Sequence[Layer], Z: Any, activation: str) -> list[Any]:
+    """Outputs ``h_0, h_1, …`` of a stack for rows ``Z``; the last is what it makes of them."""
+    outputs = [Z]
+    for j, (W, b) in enumerate(layers, start=1):
+        Z = Z @ W.T
+        Z += b
+        outputs.append(ACTIVATIONS[activation].value(xp, Z) if j < len(layers) else Z)
+        Z = outputs[-1]
+    return outputs
+
+
+def apply(layers: Sequence[Layer], X: Any, activation: str, less: NDArray | None = None) -> Any:
+    """What a stack makes of the rows of ``X − less``, block by block: an array for an array, a tensor for a tensor.
+
+    Arrays are computed by NumPy, in float64 unless float32 holds every value of theirs; torch is not needed then.
+    """
+    width = max(max(W.shape) for W, _ in layers)
+    if isinstance(X, np.ndarray):
+        dtype = float_dtype(X.dtype)
+        cast = [Layer(W.astype(dtype), b.astype(dtype)) for W, b in layers]
+        Y = np.empty((len(X), len(cast[-1].bias)), dtype)
+        for rows, block in row_blocks(X, dtype, less=None if less is None else less.astype(dtype), width=width):
+            Y[rows] = push(np, cast, block, activation)[-1]
+        return Y
+    import torch
+
+    there = {"device": X.device, "dtype": torch.float64 if X.dtype == torch.float64 else torch.float32}
+    cast = [Layer(torch.as_tensor(W, **there), torch.as_tensor(b, **there)) for W, b in layers]
+    shift = torch.as_tensor(0.0 if less is None else less, **there)
+    blocks = X.split(max(1, _TENSOR_BLOCK // width))
+    with torch.no_grad():
+        return torch.cat([push(torch, cast, block.to(**there) - shift, activation)[-1] for block in blocks])
+
+
+def pull(torch: ModuleType, layers: Sequence[Layer], outputs: list[Any], G: Any, activation: str) -> Any:
+    """Take the gradient ``G`` of the loss by a stack's output back to its first layer, from :func:`push`'s outputs.
+
+    On the way the gradients by weights and biases are written to their ``.grad``: with ``G_j`` that by
+    ``W_j h_{j−1} + b_j``, they are ``G_jᵀ h_{j−1}`` and the sum of ``G_j`` over rows. Returned is ``G_1``; that by the
+    input of the stack is ``G_1 W_1``, for those who need it.
+    """
+    slope = ACTIVATIONS[activation].slope
+    for j in range(len(layers), 0, -1):
+        W, b = layers[j - 1]
+        if slope is not None and j < len(layers):
+            G *= slope(torch, outputs[j])
+        torch.mm(G.T, outputs[j - 1], out=W.grad)
+        torch.sum(G, 0, out=b.grad)
+        if j > 1:
+            G = G @ W
+    return G

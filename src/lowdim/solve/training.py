@@ -1,0 +1,252 @@
+"""Training of an autoencoder by stochastic gradients, in torch, which is imported when it is used.
+
+The loss is ``‖z − ẑ‖²`` as a share of the variance of the rows ``z``: the mean alone would reach 1. Steps are Adam's
+with decoupled weight decay (Kingma and Ba 2015; Loshchilov and Hutter 2019); their length falls to 0 along a cosine.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.solve.network import Layer, pull, push
+from lowdim.work import jobs
+from lowdim.work.blocks import float_dtype
+from lowdim.work.progress import note, stage
+from lowdim.work.random import stream
+
+WINDOW_BYTES = 2**25  # scaled rows that are held at a time
+_RUN_BYTES = 2**16  # neighbouring rows of large data that are read together, which disks need
+_SERIAL = 2**26  # multiply-adds a batch up to which threads wait for each other more than they work
+_DIVERGED = 1e3  # times the loss at the start
+
+
+class Plan(NamedTuple):
+    """How long to train, in what steps, and when to stop."""
+
+    max_epochs: int
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    validation_share: float
+    patience: int
+    tol: float
+    seed: int
+    first_epoch: int = 0  # epochs trained before, so that no shuffle comes twice
+
+
+class Trained(NamedTuple):
+    """Layers, and the loss of each epoch on the rows trained on and on those held out."""
+
+    layers: list[Layer]
+    losses: list[float]
+    held_out: list[float]
+
+
+class DivergenceError(ArithmeticError):
+    """The loss grew without bound; the arguments are the epoch and the loss."""
+
+
+def find_torch() -> ModuleType:
+    """PyTorch, imported now; ImportError says how to get it."""
+    try:
+        import torch
+    except ImportError:
+        raise ImportError(
+            "PyTorch is needed to train a network; it is not installed. Install the extra: pip install 'lowdim[torch]'."
+        ) from None
+    return torch
+
+
+def device_of(name: str | None, X: Any) -> Any:
+    """The device called ``name``, or else that of ``X``, the CPU for arrays of NumPy."""
+    torch = find_torch()
+    if name is None:
+        return torch.device("cpu") if isinstance(X, np.ndarray) else X.device
+    device = torch.device(name)
+    seen = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if device.type == "cuda" and (device.index or 0) >= seen:
+        raise ValueError(
+            f"device={name!r} needs a GPU that PyTorch can use; it sees {seen or 'none'}. "
+            "Pass device='cpu', or install a build of PyTorch for this machine's GPU."
+        )
+    return device
+
+
+class Rows:
+    """Rows ``(x − mean)/scale`` of an array, a memory map or a tensor, in float32 on ``device``, some at a time."""
+
+    def __init__(self, X: Any, mean: NDArray, scale: NDArray, device: Any) -> None:
+        self.X, self.device, self.torch = X, device, find_torch()
+        self.n, self.d = (int(size) for size in X.shape)
+        self.native = isinstance(X, np.ndarray)
+        if self.native:
+            self.dtype = float_dtype(X.dtype)
+            self.mean, self.factor = mean.astype(self.dtype), (1 / scale).astype(self.dtype)
+        else:
+            wide = self.torch.float64 if X.dtype == self.torch.float64 else self.torch.float32
+            self.mean, self.factor = (self.torch.as_tensor(v).to(X.device, wide) for v in (mean, 1 / scale))
+        self.buffers: tuple[NDArray, NDArray] | None = None
+
+    def take(self, ids: NDArray) -> Any:
+        """The rows of ``ids``, in that order; a NumPy buffer behind them is used again by the next call."""
+        if not self.native:
+            found = self.X.index_select(0, self.torch.from_numpy(ids).to(self.X.device)).to(self.mean.dtype)
+            return found.sub_(self.mean).mul_(self.factor).to(self.device, self.torch.float32)
+        if self.buffers is None or len(self.buffers[0]) < len(ids):
+            raw = np.empty((len(ids), self.d), self.X.dtype)
+            self.buffers = raw, raw if raw.dtype == self.dtype else np.empty(raw.shape, self.dtype)
+        raw, scaled = (buffer[: len(ids)] for buffer in self.buffers)
+        np.take(self.X, ids, axis=0, out=raw, mode="clip")  # "raise" would copy once more
+        np.subtract(raw, self.mean, out=scaled)
+        scaled *= self.factor
+        return self.torch.from_numpy(scaled).to(self.device, self.torch.float32)
+
+    def window(self, batch_size: int) -> int:
+        """How many rows to hold at a time, whole batches."""
+        return batch_size * max(1, WINDOW_BYTES // (4 * self.d * batch_size))
+
+
+def train(layers: Sequence[Layer], rows: Rows, plan: Plan, activation: str, spread: float) -> Trained:
+    """Train the layers, of which the first half encodes and the second decodes; ``spread`` is the variance of the rows.
+
+    Everything random comes from ``plan.seed``. On a CPU small networks run on one thread, which gives the same bits for
+    any number of them; large ones run on ``jobs.current()``, and the same number gives the same bits.
+    """
+    torch = rows.torch
+    with torch.no_grad(), _threads(torch, _useful_threads(layers, min(plan.batch_size, rows.n))):
+        trainer = _Trainer(layers, rows, plan, activation, spread)
+        with stage("training", total=plan.max_epochs * len(trainer.ids)) as tick:
+            for epoch in range(plan.max_epochs):
+                trainer.run(epoch, tick)
+                if trainer.has_stopped_improving():
+                    break
+        return trainer.outcome()
+
+
+class _Trainer:
+    """The state of a training: layers and optimiser on the device, and the losses so far."""
+
+    def __init__(self, layers: Sequence[Layer], rows: Rows, plan: Plan, activation: str, spread: float) -> None:
+        torch = rows.torch
+        self.rows, self.plan, self.activation, self.torch = rows, plan, activation, torch
+        self.layers = [Layer(*(torch.tensor(part, device=rows.device) for part in layer)) for layer in layers]
+        for part in (part for layer in self.layers for part in layer):
+            part.grad = torch.zeros_like(part)
+        half = len(self.layers) // 2
+        self.encoder, self.decoder = self.layers[:half], self.layers[half:]
+        groups = [
+            {"params": [layer.weights for layer in self.layers], "weight_decay": plan.weight_decay},
+            {"params": [layer.bias for layer in self.layers], "weight_decay": 0.0},
+        ]
+        self.optimizer = torch.optim.AdamW(groups, lr=plan.learning_rate, fused=True)
+        count = math.ceil(plan.validation_share * rows.n) if plan.validation_share else 0
+        mixed = stream(plan.seed, "validation").permutation(rows.n) if count else np.arange(rows.n)
+        self.validation, self.ids = np.sort(mixed[:count]), np.sort(mixed[count:])
+        self.per_epoch = math.ceil(len(self.ids) / plan.batch_size)
+        self.spread = spread or 1.0
+        self.losses: list[float] = []
+        self.held_out: list[float] = []
+        self.best: list[Layer] | None = None
+        self.waited = 0
+        self.start = 0.0  # loss of the first batch before any step, at least that of the mean; 0 until known
+
+    def run(self, epoch: int, tick: Any) -> None:
+        """One pass over the rows in a new order."""
+        squares, seen, step = 0.0, 0, epoch * self.per_epoch
+        for ids in self._windows(epoch):
+            found = self.torch.zeros((), dtype=self.torch.float64, device=self.rows.device)
+            for Z in self.rows.take(ids).split(self.plan.batch_size):
+                self._set_step_length(step)
+                found += self._step(Z)
+                step += 1
+                if not self.start:
+                    self.start = max(1.0, found.item() / (len(Z) * self.spread))
+            squares, seen = squares + found.item(), seen + len(ids)
+            loss = squares / (seen * self.spread)
+            if not loss <= _DIVERGED * self.start:
+                raise DivergenceError(self.plan.first_epoch + epoch + 1, loss)
+            tick(epoch * len(self.ids) + seen)
+        self.losses.append(loss)
+        if len(self.validation):
+            self._validate()
+        note(f"loss {(self.held_out or self.losses)[-1]:.4g}")
+
+    def _step(self, Z: Any) -> Any:
+        """Step along the gradient of one batch; the sum of squared errors before it.
+
+        The gradient is written out (:func:`pull`): in networks of this size autograd takes as long as the products.
+        """
+        outputs = push(self.torch, self.encoder, Z, self.activation)
+        decoded = push(self.torch, self.decoder, outputs[-1], self.activation)
+        E = decoded[-1] - Z
+        squares = E.square().sum(0).sum()  # in this order it is the same for any number of threads
+        E *= 2.0 / (len(Z) * self.spread)
+        G = pull(self.torch, self.decoder, decoded, E, self.activation) @ self.decoder[0].weights
+        pull(self.torch, self.encoder, outputs, G, self.activation)
+        self.optimizer.step()
+        return squares
+
+    def _set_step_length(self, step: int) -> None:
+        share = 0.5 + 0.5 * math.cos(math.pi * step / (self.plan.max_epochs * self.per_epoch))
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.plan.learning_rate * share
+
+    def _windows(self, epoch: int) -> Iterator[NDArray]:
+        """Numbers of the rows in a random order, as many at a time as are held.
+
+        Data that fill more than a window are drawn in short runs of neighbours, which are then mixed within the window.
+        """
+        random = stream(self.plan.seed, "shuffle", self.plan.first_epoch + epoch)
+        window, n = self.rows.window(self.plan.batch_size), len(self.ids)
+        run = 1 if n <= window else max(1, min(_RUN_BYTES // (4 * self.rows.d), window // 64))
+        order = (random.permutation(math.ceil(n / run))[:, None] * run + np.arange(run)).ravel()
+        order = order[order < n]
+        for start in range(0, n, window):
+            some = order[start : start + window]
+            yield self.ids[some if run == 1 else random.permutation(some)]
+
+    def _validate(self) -> None:
+        """Loss on the rows held out, and the layers where it is the lowest yet."""
+        squares, window = 0.0, self.rows.window(self.plan.batch_size)
+        for start in range(0, len(self.validation), window):
+            for Z in self.rows.take(self.validation[start : start + window]).split(self.plan.batch_size):
+                code = push(self.torch, self.encoder, Z, self.activation)[-1]
+                E = push(self.torch, self.decoder, code, self.activation)[-1] - Z
+                squares += E.square().sum(0).sum().item()
+        loss = squares / (len(self.validation) * self.spread)
+        self.waited += 1
+        if not self.held_out or loss < min(self.held_out) * (1 - self.plan.tol):
+            self.waited = 0
+        if not self.held_out or loss < min(self.held_out):
+            self.best = [Layer(*(part.clone() for part in layer)) for layer in self.layers]
+        self.held_out.append(loss)
+
+    def has_stopped_improving(self) -> bool:
+        return bool(self.held_out) and self.waited >= self.plan.patience
+
+    def outcome(self) -> Trained:
+        layers = self.best or self.layers
+        if not all(bool(part.isfinite().all()) for layer in layers for part in layer):  # by the very last step
+            raise DivergenceError(self.plan.first_epoch + len(self.losses), math.inf)
+        return Trained([Layer(*(part.cpu().numpy() for part in layer)) for layer in layers], self.losses, self.held_out)
+
+
+def _useful_threads(layers: Sequence[Layer], batch_size: int) -> int:
+    work = batch_size * sum(layer.weights.size for layer in layers)
+    return 1 if work <= _SERIAL else jobs.current()
+
+
+@contextmanager
+def _threads(torch: ModuleType, n: int) -> Iterator[None]:
+    """Hold torch to ``n`` threads; it has a pool of its own, which BLAS's limits do not reach."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(n)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

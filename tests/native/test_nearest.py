@@ -1,0 +1,95 @@
+"""The search of neighbours and the smallest of rows: what the bindings refuse, edges, Ctrl-C."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from lowdim import _native
+
+
+def given(n=40, d=5, groups=2, dtype="float32", seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, d)).astype(dtype)
+    order, starts = np.arange(n, dtype=np.int32), np.linspace(0, n, groups + 1).astype(np.int64)
+    centres = np.array([X[a:b].mean(axis=0) for a, b in itertools.pairwise(starts)], np.float32)
+    return (X.astype(np.float32), X, order, starts), centres, np.array([d], np.int64)
+
+
+def test_probing_one_group_finds_its_members():
+    points, centres, stages = given(n=40, groups=2)
+    indices, _ = _native.nearest(points, centres, stages, k=3, probes=1)
+    assert (indices[:20] < 20).all()
+    assert (indices[20:] >= 20).all()
+
+
+def test_probing_goes_on_until_there_are_enough():
+    points, centres, stages = given(n=40, groups=4)
+    indices, _ = _native.nearest(points, centres, stages, k=30, probes=1)
+    assert all(len(set(row)) == 30 for row in indices)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"k": 0}, "k must be 1 to 39"),
+        ({"k": 40}, "k must be 1 to 39"),
+        ({"n_threads": 0}, "n_threads"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(change, message):
+    points, centres, stages = given()
+    with pytest.raises(ValueError, match=message):
+        _native.nearest(points, centres, stages, **{"k": 3, "probes": 2, **change})
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    (values, exact, order, starts), centres, stages = given()
+    with pytest.raises(ValueError, match="starts must rise"):
+        _native.nearest((values, exact, order, starts[::-1].copy()), centres, stages, k=3, probes=2)
+    with pytest.raises(ValueError, match="order must hold rows"):
+        _native.nearest((values, exact, order + 1, starts), centres, stages, k=3, probes=2)
+    with pytest.raises(ValueError, match="stages must rise"):
+        _native.nearest((values, exact, order, starts), centres, stages - 1, k=3, probes=2)
+    with pytest.raises(ValueError, match="same dimensions"):
+        _native.nearest((values, exact, order, starts), centres[:, 1:].copy(), stages - 1, k=3, probes=2)
+    with pytest.raises(ValueError, match="different lengths"):
+        _native.nearest((values, exact[1:], order, starts), centres, stages, k=3, probes=2)
+    with pytest.raises(ValueError, match="four"):
+        _native.nearest((values, exact, order), centres, stages, k=3, probes=2)
+    with pytest.raises(ValueError, match="radius must be 0 or more"):
+        _native.within((values, exact, order, starts), centres, stages, radius=-1.0, scale=1.0)
+
+
+def test_an_exception_from_tick_stops_the_search():
+    points, centres, stages = given(n=60_000, d=32, groups=200)
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _native.nearest(points, centres, stages, k=40, probes=200, tick=stop)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("k", [1, 7, 400])
+def test_the_smallest_entries_come_by_value_and_column(dtype, k):
+    D = np.random.default_rng(0).integers(0, 50, (30, 1000)).astype(dtype)
+    skip = np.arange(30, dtype=np.int32)
+    for skipped in (None, skip):
+        indices, values = _native.smallest(D, k, skip=skipped, n_threads=2)
+        E = D.copy()
+        if skipped is not None:
+            E[np.arange(30), skip] = np.inf
+        expected = np.argsort(E, axis=1, kind="stable")[:, :k]
+        np.testing.assert_array_equal(indices, expected)
+        np.testing.assert_array_equal(values, np.take_along_axis(E, expected, axis=1))
+
+
+def test_smallest_refuses_what_does_not_fit():
+    D = np.zeros((3, 4))
+    with pytest.raises(ValueError, match="k must be 1 to 4"):
+        _native.smallest(D, 5)
+    with pytest.raises(ValueError, match="k must be 1 to 3"):
+        _native.smallest(D, 4, skip=np.zeros(3, np.int32))
+    with pytest.raises(ValueError, match="contiguous rows"):
+        _native.smallest(D.T, 1)

@@ -1,0 +1,100 @@
+"""Measures of distances against their formulas over all pairs."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
+from scipy.stats import pearsonr, spearmanr
+from sklearn.isotonic import IsotonicRegression
+
+from lowdim import PCA, quality
+
+
+@pytest.fixture
+def pair(rng):
+    X = rng.normal(size=(90, 6)) * 2.0 ** -np.arange(6)
+    return X, X[:, :2].copy()
+
+
+def test_correlations_and_residual_variance(pair):
+    d, e = (pdist(A) for A in pair)
+    assert quality.shepard_correlation(*pair) == pytest.approx(spearmanr(d, e).statistic)
+    assert quality.shepard_correlation(*pair, kind="pearson") == pytest.approx(pearsonr(d, e).statistic)
+    assert quality.residual_variance(*pair) == pytest.approx(1 - pearsonr(d, e).statistic ** 2)
+
+
+def test_stresses_are_their_formulas(pair):
+    X, Y = pair
+    d, e = pdist(X), pdist(Y)
+    assert quality.stress(X, Y, scaled=False) == pytest.approx(np.sqrt(((d - e) ** 2).sum() / (d**2).sum()))
+    assert quality.stress(X, Y, "sammon", scaled=False) == pytest.approx(((d - e) ** 2 / d).sum() / d.sum())
+    alphas = np.linspace(0.5, 2, 3001)[:, None]
+    best = np.sqrt((((d - alphas * e) ** 2).sum(axis=1) / (d**2).sum()).min())
+    assert quality.stress(X, Y) == pytest.approx(best, rel=1e-5)
+    best = (((d - alphas * e) ** 2 / d).sum(axis=1) / d.sum()).min()
+    assert quality.stress(X, Y, "sammon") == pytest.approx(best, rel=1e-5)
+    rising = IsotonicRegression().fit_transform(d, e)
+    assert quality.stress(X, Y, "kruskal") == pytest.approx(np.sqrt(((e - rising) ** 2).sum() / (e**2).sum()))
+
+
+def test_perfect_maps_and_units(pair, rng):
+    X, Y = pair
+    turned = X @ np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    for kind in ("normalised", "kruskal", "sammon"):
+        assert quality.stress(X, turned, kind) == pytest.approx(0, abs=1e-6)
+        assert quality.stress(X, 7 * Y, kind) == pytest.approx(quality.stress(X, Y, kind))
+        assert 0 < quality.stress(X, Y, kind) < 1
+    assert quality.stress(X, 7 * Y, scaled=False) > 1
+    assert quality.shepard_correlation(X, turned) == pytest.approx(1)
+    assert quality.residual_variance(X, turned) == pytest.approx(0, abs=1e-9)
+    assert quality.shepard_correlation(X, turned**0) == 0  # a map of one point keeps no order
+    assert quality.shepard_correlation(X, rng.normal(size=(90, 2))) == pytest.approx(0, abs=0.1)
+
+
+def test_precomputed_and_sparse_data(pair):
+    X, Y = pair
+    for measure in (quality.shepard_correlation, quality.residual_variance, quality.stress):
+        assert measure(squareform(pdist(X)), Y, metric="precomputed") == pytest.approx(measure(X, Y))
+        assert measure(sp.csr_array(X), Y) == pytest.approx(measure(X, Y))
+        sampled = measure(sp.csr_array(X), Y, sample=900)
+        assert sampled == pytest.approx(measure(X, Y, sample=900))
+
+
+def test_samples_of_pairs_are_near_and_state_their_error(rng):
+    X = rng.normal(size=(800, 5))
+    Y = X[:, :2]
+    for measure in (quality.shepard_correlation, quality.residual_variance, quality.stress):
+        whole, part = measure(X, Y), measure(X, Y, sample=20_000)
+        assert (whole.error, whole.sampled, part.sampled) == (0, None, 20_000)
+        assert 0 < part.error < 0.02
+        assert abs(part - whole) < 4 * part.error
+        assert measure(X, Y, sample=20_000, n_jobs=1) == part
+
+
+def test_reconstruction_error_is_what_pca_leaves(decaying):
+    pca = PCA(3).fit(decaying)
+    back = pca.inverse_transform(pca.transform(decaying))
+    error = quality.reconstruction_error(decaying, back)
+    assert error == pytest.approx(pca.reconstruction_error(decaying).mean())
+    share = 1 - PCA(12).fit(decaying).explained_variance_ratio_[:3].sum()
+    assert quality.reconstruction_error(sp.csr_array(decaying), back, relative=True) == pytest.approx(share)
+
+
+def test_what_cannot_be_measured_is_told(pair):
+    X, Y = pair
+    with pytest.raises(ValueError, match="kind must be one of 'normalised', 'kruskal', 'sammon'; got 'kruskall'. Did"):
+        quality.stress(X, Y, "kruskall")
+    with pytest.raises(ValueError, match="X_back must have the 6 columns of X; got 2"):
+        quality.reconstruction_error(X, Y)
+    with pytest.raises(ValueError, match="X_back must have one row for each of the 90 rows of X; got 5"):
+        quality.reconstruction_error(X, X[:5])
+    with pytest.raises(ValueError, match="rows that differ are needed for relative=True"):
+        quality.reconstruction_error(X * 0, X, relative=True)
+    with pytest.raises(ValueError, match="at least 3 samples"):
+        quality.stress(X[:2], Y[:2])
+
+
+def test_all_pairs_side_by_side_are_refused_where_memory_lacks(pair, monkeypatch):
+    monkeypatch.setenv("LOWDIM_MEMORY", "100K")
+    with pytest.raises(MemoryError, match=r"4,005 pairs needs .* Pass sample="):
+        quality.shepard_correlation(*pair, sample=None)

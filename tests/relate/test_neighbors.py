@@ -1,0 +1,257 @@
+"""Neighbours against distances of all pairs: metrics, ties, duplicates, precision, grouping, threads, radius."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
+
+from lowdim.relate import neighbors, partition, trees
+from lowdim.work import jobs, memory
+
+DENSE = ("euclidean", "cosine", "manhattan", "mahalanobis")
+
+
+def draw(n, d, seed=0, dtype="float64"):
+    return np.random.default_rng([seed, n, d]).standard_normal((n, d)).astype(dtype)
+
+
+def distances(X, Q=None, metric="euclidean"):
+    A = (X if Q is None else Q).astype(np.float64)
+    names = {"manhattan": "cityblock"}
+    extra = {"VI": np.linalg.pinv(np.atleast_2d(np.cov(X.T.astype(np.float64))))} if metric == "mahalanobis" else {}
+    D = cdist(A, X.astype(np.float64), names.get(metric, metric), **extra)
+    if Q is None:
+        np.fill_diagonal(D, np.inf)
+    return D
+
+
+def by_sorting(D, k):
+    order = np.lexsort((np.broadcast_to(np.arange(D.shape[1]), D.shape), D), axis=1)[:, :k]
+    return order, np.take_along_axis(D, order, axis=1)
+
+
+@pytest.fixture
+def in_groups(monkeypatch):
+    """The way of large data, for small data."""
+    monkeypatch.setattr(partition, "_PLAIN", 0)
+    monkeypatch.setattr(trees, "_ROWS", 10**9)
+
+
+@pytest.mark.parametrize("metric", DENSE)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("n", "d"), [(12, 1), (60, 3), (300, 7), (400, 40), (90, 200)])
+def test_neighbours_are_those_of_all_distances(metric, dtype, n, d):
+    if (metric == "cosine" and d == 1) or (metric == "mahalanobis" and d >= n):
+        pytest.skip("all at one distance")
+    X, Q = draw(n, d, dtype=dtype), draw(25, d, seed=1, dtype=dtype)
+    for queries in (None, Q):
+        found = neighbors.nearest(X, 5, queries=queries, metric=metric)
+        order, D = by_sorting(distances(X, queries, metric), 5)
+        np.testing.assert_allclose(found.distances, D, rtol=2e-5 if dtype == "float32" else 1e-6, atol=1e-6)
+        assert np.mean(found.indices == order) > 0.999
+        assert found.indices.dtype == np.int32
+        assert found.distances.dtype == np.float32
+
+
+@pytest.mark.parametrize("isa", ["default", "avx2", "avx512"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("d", [1, 2, 17, 33, 70])
+def test_groups_and_stages_leave_the_answer_exact(in_groups, isa, dtype, d, monkeypatch):
+    monkeypatch.setenv("LOWDIM_ISA", isa)
+    X = draw(900, d, dtype=dtype) * np.linspace(2, 0.1, d)
+    X = (X + 5 * draw(900, d, seed=2)[np.arange(900) // 90]).astype(dtype)
+    Q = (draw(41, d, seed=3) * 3).astype(dtype)
+    for queries in (None, Q):
+        parts = partition.of(X, queries, seed=0)
+        assert parts.groups > 10
+        found = neighbors.nearest(X, 20, queries=queries)
+        order, D = by_sorting(distances(X, queries), 20)
+        np.testing.assert_array_equal(found.indices, order)
+        np.testing.assert_allclose(found.distances, D, rtol=1e-6)
+
+
+def test_ties_go_to_the_lower_index(in_groups):
+    X = np.random.default_rng(0).integers(0, 3, (600, 20)).astype(np.float32)
+    D = np.square(X[:, None] - X[None]).sum(axis=2)
+    np.fill_diagonal(D, np.inf)
+    np.testing.assert_array_equal(neighbors.nearest(X, 30).indices, by_sorting(D, 30)[0])
+    np.testing.assert_array_equal(neighbors.nearest(sp.csr_array(X), 30).indices, by_sorting(D, 30)[0])
+
+
+def test_ties_go_to_the_lower_index_in_a_tree():
+    X = np.random.default_rng(0).integers(0, 30, (2500, 2)).astype(float)
+    D = cdist(X, X)
+    np.fill_diagonal(D, np.inf)
+    found = neighbors.nearest(X, 12)
+    assert found.how == "tree"
+    np.testing.assert_array_equal(found.indices, by_sorting(D, 12)[0])
+    queries = X[:40] + 0.5
+    found = neighbors.nearest(X, 12, queries=queries)
+    np.testing.assert_array_equal(found.indices, by_sorting(cdist(queries, X), 12)[0])
+
+
+@pytest.mark.parametrize("n", [300, 2600])
+@pytest.mark.parametrize("d", [2, 20])
+def test_rows_that_are_all_equal_have_the_first_others(n, d):
+    found = neighbors.nearest(np.full((n, d), 3.7), 4)
+    np.testing.assert_array_equal(found.indices[0], [1, 2, 3, 4])
+    np.testing.assert_array_equal(found.indices[2], [0, 1, 3, 4])
+    np.testing.assert_array_equal(found.indices[-1], [0, 1, 2, 3])
+    assert not found.distances.any()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "mahalanobis"])
+def test_duplicates_are_neighbours_and_the_row_itself_is_not(metric):
+    X = np.repeat(draw(100, 6, dtype="float32"), 3, axis=0)
+    found = neighbors.nearest(X, 2, metric=metric)
+    rows = np.arange(300)
+    expected = np.array([[j for j in range(3 * (i // 3), 3 * (i // 3) + 3) if j != i] for i in rows])
+    np.testing.assert_array_equal(found.indices, expected)
+    assert not found.distances.any()
+
+
+def test_a_large_offset_and_far_clusters_do_not_cancel(in_groups):
+    X = draw(800, 12, dtype="float32") * np.float32(1e-3)
+    X[400:] += np.float32(100)  # steps of float32 here are 1e-5
+    X += np.float32(1000)
+    np.testing.assert_array_equal(neighbors.nearest(X, 8).indices, by_sorting(distances(X), 8)[0])
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_tiny_and_huge_numbers_neither_vanish_nor_overflow(in_groups, scale):
+    X = draw(500, 20)
+    found = neighbors.nearest((X * scale).astype(np.float64), 6)
+    np.testing.assert_array_equal(found.indices, neighbors.nearest(X, 6).indices)
+
+
+def test_float64_rows_that_float32_cannot_tell_apart_are_told_apart(in_groups):
+    X = 1 + draw(500, 10) * 1e-9
+    np.testing.assert_array_equal(neighbors.nearest(X, 6).indices, by_sorting(distances(X - 1), 6)[0])
+
+
+def test_threads_and_seeds_change_nothing(in_groups):
+    X = draw(1500, 30, dtype="float32")
+    found = []
+    for n_jobs, seed in ((1, 0), (2, 0), (3, 7)):
+        with jobs.using(n_jobs):
+            found.append(neighbors.nearest(X, 15, seed=seed))
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.indices, found[0].indices)
+        np.testing.assert_array_equal(other.distances, found[0].distances)
+
+
+def test_an_approximate_search_tells_its_recall_and_keeps_its_bits(in_groups, monkeypatch):
+    monkeypatch.setattr(partition, "_PROBES", 2)
+    X = draw(3000, 20, dtype="float32")
+    with jobs.using(1):
+        once = neighbors.nearest(X, 10, how="approximate", seed=3)
+    with jobs.using(2):
+        again = neighbors.nearest(X, 10, how="approximate", seed=3)
+    np.testing.assert_array_equal(once.indices, again.indices)
+    exact = neighbors.nearest(X, 10, how="exact")
+    share = np.mean([len(np.intersect1d(a, b)) / 10 for a, b in zip(once.indices, exact.indices, strict=True)])
+    assert once.how == "approximate"
+    assert exact.recall is None
+    assert 0.05 < share < 0.98
+    assert abs(once.recall - share) < 0.05
+
+
+def test_auto_settles_for_an_approximate_search_when_the_work_is_vast(in_groups, monkeypatch):
+    X = draw(2000, 20, dtype="float32")
+    assert neighbors.nearest(X, 3).how == "exact"
+    monkeypatch.setattr(neighbors, "_EXACT_WORK", 1e6)
+    assert neighbors.nearest(X, 3).how == "approximate"
+
+
+@pytest.mark.parametrize("metric", [*DENSE, "precomputed"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_radius_reaches_all_within_it(metric, grouped, request):
+    if grouped:
+        request.getfixturevalue("in_groups")
+    X, Q = draw(400, 6), draw(30, 6, seed=1)
+    for queries in (None, Q):
+        D = distances(X, queries, "euclidean" if metric == "precomputed" else metric)
+        radius = float(np.quantile(D[np.isfinite(D)], 0.05))
+        if metric == "precomputed":
+            given = np.where(np.isinf(D), 0, D)
+            near = neighbors.within(given, radius, queries=None if queries is None else given, metric=metric)
+        else:
+            near = neighbors.within(X, radius, queries=queries, metric=metric)
+        assert len(near.indptr) == len(D) + 1
+        for i in range(len(D)):
+            row = slice(near.indptr[i], near.indptr[i + 1])
+            count = int((D[i] <= radius * (1 + 1e-12)).sum())
+            order, values = by_sorting(D[i : i + 1], count)
+            np.testing.assert_array_equal(near.indices[row], order[0])
+            np.testing.assert_allclose(near.distances[row], values[0], rtol=1e-5)
+
+
+def test_a_radius_takes_points_at_its_very_end():
+    X = np.arange(5.0)[:, None]
+    near = neighbors.within(X, 1.0)
+    np.testing.assert_array_equal(near.indices, [1, 0, 2, 1, 3, 2, 4, 3])
+    assert len(neighbors.within(X, 0.5).indices) == 0
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+def test_sparse_rows_have_the_neighbours_of_dense_ones(metric):
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 30)) * (rng.random((200, 30)) < 0.2)
+    X[:, 0] += 0.01 + rng.random(200) / 100
+    sparse, dense = neighbors.nearest(sp.csr_array(X), 7, metric=metric), neighbors.nearest(X, 7, metric=metric)
+    np.testing.assert_array_equal(sparse.indices, dense.indices)
+    np.testing.assert_allclose(sparse.distances, dense.distances, rtol=1e-5)
+    again = neighbors.nearest(sp.csr_array(X), 7, queries=sp.csr_array(X[:9]), metric=metric)
+    assert not again.distances[:, 0].any()
+    np.testing.assert_array_equal(again.indices[:, 0], np.arange(9))
+
+
+def test_given_distances_keep_their_precision():
+    D = distances(draw(50, 3))
+    np.fill_diagonal(D, 0)
+    found = neighbors.nearest(D, 4, metric="precomputed")
+    np.fill_diagonal(D, np.inf)
+    order, values = by_sorting(D, 4)
+    np.testing.assert_array_equal(found.indices, order)
+    np.testing.assert_array_equal(found.distances, values)
+
+
+def test_neighbours_equal_scikit_learn_on_real_data():
+    from sklearn.datasets import load_digits
+
+    X = load_digits().data
+    theirs = NearestNeighbors(n_neighbors=10, algorithm="brute").fit(X).kneighbors()[0]
+    np.testing.assert_allclose(neighbors.nearest(X, 10).distances, theirs, rtol=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(2, 80), d=st.integers(1, 40), k=st.integers(1, 79), seed=st.integers(0, 99))
+def test_any_shape_works(n, d, k, seed):
+    k = min(k, n - 1)
+    X = np.random.default_rng(seed).integers(-3, 4, (n, d)).astype(np.float32)
+    D = cdist(X, X, "sqeuclidean")
+    np.fill_diagonal(D, np.inf)
+    np.testing.assert_array_equal(neighbors.nearest(X, k).indices, by_sorting(D, k)[0])
+
+
+def test_rows_without_a_direction_are_refused():
+    X = draw(20, 3)
+    X[7] = 0
+    with pytest.raises(ValueError, match="row 7"):
+        neighbors.nearest(X, 3, metric="cosine")
+
+
+def test_mahalanobis_refuses_what_has_no_covariance():
+    with pytest.raises(ValueError, match="rows that differ"):
+        neighbors.nearest(np.ones((20, 3)), 3, metric="mahalanobis")
+    with pytest.raises(ValueError, match="dense rows"):
+        neighbors.nearest(sp.csr_array(draw(20, 3)), 3, metric="mahalanobis")
+
+
+def test_memory_is_asked_for_first(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 1000)
+    with pytest.raises(MemoryError, match="5 neighbours of 100 rows"):
+        neighbors.nearest(draw(100, 3), 5)

@@ -10,7 +10,7 @@ from lowdim.solve.descent import Falloff
 
 
 @pytest.fixture(scope="module")
-def P():
+def rows():
     found = nearest(np.random.default_rng(0).normal(size=(40, 6)), 15)
     return affinities(found.indices, likelihoods(found.distances, [5.0])[0])
 
@@ -32,24 +32,24 @@ def by_hand(P, Y, falloff):
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 @pytest.mark.parametrize("falloff", FALLOFFS)
-def test_gradient_matches_finite_differences(P, falloff, k):
+def test_gradient_matches_finite_differences(rows, falloff, k):
     Y = np.random.default_rng(1).normal(size=(40, k))
-    loss, G = descent.gradient(P, Y, falloff)
-    np.testing.assert_allclose(loss, by_hand(P, Y, falloff), rtol=1e-6)
+    loss, G = descent.gradient(rows, Y, falloff)
+    np.testing.assert_allclose(loss, by_hand(rows, Y, falloff), rtol=1e-6)
     for i, d in [(0, 0), (7, k - 1), (39, 0)]:
         step = np.zeros_like(Y)
         step[i, d] = 1e-5
-        slope = (by_hand(P, Y + step, falloff) - by_hand(P, Y - step, falloff)) / 2e-5
+        slope = (by_hand(rows, Y + step, falloff) - by_hand(rows, Y - step, falloff)) / 2e-5
         # P sums to 1 to the precision of float32, which the gradient takes for granted
         np.testing.assert_allclose(G[i, d], slope, rtol=1e-5, atol=1e-8)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 @pytest.mark.parametrize("falloff", FALLOFFS)
-def test_divergence_is_that_of_all_pairs(P, falloff, k):
+def test_divergence_is_that_of_all_pairs(rows, falloff, k):
     Y = np.random.default_rng(2).normal(size=(40, k)).astype(np.float32)
-    found = descent.divergence(P, Y, falloff)
-    np.testing.assert_allclose(found.value, by_hand(P, Y.astype(float), falloff), rtol=1e-5)
+    found = descent.divergence(rows, Y, falloff)
+    np.testing.assert_allclose(found.value, by_hand(rows, Y.astype(float), falloff), rtol=1e-5)
     np.testing.assert_allclose(found.points.sum(), found.value)
     assert found.how == "exact: all pairs"
 
@@ -70,4 +70,4 @@ def test_a_certified_divergence_is_within_what_it_tells(k, monkeypatch, rng):
 def test_two_points_and_their_half():
     P = affinities(np.array([[1], [0]], np.int32), np.ones((2, 1), np.float32))
     loss, G = descent.gradient(P, np.array([[0.0], [3.0]]), Falloff("student"))
-    np.testing.assert_allclose([loss, *G.ravel()], 0, atol=1e-12)  # one pair: P and Q are the same
+    np.testing.assert_allclose([loss, *G.ravel()], 0, atol=1e-7)  # one pair: P and Q are the same

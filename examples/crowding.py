@@ -26,7 +26,7 @@ def main(out: str | Path = OUT) -> None:
         show.scatter(model.fit_transform(X), y, legend=False, ax=ax)
         name = {"SNE": "SNE: clusters touch", "TSNE": "t-SNE: clusters part"}[type(model).__name__]
         ax.set_title(f"{name} (KL {model.kl_divergence_:.2f})", fontsize=11, loc="left")
-    figure.savefig(out, dpi=100)
+    figure.savefig(out, dpi=80)
     print(Path(out).resolve())
 
 

@@ -19,7 +19,7 @@ def main(out: str | Path = OUT) -> None:
         Y = TSNE(perplexity=perplexity, random_state=0).fit_transform(X)
         show.scatter(Y, y, legend=False, ax=ax)
         ax.set_title(f"perplexity {perplexity}", fontsize=11, loc="left")
-    figure.savefig(out, dpi=100)
+    figure.savefig(out, dpi=80)
     print(Path(out).resolve())
 
 

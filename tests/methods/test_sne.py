@@ -41,11 +41,11 @@ def by_hand(X, Y, perplexity):
 
 
 def test_maps_are_as_good_as_those_of_scikit_learn(digits, fitted):
-    from sklearn.manifold import TSNE as Peer
+    from sklearn import manifold
 
     X, y = digits
     few = TSNE(random_state=0).fit(X[:300])
-    Y = Peer(perplexity=30, random_state=0, max_iter=750).fit_transform(X[:300])
+    Y = manifold.TSNE(perplexity=30, random_state=0, max_iter=750).fit_transform(X[:300])
     exact = by_hand(X[:300], few.embedding_, 30)
     assert exact < by_hand(X[:300], Y, 30) + 0.02
     assert abs(few.kl_divergence_ - exact) < 0.1  # P of 90 neighbours and of all

@@ -19,7 +19,7 @@ def main(out: str | Path = OUT) -> None:
     show.scatter(PCA(2).fit_transform(X), y, legend=False, ax=axes[0])
     axes[0].set_title("PCA: digits overlap", fontsize=11, loc="left")
     show.scatter(tsne.embedding_, y, ax=axes[1])
-    axes[1].set_title(f"t-SNE: ten clusters (KL {tsne.kl_divergence_:.2f})", fontsize=11, loc="left")
+    axes[1].set_title(f"t-SNE: they part (KL {tsne.kl_divergence_:.2f})", fontsize=11, loc="left")
     figure.savefig(out, dpi=80)
     print(Path(out).resolve())
 

@@ -1,4 +1,4 @@
-"""Exact neighbours of all rows beside faiss: MNIST along 50 principal axes and whole, and data that cannot be pruned."""
+"""Exact neighbours of all rows beside faiss: MNIST along 50 axes and whole, and data that cannot be pruned."""
 
 from functools import partial
 from pathlib import Path

@@ -12,11 +12,13 @@ __version__ = "0.1.0"
 _HOMES = {
     "Autoencoder": "lowdim.methods.autoencoder",
     "CCA": "lowdim.methods.cca",
+    "Isomap": "lowdim.methods.isomap",
     "KLExpansion": "lowdim.methods.kl_expansion",
     "KernelCCA": "lowdim.methods.kernel_cca",
     "KernelLDA": "lowdim.methods.kernel_lda",
     "KernelPCA": "lowdim.methods.kernel_pca",
     "LDA": "lowdim.methods.lda",
+    "LLE": "lowdim.methods.lle",
     "PCA": "lowdim.methods.pca",
     "SNE": "lowdim.methods.sne",
     "SequentialSelector": "lowdim.methods.selection",
@@ -29,10 +31,12 @@ _ROOMS = ("data", "quality", "show")
 __all__ = [
     "CCA",
     "LDA",
+    "LLE",
     "PCA",
     "SNE",
     "TSNE",
     "Autoencoder",
+    "Isomap",
     "KLExpansion",
     "KernelCCA",
     "KernelLDA",
@@ -54,11 +58,13 @@ if TYPE_CHECKING:
     from lowdim.methods.autoencoder import Autoencoder as Autoencoder
     from lowdim.methods.cca import CCA as CCA
     from lowdim.methods.files import load as load
+    from lowdim.methods.isomap import Isomap as Isomap
     from lowdim.methods.kernel_cca import KernelCCA as KernelCCA
     from lowdim.methods.kernel_lda import KernelLDA as KernelLDA
     from lowdim.methods.kernel_pca import KernelPCA as KernelPCA
     from lowdim.methods.kl_expansion import KLExpansion as KLExpansion
     from lowdim.methods.lda import LDA as LDA
+    from lowdim.methods.lle import LLE as LLE
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.selection import SequentialSelector as SequentialSelector
     from lowdim.methods.sne import SNE as SNE

@@ -8,6 +8,38 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32] | NDArray[np.float64] | NDArray[np.floating]
 
+def barycentric(
+    X: Floats,
+    Q: Floats,
+    starts: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    reg: float,
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float64]:
+    """Weights of the rows of X that rebuild each row of Q from its neighbors."""
+
+def gram_weights(G: NDArray[np.float64], reg: float, *, n_threads: int = 1) -> NDArray[np.float64]:
+    """The same weights (rows, k) from Gram matrices (rows, k, k), which are overwritten."""
+
+def chebyshev(
+    starts: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float64],
+    t_starts: NDArray[np.int32],
+    t_columns: NDArray[np.int32],
+    t_values: NDArray[np.float64],
+    V: NDArray[np.float64],
+    low: float,
+    high: float,
+    degree: int,
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> None:
+    """Apply Chebyshev's polynomial of BᵀB, small from low to high, to V (n, 8) in place."""
+
 def csr_product(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],
@@ -18,6 +50,36 @@ def csr_product(
     tick: Callable[[int], Any] | None = None,
 ) -> NDArray[np.float64]:
     """Sparse rows (starts, columns, values) times the block V (cols, width)."""
+
+def geodesics(
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int32],
+    lengths: NDArray[np.float32],
+    source_starts: NDArray[np.int64],
+    source_nodes: NDArray[np.int32],
+    source_lengths: NDArray[np.float32],
+    out: NDArray[np.float32],
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> None:
+    """Fill out (sources, nodes) with the lengths of the shortest paths from sources to nodes."""
+
+def supported(
+    starts: NDArray[np.int64], ends: NDArray[np.int32], lengths: NDArray[np.float32], *, n_threads: int = 1
+) -> NDArray[np.bool_]:
+    """Whether the two ends of each edge have a neighbour in common."""
+
+def distance_sums(
+    D: NDArray[np.float32],
+    places: NDArray[np.int32],
+    Y: NDArray[np.float32],
+    *,
+    squared: bool = False,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float64]:
+    """Sums over each row of D of its distances and of those in the first 1 to k rows of Y (k, n)."""
 
 def scatter(
     X: NDArray[np.uint8] | NDArray[np.float32] | NDArray[np.float64],

@@ -28,6 +28,8 @@ METHODS = [
     for method in registry.METHODS
 ]
 QUICK = {"max_epochs": 20}  # what takes long by default, where a method has it
+# Iris falls into two parts, of which methods on a graph of neighbours tell.
+pytestmark = pytest.mark.filterwarnings("ignore:.* the graph of neighbours must be")
 every_method = pytest.mark.parametrize("cls", METHODS)
 
 

@@ -138,7 +138,7 @@ def test_a_line_does_not_stay_on_a_line():
         ({"repulsion": "fft"}, "repulsion must be"),
         ({"learning_rate": 0}, "learning_rate"),
         ({"exaggeration": 0.5}, "exaggeration"),
-        ({"metric": "precomputed"}, "symmetric distances"),
+        ({"metric": "precomputed"}, "square matrix"),
         ({"callback": 3}, "callback"),
     ],
 )

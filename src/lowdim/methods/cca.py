@@ -14,7 +14,7 @@ from lowdim.data import gate, options
 from lowdim.methods.base import applying, fitting
 from lowdim.methods.linear import LinearReducer
 from lowdim.relate.moments import cross_scatter, moments
-from lowdim.solve.discriminant import whiten
+from lowdim.solve.discriminant import Whitening, whiten
 from lowdim.solve.overlap import warn_of_overlap
 from lowdim.solve.signs import signs
 from lowdim.work import memory
@@ -112,10 +112,10 @@ class CCA(LinearReducer):
         gate.demand_finite(self, X, M.mean)
         P, Q = (self._whitening(S.scatter / n, A.dtype) for S, A in ((M, X), (N, Y)))
         if self.ridge == 0:
-            warn_of_overlap("CCA", n, P.shape[1], Q.shape[1])
-        U, rho, Vt = sl.svd(P.T @ (cross_scatter(X, Y, M.mean, N.mean) / n) @ Q, full_matrices=False)
-        k = self._count(len(rho))
-        W, V = (P @ U[:, :k]).T, (Q @ Vt[:k].T).T
+            warn_of_overlap("CCA", n, P.rank, Q.rank)
+        U, rho, Vt = sl.svd(P.P.T @ (cross_scatter(X, Y, M.mean, N.mean) / n) @ Q.P, full_matrices=False)
+        k = self._count(min(P.rank, Q.rank))
+        W, V = (P.P @ U[:, :k]).T, (Q.P @ Vt[:k].T).T
         sign = signs(W)[:, None]
         dtype, other = float_dtype(X.dtype), float_dtype(Y.dtype)
         self.components_, self.y_components_ = (W * sign).astype(dtype), (V * sign).astype(other)
@@ -124,10 +124,10 @@ class CCA(LinearReducer):
         self.n_components_ = k
         return self
 
-    def _whitening(self, S: NDArray, dtype: np.dtype) -> NDArray:
-        """``P`` with ``Pᵀ (S + κI) P = I``, inside the range where that is singular."""
+    def _whitening(self, S: NDArray, dtype: np.dtype) -> Whitening:
+        """Whitening of ``S + κI``, inside the range where that is singular."""
         S[np.diag_indices_from(S)] += self.ridge
-        return whiten(S, 30 * float(np.finfo(float_dtype(dtype)).eps)).P
+        return whiten(S, 30 * float(np.finfo(float_dtype(dtype)).eps))
 
     def _count(self, rank: int) -> int:
         if rank < (self.n_components or 1):

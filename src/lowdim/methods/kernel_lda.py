@@ -141,11 +141,11 @@ class KernelLDA(KernelReducer):
         M = class_moments(U * size, found.codes, np.full(limit + 1, 1.0 / n))  # T = U Λ^½
         S = M.within()
         S[np.diag_indices_from(S)] += self.ridge
-        P = whiten(S, 1e-8, how="range" if self.ridge == 0 else "auto", scaled=False).P
-        k = self.n_components or min(limit, P.shape[1])
-        if P.shape[1] < k or k < 1:
+        P, _, rank = whiten(S, 1e-8, how="range" if self.ridge == 0 else "auto", scaled=False)
+        k = self.n_components or min(limit, rank)
+        if rank < k or k < 1:
             raise ValueError(
-                f"KernelLDA: n_components must be at most the rank {P.shape[1]} of the rows under the kernel; got "
+                f"KernelLDA: n_components must be at most the rank {rank} of the rows under the kernel; got "
                 f"{self.n_components}. Lower it, or pass another gamma."
             )
         values, W = discriminants(P, M.between(), k)

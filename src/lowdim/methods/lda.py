@@ -155,8 +155,8 @@ class LDA(LinearReducer):
             ridge = (1.0 - most) * np.trace(S) / X.shape[1]
         S *= most
         S[np.diag_indices_from(S)] += ridge  # S_w = Σ_c π_c (1 − γ_c) S_c + diag(ridge)
-        P, self.solver_ = self._whitening(S, T.dtype, wide)
-        k = self._count(limit, P.shape[1])
+        P, self.solver_, rank = self._whitening(S, T.dtype, wide)
+        k = self._count(limit, rank)
         B = np.sqrt(pi)[:, None] * (M.means - pi @ M.means)  # S_b = BᵀB
         if self.orthogonal:
             values, W = orthogonal_discriminants(P, B, k, np.eye(len(P)) if V is None else V @ V.T)
@@ -204,17 +204,17 @@ class LDA(LinearReducer):
         U, size = pairs.vectors[:, inside], np.sqrt(pairs.values[inside])
         return U * size, Z.pull(U / size) / scale, ridge
 
-    def _whitening(self, S: NDArray, dtype: np.dtype, wide: bool) -> tuple[NDArray, str]:
+    def _whitening(self, S: NDArray, dtype: np.dtype, wide: bool) -> tuple[NDArray, str, int]:
         how = "range" if wide else self.solver
         floor = 30 * np.finfo(float_dtype(dtype)).eps
         try:
-            P, how = whiten(S, max(self.tol**2, floor), how=how, scaled=not wide)
+            P, how, rank = whiten(S, max(self.tol**2, floor), how=how, scaled=not wide)
         except np.linalg.LinAlgError:
             raise ValueError(
                 "LDA: solver='cholesky' needs a regular covariance within classes; got one that is singular (constant, "
                 "dependent or too many features). Use solver='auto' or shrinkage='auto'."
             ) from None
-        return P, "gram" if wide else how
+        return P, "gram" if wide else how, rank
 
     def _room(self, n_classes: int, d: int) -> int:
         limit = min(n_classes - 1, d)

@@ -11,11 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import gate, options
+from lowdim.data.distances import demand_distances
 from lowdim.methods import layout
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.relate.affinities import Affinities, affinities, likelihoods, neighbors_for
-from lowdim.relate.duplicates import first_equal, match
 from lowdim.relate.neighbors import METRICS, nearest
+from lowdim.relate.twins import find_twins
 from lowdim.solve import descent
 from lowdim.solve.descent import Descended, Falloff
 from lowdim.work import memory
@@ -147,7 +148,7 @@ class NeighborEmbedding(Reducer):
             self.neighbors_, self.neighbors_recall_ = near.how, near.recall
             del near, p
         with self._timed("start"):
-            first = np.arange(X.shape[0]) if self.metric == "precomputed" else first_equal(X)
+            first = np.arange(X.shape[0]) if self.metric == "precomputed" else find_twins(X, X)
             Y = (before if before is not None else self._layout(X, P, seed))[first]
         with self._timed("descent"):
             found = self._descend(P, Y, falloff, how, again=before is not None, dtype=dtype)
@@ -204,7 +205,7 @@ class NeighborEmbedding(Reducer):
         else:
             if sp.issparse(X) != sp.issparse(self._X):
                 X = _as_searched(X.toarray() if sp.issparse(X) else sp.csr_array(X))
-            known = match(self._X, X)
+            known = find_twins(self._X, X)
         Y = self.embedding_[known]  # those not known are placed below
         new = np.flatnonzero(known < 0)
         if len(new):
@@ -230,7 +231,7 @@ class NeighborEmbedding(Reducer):
                 "Use repulsion='auto'."
             )
         if self.metric == "precomputed":
-            _demand_distances(X, name)
+            demand_distances(X, name)
             if isinstance(self.init, str) and self.init == "pca":
                 raise ValueError(
                     f"{name}: init='pca' needs rows of features; got metric='precomputed'. Pass init='spectral'."
@@ -334,11 +335,3 @@ def _as_searched(X: Any) -> Any:
 
 def _own(X: Any) -> Any:
     return X.copy()  # what happens to X later must not change the model
-
-
-def _demand_distances(X: NDArray, name: str) -> None:
-    if X.shape[0] != X.shape[1] or (X < 0).any() or not np.allclose(X, X.T):
-        raise ValueError(
-            f"{name}: metric='precomputed' needs symmetric distances of 0 or more, of shape (n_samples, n_samples); "
-            f"got shape {X.shape}{'' if X.shape[0] != X.shape[1] else ' with other values'}. Pass pairwise distances."
-        )

@@ -18,10 +18,14 @@ Doubles = NDArray[np.float64]
 
 
 class Whitening(NamedTuple):
-    """Matrix ``P`` (d, r) with ``Pᵀ S P = I`` whose columns span the range of ``S``, and how it was found."""
+    """Matrix ``P`` (d, q) with ``P Pᵀ`` the pseudo-inverse of ``S``, how it was found, and the rank of ``S``.
+
+    So its columns span the range of ``S``, and ``w = P z`` with ``z`` in the span of its rows has ``wᵀ S w = zᵀ z``.
+    """
 
     P: Doubles
     how: str
+    rank: int
 
 
 def whiten(S: Doubles, tol: float, *, how: str = "auto", scaled: bool = True) -> Whitening:
@@ -33,7 +37,8 @@ def whiten(S: Doubles, tol: float, *, how: str = "auto", scaled: bool = True) ->
     would be left out.
 
     >>> whiten(np.diag([4.0, 0.0]), 1e-8)
-    Whitening(P=array([[0.5], [0. ]]), how='range')
+    Whitening(P=array([[0.5],
+           [0. ]]), how='range', rank=1)
     """
     size = np.sqrt(np.maximum(np.diag(S), 0.0))
     kept = np.flatnonzero(size > 0)
@@ -49,14 +54,50 @@ def whiten(S: Doubles, tol: float, *, how: str = "auto", scaled: bool = True) ->
         regular = len(kept) == d and not failed and sl.lapack.dpocon(factor, norm, uplo="L")[0] > tol
         if regular:
             inverse, _ = sl.lapack.dtrtri(factor, lower=1)
-            return Whitening(inverse.T / size[:, None], "cholesky")
+            return Whitening(inverse.T / size[:, None], "cholesky", d)
         if how == "cholesky":
             raise np.linalg.LinAlgError("the matrix is singular up to the tolerance")
+    clear = _by_pivots(R, tol) if len(kept) else None
+    if clear is not None:
+        P = np.zeros((d, len(kept)))
+        P[kept] = clear[0] / size[:, None]
+        return Whitening(P, "range", clear[1])
     pairs = eigh_top(R, len(R))
     inside = pairs.values > tol * max(pairs.values[0], 0.0) if len(kept) else np.zeros(0, bool)
     P = np.zeros((d, int(inside.sum())))
     P[kept] = pairs.vectors[:, inside] / np.sqrt(pairs.values[inside]) / size[:, None]
-    return Whitening(P, "range")
+    return Whitening(P, "range", P.shape[1])
+
+
+def _by_pivots(R: Doubles, tol: float) -> tuple[Doubles, int] | None:
+    """Whitening of ``R`` and its rank where that is clear: no eigenvalue near ``tol`` times the largest.
+
+    A Cholesky factor with pivots, ``R = L Lᵀ + E``, stops where ``E`` is next to nothing and gives an orthonormal basis
+    ``N`` of the null space. Then ``R + λ N Nᵀ`` is regular with the eigenvalues of ``R`` but for those, its condition
+    tells whether they are all above the tolerance, and ``P = (I − N Nᵀ) C⁻ᵀ`` with its factor ``C``. Several times
+    faster than all eigenvectors.
+    """
+    d = len(R)
+    v = np.ones(d)
+    for _ in range(4):
+        v = R @ (v / np.linalg.norm(v))
+    most = float(v @ (R @ v) / (v @ v))  # at most the largest eigenvalue
+    with jobs.alone(), stage("Cholesky factor"):
+        factor, order, rank, _ = sl.lapack.dpstrf(R, tol=1e-2 * tol * most, lower=1)
+        first, rest = order[:rank] - 1, order[rank:] - 1
+        below = np.asfortranarray(factor[rank:, :rank])
+        if rank == 0 or (np.diag(R)[rest] - np.einsum("ij,ij->i", below, below)).sum() > 1e-1 * tol * most:
+            return None
+        N = np.zeros((d, d - rank))
+        N[first] = -sl.solve_triangular(factor[:rank, :rank], below.T, lower=True, trans="T", check_finite=False)
+        N[rest] = np.eye(d - rank)
+        N = sl.qr(N, mode="economic", check_finite=False)[0]
+        M = R + most * (N @ N.T)
+        C, failed = sl.lapack.dpotrf(M, lower=1, clean=1)
+        if failed or sl.lapack.dpocon(C, np.abs(M).sum(axis=0).max(), uplo="L")[0] <= tol:
+            return None
+        P = sl.lapack.dtrtri(C, lower=1)[0].T
+        return P - N @ (N.T @ P), int(rank)
 
 
 def discriminants(P: Doubles, B: Doubles, k: int) -> tuple[Doubles, Doubles]:

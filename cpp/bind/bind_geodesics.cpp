@@ -1,0 +1,104 @@
+// _native.geodesics, _native.supported and _native.distance_sums.
+#include "bind.hpp"
+
+#include <lowdim/geodesics.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace lowdim::bind {
+
+namespace {
+
+template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T> using Output = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
+
+template <class A> std::int64_t size(const A& array, int axis = 0) {
+    return static_cast<std::int64_t>(array.shape(axis));
+}
+
+void demand_threads(int n_threads) {
+    if (n_threads < 1)
+        refuse("n_threads must be 1 or more; got " + std::to_string(n_threads) + ". Pass 1 at least.");
+}
+
+Graph graph_of(const Vector<std::int64_t>& starts, const Vector<std::int32_t>& ends,
+               const Vector<float>& lengths) {
+    if (size(starts) == 0 || size(ends) != size(lengths))
+        refuse(
+            "graph: one start more than nodes, and as many ends as lengths are needed. Rebuild the graph.");
+    const Graph graph{starts.data(), ends.data(), lengths.data(), size(starts) - 1};
+    check(graph, size(ends));
+    return graph;
+}
+
+void call_geodesics(const Vector<std::int64_t>& starts, const Vector<std::int32_t>& ends,
+                    const Vector<float>& lengths, const Vector<std::int64_t>& source_starts,
+                    const Vector<std::int32_t>& source_nodes, const Vector<float>& source_lengths,
+                    const Output<float>& out, int n_threads, nb::handle tick) {
+    const Graph graph = graph_of(starts, ends, lengths);
+    if (size(source_starts) == 0 || size(source_nodes) != size(source_lengths))
+        refuse("sources: one start more than sources, and as many nodes as lengths are needed. Match them.");
+    const Sources sources{source_starts.data(), source_nodes.data(), source_lengths.data(),
+                          size(source_starts) - 1};
+    check(sources, size(source_nodes), graph.nodes);
+    if (size(out) != sources.count || size(out, 1) != graph.nodes)
+        refuse("geodesics: out must be " + std::to_string(sources.count) + " × " +
+               std::to_string(graph.nodes) + " (sources and nodes); got " + std::to_string(size(out)) +
+               " × " + std::to_string(size(out, 1)) + ". Pass an array that fits.");
+    demand_threads(n_threads);
+    watched(tick, [&](Watch& watch) { geodesics(graph, sources, out.data(), n_threads, watch); });
+}
+
+nb::object call_supported(const Vector<std::int64_t>& starts, const Vector<std::int32_t>& ends,
+                          const Vector<float>& lengths, int n_threads) {
+    const Graph graph = graph_of(starts, ends, lengths);
+    demand_threads(n_threads);
+    nb::object array = nb::module_::import_("numpy").attr("zeros")(size(ends), "bool");
+    auto out = nb::cast<nb::ndarray<bool, nb::ndim<1>, nb::c_contig>>(array);
+    auto* first = reinterpret_cast<std::uint8_t*>(out.data());
+    watched(nb::none(), [&](Watch& watch) { supported(graph, first, n_threads, watch); });
+    return array;
+}
+
+nb::object call_sums(const Matrix<float>& D, const Vector<std::int32_t>& places, const Matrix<float>& Y,
+                     bool squared, int n_threads, nb::handle tick) {
+    const std::int64_t rows = size(D), n = size(D, 1), k = size(Y);
+    if (size(places) != rows || size(Y, 1) != n)
+        refuse("distance_sums: one place a row of D (" + std::to_string(rows) +
+               ") and one column of Y a column of D (" + std::to_string(n) + ") are needed; got " +
+               std::to_string(size(places)) + " and " + std::to_string(size(Y, 1)) + ". Match them.");
+    for (std::int64_t i = 0; i < rows; ++i)
+        if (places(i) < 0 || places(i) >= n)
+            refuse("distance_sums: places must be from 0 to " + std::to_string(n - 1) + "; got " +
+                   std::to_string(places(i)) + ". Match them.");
+    demand_threads(n_threads);
+    nb::object array = nb::module_::import_("numpy").attr("empty")(nb::make_tuple(rows, 2 + 3 * k));
+    auto out = nb::cast<Output<double>>(array);
+    watched(tick, [&](Watch& watch) {
+        distance_sums(D.data(), places.data(), rows, Y.data(), n, k, squared, out.data(), n_threads, watch);
+    });
+    return array;
+}
+
+} // namespace
+
+void bind_geodesics(nb::module_& m) {
+    m.def("geodesics", &call_geodesics, nb::arg("starts").noconvert(), nb::arg("ends").noconvert(),
+          nb::arg("lengths").noconvert(), nb::arg("source_starts").noconvert(),
+          nb::arg("source_nodes").noconvert(), nb::arg("source_lengths").noconvert(),
+          nb::arg("out").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          "Fill out (sources, nodes) with the lengths of the shortest paths from sources to nodes.");
+    m.def("supported", &call_supported, nb::arg("starts").noconvert(), nb::arg("ends").noconvert(),
+          nb::arg("lengths").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1,
+          "Whether the two ends of each edge have a neighbour in common.");
+    m.def("distance_sums", &call_sums, nb::arg("D").noconvert(), nb::arg("places").noconvert(),
+          nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("squared") = false, nb::arg("n_threads") = 1,
+          nb::arg("tick") = nb::none(),
+          "Sums over each row of D of its distances and of those in the first 1 to k rows of Y (k, n).");
+}
+
+} // namespace lowdim::bind

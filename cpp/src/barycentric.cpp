@@ -1,0 +1,173 @@
+// Every row is solved by itself, so that the bits do not depend on the number of threads.
+#include <lowdim/barycentric.hpp>
+#include <lowdim/isa.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <omp.h>
+
+namespace lowdim {
+namespace {
+
+// Cholesky factor of the lower half of A (k × k), in place; false if A is not positive definite.
+bool factor(double* A, std::int64_t k) {
+    for (std::int64_t j = 0; j < k; ++j) {
+        double pivot = A[j * k + j];
+        const double whole = pivot;
+        for (std::int64_t p = 0; p < j; ++p)
+            pivot -= A[j * k + p] * A[j * k + p];
+        if (!(pivot > whole * std::numeric_limits<double>::epsilon()))
+            return false;
+        const double root = std::sqrt(pivot);
+        A[j * k + j] = root;
+        for (std::int64_t i = j + 1; i < k; ++i) {
+            double sum = A[i * k + j];
+            for (std::int64_t p = 0; p < j; ++p)
+                sum -= A[i * k + p] * A[j * k + p];
+            A[i * k + j] = sum / root;
+        }
+    }
+    return true;
+}
+
+// Inner products of the rows of Z (k × d), one half; sums run in eight lanes, in a fixed order.
+[[gnu::always_inline]] inline void inner_products(const double* Z, std::int64_t k, std::int64_t d,
+                                                  double* G) {
+    constexpr int lanes = 8;
+    for (std::int64_t i = 0; i < k; ++i)
+        for (std::int64_t j = 0; j <= i; ++j) {
+            const double *a = Z + i * d, *b = Z + j * d;
+            double sum[lanes] = {};
+            std::int64_t c = 0;
+            for (; c + lanes <= d; c += lanes)
+                for (int l = 0; l < lanes; ++l)
+                    sum[l] += a[c + l] * b[c + l];
+            for (; c < d; ++c)
+                sum[0] += a[c] * b[c];
+            double total = 0;
+            for (int l = 0; l < lanes; ++l)
+                total += sum[l];
+            G[i * k + j] = G[j * k + i] = total;
+        }
+}
+
+using Inner = void (*)(const double*, std::int64_t, std::int64_t, double*);
+
+void inner_generic(const double* Z, std::int64_t k, std::int64_t d, double* G) { inner_products(Z, k, d, G); }
+
+#if LOWDIM_X86
+[[gnu::target("avx2,fma")]] void inner_avx2(const double* Z, std::int64_t k, std::int64_t d, double* G) {
+    inner_products(Z, k, d, G);
+}
+
+[[gnu::target("avx512f,avx512vl,avx512dq,avx2,fma")]] void inner_avx512(const double* Z, std::int64_t k,
+                                                                        std::int64_t d, double* G) {
+    inner_products(Z, k, d, G);
+}
+#endif
+
+Inner best() {
+#if LOWDIM_X86
+    const Isa have = isa();
+    if (have >= Isa::avx512)
+        return inner_avx512;
+    if (have >= Isa::avx2)
+        return inner_avx2;
+#endif
+    return inner_generic;
+}
+
+} // namespace
+
+void solve_weights(double* G, std::int64_t k, double reg, double* w) {
+    double trace = 0;
+    for (std::int64_t j = 0; j < k; ++j)
+        trace += G[j * k + j];
+    if (!(trace > 0)) {
+        std::fill_n(w, k, 1.0 / static_cast<double>(k));
+        return;
+    }
+    // The lower half becomes the factor, the upper keeps G; without a ridge a singular G needs a small one.
+    std::vector<double> diagonal(k);
+    for (std::int64_t j = 0; j < k; ++j)
+        diagonal[j] = G[j * k + j];
+    for (double ridge = reg * trace;; ridge = std::max(10 * ridge, 1e-14 * trace)) {
+        for (std::int64_t i = 0; i < k; ++i) {
+            for (std::int64_t j = 0; j < i; ++j)
+                G[i * k + j] = G[j * k + i];
+            G[i * k + i] = diagonal[i] + ridge;
+        }
+        if (factor(G, k))
+            break;
+    }
+    for (std::int64_t i = 0; i < k; ++i) { // L v = 1
+        double sum = 1;
+        for (std::int64_t p = 0; p < i; ++p)
+            sum -= G[i * k + p] * w[p];
+        w[i] = sum / G[i * k + i];
+    }
+    for (std::int64_t i = k - 1; i >= 0; --i) { // Lᵀ w = v
+        for (std::int64_t p = i + 1; p < k; ++p)
+            w[i] -= G[p * k + i] * w[p];
+        w[i] /= G[i * k + i];
+    }
+    double total = 0;
+    for (std::int64_t i = 0; i < k; ++i)
+        total += w[i];
+    for (std::int64_t i = 0; i < k; ++i)
+        w[i] /= total;
+}
+
+template <class T>
+void barycentric(const T* X, const T* Q, std::int64_t d, const std::int64_t* starts,
+                 const std::int32_t* neighbors, std::int64_t rows, double reg, double* out, int n_threads,
+                 Watch& watch) {
+    std::int64_t most = 0;
+    for (std::int64_t i = 0; i < rows; ++i)
+        most = std::max(most, starts[i + 1] - starts[i]);
+    const Inner inner = best();
+#pragma omp parallel num_threads(n_threads)
+    {
+        std::vector<double> Z(most * d), G(most * most);
+#pragma omp for schedule(dynamic, 64)
+        for (std::int64_t i = 0; i < rows; ++i) {
+            if (omp_get_thread_num() == 0)
+                watch.poll();
+            if (watch.stopped())
+                continue;
+            const std::int64_t k = starts[i + 1] - starts[i];
+            const T* at = Q + i * d;
+            for (std::int64_t j = 0; j < k; ++j) {
+                const T* x = X + std::int64_t{neighbors[starts[i] + j]} * d;
+                for (std::int64_t c = 0; c < d; ++c)
+                    Z[j * d + c] = static_cast<double>(x[c]) - static_cast<double>(at[c]);
+            }
+            inner(Z.data(), k, d, G.data());
+            solve_weights(G.data(), k, reg, out + starts[i]);
+            watch.advance(1);
+        }
+    }
+}
+
+void gram_weights(double* G, std::int64_t rows, std::int64_t k, double reg, double* out, int n_threads,
+                  Watch& watch) {
+#pragma omp parallel for schedule(dynamic, 64) num_threads(n_threads)
+    for (std::int64_t i = 0; i < rows; ++i) {
+        if (omp_get_thread_num() == 0)
+            watch.poll();
+        if (watch.stopped())
+            continue;
+        solve_weights(G + i * k * k, k, reg, out + i * k);
+        watch.advance(1);
+    }
+}
+
+template void barycentric(const float*, const float*, std::int64_t, const std::int64_t*, const std::int32_t*,
+                          std::int64_t, double, double*, int, Watch&);
+template void barycentric(const double*, const double*, std::int64_t, const std::int64_t*,
+                          const std::int32_t*, std::int64_t, double, double*, int, Watch&);
+
+} // namespace lowdim

@@ -1,0 +1,290 @@
+// Shortest paths from many sources at once. Sources that lie together form a batch, one vector lane each. One
+// of Dijkstra's searches, from the middle of the batch, gives an order of visits and a bound from above for
+// every lane; then nodes pull from their neighbours, in that order, until nothing changes.
+//
+// Why the bits depend on neither batches nor threads: a + b, rounded, rises with a. So the state in which no
+// node can be lowered is the same from whatever bounds one starts, as long as none is below the answer, which
+// is the least over all paths of the sum rounded step by step.
+#include <lowdim/geodesics.hpp>
+#include <lowdim/isa.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <omp.h>
+
+#if defined(__clang__)
+#define LOWDIM_UNROLL _Pragma("unroll")
+#else
+#define LOWDIM_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+namespace lowdim {
+namespace {
+
+constexpr int lanes = 64;
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+namespace generic {
+#define LOWDIM_TARGET
+#define LOWDIM_BYTES 16
+#include "geodesics.inl"
+} // namespace generic
+
+#if LOWDIM_X86
+namespace avx2 {
+#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
+#define LOWDIM_BYTES 32
+#include "geodesics.inl"
+} // namespace avx2
+
+namespace avx512 {
+#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+#define LOWDIM_BYTES 64
+#include "geodesics.inl"
+} // namespace avx512
+#endif
+
+auto settle_kernel([[maybe_unused]] Isa isa) {
+#if LOWDIM_X86
+    if (isa >= Isa::avx512)
+        return avx512::settle;
+    if (isa >= Isa::avx2)
+        return avx2::settle;
+#endif
+    return generic::settle;
+}
+
+// Sources in the order of their batches, and where each batch begins.
+struct Plan {
+    std::vector<std::int64_t> sources, begins;
+};
+
+// Batches of sources that lie together: each is what a walk outwards from one source's node meets first.
+Plan gather(const Graph& graph, const Sources& sources) {
+    Plan plan;
+    plan.sources.reserve(sources.count);
+    std::vector<std::int64_t> first(graph.nodes, -1), next(sources.count, -1); // sources waiting at a node
+    for (std::int64_t s = sources.count - 1; s >= 0; --s) {
+        const std::int32_t node = sources.nodes[sources.starts[s]];
+        next[s] = first[node];
+        first[node] = s;
+    }
+    std::vector<std::int64_t> seen(graph.nodes, -1);
+    std::vector<std::int32_t> queue(graph.nodes);
+    std::int64_t start = 0, scanned = 0;
+    while (static_cast<std::int64_t>(plan.sources.size()) < sources.count) {
+        if (start < 0 || first[start] < 0) {
+            while (first[scanned] < 0)
+                ++scanned;
+            start = scanned;
+        }
+        const auto batch = static_cast<std::int64_t>(plan.begins.size());
+        plan.begins.push_back(static_cast<std::int64_t>(plan.sources.size()));
+        std::int64_t head = 0, tail = 0;
+        int taken = 0;
+        queue[tail++] = static_cast<std::int32_t>(start);
+        seen[start] = batch;
+        start = -1;
+        for (; head < tail && start < 0; ++head) {
+            const std::int32_t node = queue[head];
+            for (; first[node] >= 0 && taken < lanes; ++taken) {
+                plan.sources.push_back(first[node]);
+                first[node] = next[first[node]];
+            }
+            if (first[node] >= 0)
+                start = node; // the next batch begins where this one is full
+            for (std::int64_t e = graph.starts[node]; e < graph.starts[node + 1]; ++e)
+                if (seen[graph.ends[e]] != batch) {
+                    seen[graph.ends[e]] = batch;
+                    queue[tail++] = graph.ends[e];
+                }
+        }
+    }
+    plan.begins.push_back(sources.count);
+    return plan;
+}
+
+struct Waiting {
+    float distance;
+    std::int32_t node;
+    bool operator<(const Waiting& other) const { return distance > other.distance; } // the nearest on top
+};
+
+// What a thread keeps from batch to batch.
+class Search {
+public:
+    explicit Search(std::int64_t nodes)
+        : order(nodes), dirty(nodes), alone_(nodes), hops_(nodes),
+          lanes_(static_cast<float*>(::operator new(static_cast<std::size_t>(nodes) * lanes * sizeof(float),
+                                                    std::align_val_t{64}))) {}
+    ~Search() { ::operator delete(lanes_, std::align_val_t{64}); }
+    Search(const Search&) = delete;
+    Search& operator=(const Search&) = delete;
+
+    [[nodiscard]] float* distances() { return lanes_; }
+
+    // The order of visits and a bound from above for each lane; lanes beyond `count` repeat the last source.
+    void begin(const Graph& graph, const Sources& sources, const std::int64_t* batch, int count) {
+        explore(graph, sources.nodes[sources.starts[batch[0]]]);
+        // A bound is a sum of two searches, and must not be below the same path summed step by step.
+        const float room =
+            1.0f + 8.0f * static_cast<float>(depth_ + 2) * std::numeric_limits<float>::epsilon();
+        float away[lanes];
+        for (int l = 0; l < lanes; ++l) {
+            const std::int64_t s = batch[std::min(l, count - 1)];
+            away[l] = infinity;
+            for (std::int64_t j = sources.starts[s]; j < sources.starts[s + 1]; ++j)
+                away[l] = std::min(away[l], sources.lengths[j] + alone_[sources.nodes[j]]);
+        }
+        for (std::int64_t node = 0; node < graph.nodes; ++node)
+            for (int l = 0; l < lanes; ++l)
+                lanes_[node * lanes + l] = (alone_[node] + away[l]) * room;
+        for (int l = 0; l < lanes; ++l) {
+            const std::int64_t s = batch[std::min(l, count - 1)];
+            for (std::int64_t j = sources.starts[s]; j < sources.starts[s + 1]; ++j) {
+                float& at = lanes_[std::int64_t{sources.nodes[j]} * lanes + l];
+                at = std::min(at, sources.lengths[j]);
+            }
+        }
+        std::fill(dirty.begin(), dirty.end(), std::uint8_t{1});
+    }
+
+    std::vector<std::int32_t> order;
+    std::vector<std::uint8_t> dirty;
+
+private:
+    // Dijkstra's search from one node; nodes that it does not reach come last in the order.
+    void explore(const Graph& graph, std::int32_t start) {
+        std::fill(alone_.begin(), alone_.end(), infinity);
+        alone_[start] = 0;
+        hops_[start] = 0;
+        depth_ = 0;
+        heap_.assign(1, {0.0f, start});
+        std::size_t found = 0;
+        while (!heap_.empty()) {
+            std::pop_heap(heap_.begin(), heap_.end());
+            const Waiting nearest = heap_.back();
+            heap_.pop_back();
+            if (nearest.distance > alone_[nearest.node]) // it was reached by a shorter way since
+                continue;
+            order[found++] = nearest.node;
+            const std::int32_t hop = hops_[nearest.node] + 1;
+            depth_ = std::max(depth_, std::int64_t{hop});
+            for (std::int64_t e = graph.starts[nearest.node]; e < graph.starts[nearest.node + 1]; ++e) {
+                const float there = nearest.distance + graph.lengths[e];
+                const std::int32_t end = graph.ends[e];
+                if (there < alone_[end]) {
+                    alone_[end] = there;
+                    hops_[end] = hop;
+                    heap_.push_back({there, end});
+                    std::push_heap(heap_.begin(), heap_.end());
+                }
+            }
+        }
+        for (std::size_t node = 0; found < order.size(); ++node)
+            if (alone_[node] == infinity)
+                order[found++] = static_cast<std::int32_t>(node);
+    }
+
+    std::vector<float> alone_;
+    std::vector<std::int32_t> hops_;
+    std::int64_t depth_ = 0;
+    std::vector<Waiting> heap_;
+    float* lanes_;
+};
+
+// Lanes become rows, a few nodes at a time, so that both sides stay in the cache.
+void write(const float* distances, std::int64_t nodes, const std::int64_t* batch, int count, float* out) {
+    constexpr std::int64_t some = 64;
+    for (std::int64_t start = 0; start < nodes; start += some)
+        for (int l = 0; l < count; ++l) {
+            float* row = out + batch[l] * nodes;
+            for (std::int64_t node = start; node < std::min(nodes, start + some); ++node)
+                row[node] = distances[node * lanes + l];
+        }
+}
+
+[[noreturn]] void refuse(const std::string& message) { throw std::invalid_argument(message); }
+
+void check_rows(const char* name, const std::int64_t* starts, std::int64_t rows, const std::int32_t* nodes,
+                const float* lengths, std::int64_t stored, std::int64_t limit) {
+    bool rising = starts[0] == 0 && starts[rows] == stored;
+    for (std::int64_t i = 0; i < rows; ++i)
+        rising &= starts[i] <= starts[i + 1];
+    if (!rising)
+        refuse(std::string(name) + ": starts must rise from 0 to " + std::to_string(stored) +
+               "; they do not. Rebuild the graph.");
+    for (std::int64_t e = 0; e < stored; ++e) {
+        if (nodes[e] < 0 || nodes[e] >= limit)
+            refuse(std::string(name) + ": nodes must be from 0 to " + std::to_string(limit - 1) + "; got " +
+                   std::to_string(nodes[e]) + ". Rebuild the graph.");
+        if (!(lengths[e] >= 0) || lengths[e] == infinity)
+            refuse(std::string(name) + ": lengths must be finite and 0 or more; got " +
+                   std::to_string(lengths[e]) + ". Scale the data.");
+    }
+}
+
+} // namespace
+
+void check(const Graph& graph, std::int64_t stored) {
+    check_rows("graph", graph.starts, graph.nodes, graph.ends, graph.lengths, stored, graph.nodes);
+}
+
+void check(const Sources& sources, std::int64_t stored, std::int64_t nodes) {
+    check_rows("sources", sources.starts, sources.count, sources.nodes, sources.lengths, stored, nodes);
+    for (std::int64_t s = 0; s < sources.count; ++s)
+        if (sources.starts[s] == sources.starts[s + 1])
+            refuse("sources: each must be joined to a node at least; source " + std::to_string(s) +
+                   " is joined to none. Leave it out.");
+}
+
+void geodesics(const Graph& graph, const Sources& sources, float* out, int n_threads, Watch& watch) {
+    const Plan plan = gather(graph, sources);
+    const auto settle = settle_kernel(isa());
+    const auto batches = static_cast<std::int64_t>(plan.begins.size()) - 1;
+    const int team = static_cast<int>(std::clamp<std::int64_t>(batches, 1, n_threads));
+#pragma omp parallel num_threads(team)
+    {
+        Search search(graph.nodes);
+        const bool keeper = omp_get_thread_num() == 0;
+#pragma omp for schedule(dynamic, 1)
+        for (std::int64_t b = 0; b < batches; ++b) {
+            if (watch.stopped())
+                continue;
+            const std::int64_t* batch = plan.sources.data() + plan.begins[b];
+            const int count = static_cast<int>(plan.begins[b + 1] - plan.begins[b]);
+            search.begin(graph, sources, batch, count);
+            if (!settle(graph, search.order.data(), search.dirty.data(), search.distances(), watch, keeper))
+                continue;
+            write(search.distances(), graph.nodes, batch, count, out);
+            watch.advance(count);
+            if (keeper)
+                watch.poll();
+        }
+    }
+}
+
+void supported(const Graph& graph, std::uint8_t* out, int n_threads, Watch& watch) {
+#pragma omp parallel for schedule(dynamic, 256) num_threads(n_threads)
+    for (std::int64_t u = 0; u < graph.nodes; ++u) {
+        if (omp_get_thread_num() == 0 && (u & 255) == 0)
+            watch.poll();
+        if (watch.stopped())
+            continue;
+        for (std::int64_t e = graph.starts[u]; e < graph.starts[u + 1]; ++e) {
+            std::int64_t a = graph.starts[u], b = graph.starts[graph.ends[e]];
+            const std::int64_t a_end = graph.starts[u + 1], b_end = graph.starts[graph.ends[e] + 1];
+            while (a < a_end && b < b_end && graph.ends[a] != graph.ends[b])
+                graph.ends[a] < graph.ends[b] ? ++a : ++b;
+            out[e] = a < a_end && b < b_end;
+        }
+    }
+}
+
+} // namespace lowdim

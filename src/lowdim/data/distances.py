@@ -1,0 +1,64 @@
+"""Distances given by the caller: between all rows, or between classes."""
+
+from typing import Any
+
+import numpy as np
+
+from lowdim.data.options import Rule
+
+_STRIP = 1024  # rows looked at together
+
+
+def demand_distances(D: Any, name: str) -> None:
+    """Refuse what are no distances between all pairs of rows: square, symmetric, 0 or more, 0 from a row to itself."""
+    n, m = D.shape
+    needs = f"{name}: metric='precomputed' needs the distances between all pairs of rows, "
+    if n != m:
+        raise ValueError(f"{needs}a square matrix (n_samples, n_samples); got {D.shape}. Pass all of them.")
+    largest = max(1e-300, float(D.max()))
+    eps = float(np.finfo(D.dtype if D.dtype.kind == "f" else np.float64).eps)
+    for start in range(0, n, _STRIP):
+        stop = min(n, start + _STRIP)
+        strip = D[start:stop]
+        if strip.min() < 0:
+            i, j = np.unravel_index(int(strip.argmin()), strip.shape)
+            raise ValueError(f"{needs}0 or more; got {strip[i, j]:g} between rows {start + i} and {j}. Correct it.")
+        own = np.abs(np.diagonal(D)[start:stop])
+        if own.max() > 1e3 * eps * largest:
+            row = start + int(own.argmax())
+            raise ValueError(
+                f"{needs}0 from each to itself; got {own.max():g} for row {row}. Pass distances, not kernels."
+            )
+        apart = np.abs(strip[:, :stop].astype(np.float64) - D[:stop, start:stop].T)
+        if apart.max() > 1e3 * eps * largest:
+            i, j = np.unravel_index(int(apart.argmax()), apart.shape)
+            raise ValueError(
+                f"{needs}symmetric; got {D[start + i, j]:g} and {D[j, start + i]:g} between rows {start + i} and {j}. "
+                "Pass (D + D.T) / 2 if the difference means nothing."
+            )
+
+
+def _is_square(value: Any) -> bool:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return array.ndim == 2 and array.shape[0] == array.shape[1] > 0
+
+
+given_class_distances = Rule(_is_square, "a square array of the distances between classes")
+
+
+def demand_class_distances(C: Any, n_classes: int, name: str) -> None:
+    """Refuse distances between classes that do not fit the labels, or are no distances."""
+    C = np.asarray(C, dtype=np.float64)
+    if len(C) != n_classes:
+        raise ValueError(
+            f"{name}: class_distance must have a row for each of the {n_classes} classes; got {len(C)}. Order them as "
+            "the sorted labels."
+        )
+    if not np.isfinite(C).all() or C.min() < 0 or np.diagonal(C).any() or not np.allclose(C, C.T):
+        raise ValueError(
+            f"{name}: class_distance must be finite, symmetric, 0 or more, and 0 on the diagonal; got {C.tolist()}. "
+            "Correct it, or pass None."
+        )

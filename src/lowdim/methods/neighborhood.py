@@ -1,0 +1,149 @@
+"""What methods on a graph of neighbours share: how many neighbours, broken graphs, and the places of new rows."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.data import gate, options
+from lowdim.methods.base import Reducer, applying
+from lowdim.relate.geodesics import Beside
+from lowdim.relate.graph import Bridges
+from lowdim.relate.twins import find_twins
+from lowdim.relate.weights import barycentric
+from lowdim.work.blocks import float_dtype
+
+DISCONNECTED = ("error", "bridge", "largest")
+near_rule = options.whole(1) | options.one_of("auto")
+_USUAL = 10  # neighbours for "auto"
+
+
+class NeighborReducer(Reducer):
+    """A method that learns an embedding of the training rows from their neighbours.
+
+    New rows that equal a training row have its place; a subclass says in ``_place`` where others go. ``_rows`` are the
+    training rows, ``_fitted`` those of them that the map was learnt from (all of them for None).
+    """
+
+    _sparse = True
+    n_neighbors: Any
+    disconnected: str
+    embedding_: NDArray
+    _rows: Any
+    _fitted: NDArray | None
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def _count_neighbors(self, n: int) -> int:
+        """How many neighbours each of n rows has."""
+        if self.n_neighbors == "auto":
+            return min(_USUAL, n - 1)
+        if self.n_neighbors >= n:
+            raise ValueError(
+                f"{type(self).__name__}: n_neighbors must be below n_samples ({n:,}); got {self.n_neighbors}. "
+                "Lower it or pass more samples."
+            )
+        return int(self.n_neighbors)
+
+    def _demand_components(self, limit: int, of: str) -> None:
+        if self.n_components > limit:
+            raise ValueError(
+                f"{type(self).__name__}: n_components must be at most {of} - 1 = {limit:,}; got {self.n_components}. "
+                "Lower it, or pass more rows."
+            )
+
+    def _keep_rows(self, X: Any) -> Any:
+        """The training rows as floats, kept: what happens to X later must not change the model."""
+        dtype = float_dtype(X.dtype)
+        self._rows = X.astype(dtype, copy=True) if sp.issparse(X) else np.array(X, dtype, order="C")
+        return self._rows
+
+    def _tell(self, parts: NDArray, what: str, bridge: Callable[[], Bridges]) -> Bridges | None:
+        """What is done about a graph in several parts, by ``disconnected``; the user is told.
+
+        ``parts`` (n,) are numbered from the largest, −1 for rows in none. Returns the bridges that ``bridge`` made;
+        None means that only the rows of part 0 are fitted.
+        """
+        name, sizes = type(self).__name__, np.bincount(parts[parts >= 0])
+        shown = ", ".join(f"{size:,}" for size in sizes[:5]) + (", …" if len(sizes) > 5 else "")
+        found = f"{name}: the graph of neighbours must be {what}; it falls into {len(sizes):,} parts of {shown} rows"
+        more = "Raise radius" if getattr(self, "radius", None) else "Raise n_neighbors"
+        if self.disconnected == "error":
+            raise ValueError(f"{found}. {more}, or pass disconnected='bridge' or 'largest'.")
+        if self.disconnected == "largest":
+            rest = len(parts) - int(sizes[0])
+            self._warn(
+                f"{found}. The largest is fitted; the other {rest:,} rows are placed as new rows. {more} to fit all."
+            )
+            return None
+        bridges = bridge()
+        lengths, count = [f"{length:.3g}" for length in bridges.lengths], len(bridges.lengths)
+        told = lengths[0] if count == 1 else f"{lengths[0]} to {lengths[-1]}"
+        self._warn(
+            f"{found}. {'A bridge' if count == 1 else f'{count:,} bridges'} between closest rows joined them, of "
+            f"length {told}; distances across are a guess. {more}, or pass disconnected='largest'."
+        )
+        return bridges
+
+    def _warn(self, text: str) -> None:
+        warnings.warn(text, stacklevel=6)
+
+    @applying
+    def transform(self, X: Any) -> NDArray:
+        """Places of the rows of ``X`` in the embedding.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            Data with the features seen in ``fit``; a row that equals a training row gets its place. For
+            ``metric="precomputed"`` the distances to the training rows, (n_samples, n_training_samples).
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            The places, float32 for float32 and small integers, float64 otherwise.
+        """
+        X = gate.rows(self, X, reset=False, sparse=self.__sklearn_tags__().input_tags.sparse)
+        Y = np.empty((X.shape[0], self._n_features_out), float_dtype(X.dtype))
+        Q, twins = self._known(X)
+        known = twins >= 0
+        Y[known] = self.embedding_[twins[known]]
+        if not known.all():
+            Y[~known] = self._place(Q[~known])
+        return Y
+
+    def _known(self, X: Any) -> tuple[Any, NDArray]:
+        """New rows in the form of the training rows, and the training row that each equals (−1: none)."""
+        if sp.issparse(X) != sp.issparse(self._rows):
+            X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
+        Q = X.astype(self._rows.dtype) if sp.issparse(X) else np.ascontiguousarray(X, self._rows.dtype)
+        return Q, find_twins(self._rows, Q)
+
+    def _place(self, Q: Any) -> NDArray:
+        """Places (m, k) of new rows."""
+        raise NotImplementedError
+
+    def _learnt_from(self, rows: Any) -> Any:
+        """The training rows that the map was learnt from."""
+        return rows if self._fitted is None else rows[self._fitted]
+
+    def _places(self) -> NDArray:
+        """Places of those rows, as float64."""
+        return self._learnt_from(self.embedding_).astype(np.float64)
+
+    def _interpolate(self, X: Any, Q: Any, near: Beside, reg: float) -> NDArray:
+        """Places ``Σ w_j y_j`` of new rows by the weights that rebuild them from their neighbours."""
+        W = barycentric(X, near.starts, near.rows, reg, queries=Q)
+        return np.asarray(sp.csr_array((W, near.rows, near.starts), shape=(Q.shape[0], X.shape[0])) @ self._places())
+
+    def _check_state(self) -> None:
+        rows, places = self._rows.shape, np.shape(self.embedding_)
+        if len(places) != 2 or self.embedding_.dtype.kind != "f" or (rows[0] and rows[0] != places[0]):
+            raise ValueError(f"the training rows {rows} and their places {places} do not fit together")
+        if rows[0] and rows[1] != self.n_features_in_:
+            raise ValueError(f"the training rows {rows} have other than {self.n_features_in_} features")

@@ -1,0 +1,75 @@
+"""Classical scaling: coordinates from squared distances, and the places of new rows among them.
+
+``B = −½ H D² H`` with ``H = I − 11ᵀ/n`` is the Gram matrix of centred coordinates, which are ``U Λ^½`` from its leading
+eigenpairs (Torgerson 1952; Gower 1966). A row with squared distances ``d²`` to the others has the place
+``−½ d² α − c`` with ``α = U Λ^-½`` and ``c`` from the means of D².
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.relate.centring import CentredProduct, centre
+from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span
+from lowdim.solve.signs import signs
+from lowdim.work.random import stream
+
+_RESIDUAL = 1e-5  # at which the Krylov method stops, relative to the first eigenvalue
+_NOTHING = 2e-6  # share of the first eigenvalue up to which one counts as zero, of distances in float32
+_SKETCH = 256  # rows that the Krylov method starts from
+_STEP = 4096  # rows placed at a time
+
+
+class Scaling(NamedTuple):
+    """Eigenvalues (k,), places (n, k), what places rows (see :meth:`project`), and the largest relative residual."""
+
+    values: NDArray[np.float64]
+    places: NDArray[np.float64]
+    dual: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    residual: float
+
+    def project(self, D2: NDArray) -> NDArray[np.float64]:
+        """Places (m, k) of rows with squared distances ``D2`` (m, n)."""
+        Y = np.empty((len(D2), len(self.values)))
+        for start in range(0, len(D2), _STEP):
+            Y[start : start + _STEP] = D2[start : start + _STEP] @ self.dual
+        return -0.5 * Y - self.offset
+
+
+def classical_scaling(D2: NDArray[np.float32], k: int, seed: int) -> Scaling:
+    """Coordinates in k dimensions from the squared distances ``D2`` (n, n), which stay as they are.
+
+    Eigenvalues that are not positive give coordinates of 0. A second array of that size is made for small n only.
+
+    >>> scaling = classical_scaling(np.array([[0, 4], [4, 0]], np.float32), 1, seed=0)
+    >>> scaling.places
+    array([[ 1.],
+           [-1.]])
+    """
+    n = len(D2)
+    if direct(n, k):
+        B = D2 * np.float64(-0.5)
+        means = centre(B)
+        pairs = eigh_top(B, k)
+    else:
+        apply = CentredProduct(lambda V: -0.5 * (D2 @ V.astype(D2.dtype)))
+        width = block_sizes(n, k, costly=True)[0]
+        some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
+        start = leading_span(D2[some] * np.float32(-0.5), width)
+        pairs = eigh_top_operator(apply, n, k, seed=seed, tol=_RESIDUAL, start=start, costly=True)
+        means = apply.means
+    flip = signs(pairs.vectors.T)
+    real = pairs.values > _NOTHING * max(float(pairs.values[0]), 0.0)
+    roots = np.sqrt(np.where(real, pairs.values, 1.0))
+    U = (pairs.vectors - pairs.vectors.mean(axis=0)) * flip
+    dual = np.where(real, U / roots, 0.0)
+    places = np.where(real, pairs.product * flip / roots, 0.0)
+    return Scaling(np.where(real, pairs.values, 0.0), places, dual, means.rows @ dual, pairs.residual)
+
+
+def bytes_to_scale(n: int, k: int, *, copy: bool) -> float:
+    """Memory for :func:`classical_scaling` beside ``D2``; ``copy`` counts that array too."""
+    own = 32.0 * n * n if direct(n, k) else 8.0 * n * (block_sizes(n, k, costly=True)[1] + 4 * k) + 8.0 * n * _SKETCH
+    return own + (4.0 * n * n if copy else 0.0)

@@ -1,0 +1,284 @@
+"""The graph of neighbours: symmetric edges, the parts it falls into, bridges between them, suspected short circuits."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from lowdim import _native
+from lowdim.relate.geodesics import Beside, geodesics
+from lowdim.relate.neighbors import nearest, within
+from lowdim.work import jobs
+
+_FEW = 32  # rows of a part up to which one search serves all such parts together
+_ROUNDS = 32  # in which closed classes grow
+_LOOSE = 0.02  # share of edges without common neighbours above which nothing can be told of short circuits
+_SUSPECTS = 256  # edges whose detour is measured
+_DETOUR = 0.25  # share of the extent of the graph from which a detour counts, if it is seven times the edge
+
+
+class Graph(NamedTuple):
+    """Undirected graph of n rows: each edge is stored from both ends, those of row i at starts[i] … starts[i + 1].
+
+    ``starts`` (n + 1) int64, ``ends`` int32 and sorted, ``lengths`` float32.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int32]
+    lengths: NDArray[np.float32]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.starts) - 1
+
+    def tails(self) -> NDArray[np.int32]:
+        """Row that each stored edge starts from."""
+        return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.starts))
+
+
+class Bridges(NamedTuple):
+    """Pairs of rows (b, 2) that join the parts of a graph, and their distances (b,)."""
+
+    pairs: NDArray[np.int32]
+    lengths: NDArray[np.float32]
+
+
+def undirected(n: int, tails: NDArray, ends: NDArray, lengths: NDArray) -> Graph:
+    """Graph with an edge wherever one of two rows has the other for a neighbour.
+
+    Where rounding made the two lengths of an edge differ the shorter counts; edges of length 0 are edges.
+
+    >>> undirected(3, np.array([0, 1, 2]), np.array([1, 0, 1]), np.array([1.0, 1.0, 2.0])).ends
+    array([1, 0, 2, 1], dtype=int32)
+    """
+    key = np.concatenate([tails.astype(np.int64) * n + ends, ends.astype(np.int64) * n + tails])
+    order = np.lexsort((np.concatenate([lengths, lengths]), key))
+    key = key[order]
+    first = np.ones(len(key), bool)
+    first[1:] = key[1:] != key[:-1]
+    key, lengths = key[first], np.concatenate([lengths, lengths])[order[first]]
+    starts = np.searchsorted(key, np.arange(n + 1, dtype=np.int64) * n)
+    return Graph(starts.astype(np.int64), (key % n).astype(np.int32), lengths.astype(np.float32))
+
+
+def beside(X: Any, queries: Any, k: int | None, radius: float | None, metric: str) -> Beside:
+    """Neighbours of new rows among those of ``X``: the k nearest, or those within the radius (at least the nearest).
+
+    For ``metric="precomputed"`` the queries are distances to the rows of ``X``, which is not read.
+    """
+    m = queries.shape[0]
+    if radius is None:
+        rows, lengths = _nearest_to(X, queries, k or 1, metric)
+        return Beside(np.arange(m + 1) * rows.shape[1], rows.ravel(), lengths.ravel())
+    if metric == "precomputed":
+        tails, rows = (found.astype(np.int32) for found in np.nonzero(queries <= radius))
+        lengths = queries[tails, rows]
+    else:
+        near = within(X, float(radius), queries=queries, metric=metric)
+        tails, rows, lengths = np.repeat(np.arange(m), np.diff(near.indptr)), near.indices, near.distances
+    lone = np.setdiff1d(np.arange(m), tails)
+    if len(lone):
+        first, apart = _nearest_to(X, queries[lone], 1, metric)
+        tails, rows = np.concatenate([tails, lone]), np.concatenate([rows, first[:, 0]])
+        lengths = np.concatenate([lengths, apart[:, 0]])
+    order = np.argsort(tails, kind="stable")
+    starts = np.searchsorted(tails[order], np.arange(m + 1)).astype(np.int64)
+    return Beside(starts, rows[order].astype(np.int32), lengths[order].astype(np.float32))
+
+
+def _nearest_to(X: Any, queries: Any, k: int, metric: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """The k nearest rows (m, k) of ``X`` to each query, all where there are fewer, and their distances."""
+    if metric == "precomputed":
+        rows = np.argsort(queries, axis=1, kind="stable")[:, :k]
+        return rows.astype(np.int32), np.take_along_axis(queries, rows, axis=1).astype(np.float32)
+    found = nearest(X, min(k, X.shape[0]), queries=queries, metric=metric)
+    return found.indices, found.distances.astype(np.float32)
+
+
+def joined(graph: Graph, bridges: Bridges) -> Graph:
+    """The graph with the bridges as edges."""
+    tails = np.concatenate([graph.tails(), bridges.pairs[:, 0]])
+    ends = np.concatenate([graph.ends, bridges.pairs[:, 1]])
+    return undirected(graph.n, tails, ends, np.concatenate([graph.lengths, bridges.lengths]))
+
+
+def part_of(graph: Graph, rows: NDArray) -> Graph:
+    """The graph between some rows, numbered as they come; no edge may lead out of them."""
+    place = np.full(graph.n, -1, np.int32)
+    place[rows] = np.arange(len(rows), dtype=np.int32)
+    tails = place[graph.tails()]
+    inside = tails >= 0
+    starts = np.concatenate([[0], np.cumsum(np.diff(graph.starts)[rows])])
+    return Graph(starts.astype(np.int64), place[graph.ends[inside]], graph.lengths[inside])
+
+
+def components(graph: Graph) -> NDArray[np.int32]:
+    """Component (n,) of each row, numbered from the largest to the smallest."""
+    return _by_size(connected_components(_pattern(graph.starts, graph.ends), directed=False)[1])
+
+
+def closed_classes(starts: NDArray, ends: NDArray) -> NDArray[np.int32]:
+    """Closed class (n,) of each row of a directed graph, numbered from the largest; −1 for rows in none.
+
+    A class is a set of rows that reach each other; it is closed if no edge leaves it. The rows of M in LLE have as
+    many independent null vectors as there are closed classes.
+
+    >>> closed_classes(np.array([0, 1, 2, 3]), np.array([1, 0, 1]))
+    array([ 0,  0, -1], dtype=int32)
+    """
+    _, labels = connected_components(_pattern(starts, ends), directed=True, connection="strong")
+    tails = np.repeat(np.arange(len(labels)), np.diff(starts))
+    open_ = np.zeros(labels.max() + 1, bool)
+    open_[labels[tails][labels[tails] != labels[ends]]] = True
+    out = np.full(len(labels), -1, np.int32)
+    inside = ~open_[labels]
+    out[inside] = _by_size(labels[inside])
+    return out
+
+
+def _pattern(starts: NDArray, ends: NDArray) -> sp.csr_array:
+    """Edges without their lengths, since SciPy would drop those of length 0."""
+    n = len(starts) - 1
+    return sp.csr_array((np.ones(len(ends), np.int8), ends, starts), shape=(n, n))
+
+
+def _by_size(labels: NDArray) -> NDArray[np.int32]:
+    """Labels numbered by falling size, the part of the first row first among equals."""
+    _, first, codes, counts = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    rank = np.empty(len(counts), np.int32)
+    rank[np.lexsort((first, -counts))] = np.arange(len(counts), dtype=np.int32)
+    return rank[codes]
+
+
+def closest_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
+    """The shortest bridges that join all parts: the least spanning tree over their closest pairs.
+
+    By Borůvka's rounds: every part but the largest finds the nearest row outside it, exactly. Parts are numbered from
+    0; ``X`` are rows, or distances for ``metric="precomputed"``.
+
+    >>> closest_bridges(np.array([[0.0], [1.0], [5.0], [7.0]]), np.array([0, 0, 1, 2]), "euclidean").pairs
+    array([[2, 3],
+           [1, 2]], dtype=int32)
+    """
+    labels = labels.copy()
+    pairs: list[tuple[int, int]] = []
+    lengths: list[float] = []
+    while labels.any():
+        largest = np.bincount(labels).argmax()
+        rows = np.flatnonzero(labels != largest)
+        near, apart = _nearest_outside(X, labels, rows, metric)
+        best: dict[int, tuple[float, int, int]] = {}
+        for d, i, j in zip(apart.tolist(), rows.tolist(), near.tolist(), strict=True):
+            part = int(labels[i])
+            best[part] = min(best.get(part, (np.inf, 0, 0)), (d, min(i, j), max(i, j)))
+        for d, i, j in sorted(best.values()):
+            if labels[i] != labels[j]:
+                labels[labels == labels[j]] = labels[i]
+                pairs.append((i, j))
+                lengths.append(d)
+        labels = np.unique(labels, return_inverse=True)[1]
+    order = np.argsort(lengths, kind="stable")
+    return Bridges(np.array(pairs, np.int32).reshape(-1, 2)[order], np.array(lengths, np.float32)[order])
+
+
+class Neighborhoods(NamedTuple):
+    """Directed neighbours: those of row i are ends[starts[i] … starts[i + 1]]."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int32]
+
+
+def bridge_classes(X: Any, near: Neighborhoods) -> tuple[Neighborhoods, Bridges]:
+    """Neighbours with one closed class: in rounds, the rows of a class nearest to any outside it become neighbours.
+
+    A bridge leads to the nearest row, in a class or not, so that classes grow along the data rather than across. Each
+    is added from both ends. Where the rounds go on for long the classes left are joined by their closest pairs.
+    """
+    n, bridges = len(near.starts) - 1, []
+    for turn in range(_ROUNDS + 1):
+        parts = closed_classes(*near)
+        if parts.max() == 0:
+            break
+        if turn < _ROUNDS:
+            rows = np.flatnonzero(parts > 0)
+            other, apart = _nearest_outside(X, parts + 1, rows, "euclidean")
+            order = np.lexsort((rows, apart))
+            first = order[np.unique(parts[rows[order]], return_index=True)[1]]
+            new = Bridges(np.column_stack([rows, other])[first].astype(np.int32), apart[first])
+        else:
+            rows = np.flatnonzero(parts >= 0)
+            new = closest_bridges(X[rows], parts[rows], "euclidean")
+            new = Bridges(rows[new.pairs].astype(np.int32), new.lengths)
+        bridges.append(new)
+        tails = np.concatenate([np.repeat(np.arange(n), np.diff(near.starts)), new.pairs.ravel()])
+        key = np.unique(tails.astype(np.int64) * n + np.concatenate([near.ends, new.pairs[:, ::-1].ravel()]))
+        near = Neighborhoods(np.searchsorted(key // n, np.arange(n + 1)).astype(np.int64), (key % n).astype(np.int32))
+    pairs, lengths = np.concatenate([b.pairs for b in bridges]), np.concatenate([b.lengths for b in bridges])
+    _, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
+    order = first[np.argsort(lengths[first], kind="stable")]
+    return near, Bridges(np.sort(pairs[order], axis=1), lengths[order])
+
+
+def _nearest_outside(X: Any, labels: NDArray, rows: NDArray, metric: str) -> tuple[NDArray, NDArray]:
+    """Nearest row of another part, and its distance, for each of ``rows``."""
+    near, apart = np.empty(len(rows), np.int64), np.empty(len(rows), np.float32)
+    sizes = np.bincount(labels)
+    few = sizes[labels[rows]] <= _FEW
+    if few.any():  # of so many nearest rows one at least is of another part
+        k = int(sizes[labels[rows[few]]].max()) + 1
+        found = nearest(X, k, queries=X[rows[few]], metric=metric, how="exact")
+        other = np.argmax(labels[found.indices] != labels[rows[few]][:, None], axis=1)[:, None]
+        near[few] = np.take_along_axis(found.indices, other, axis=1)[:, 0]
+        apart[few] = np.take_along_axis(found.distances, other, axis=1)[:, 0]
+    for part in np.unique(labels[rows[~few]]):
+        here, outside = labels[rows] == part, np.flatnonzero(labels != part)
+        if metric == "precomputed":
+            D = X[np.ix_(rows[here], outside)]
+            j = D.argmin(axis=1)
+            near[here], apart[here] = outside[j], D[np.arange(len(D)), j]
+        else:
+            found = nearest(X[outside], 1, queries=X[rows[here]], metric=metric, how="exact")
+            near[here], apart[here] = outside[found.indices[:, 0]], found.distances[:, 0]
+    return near, apart
+
+
+class ShortCircuits(NamedTuple):
+    """Suspected edges (s, 2), their lengths (s,), and the way round (s,) without edges like them."""
+
+    pairs: NDArray[np.int32]
+    lengths: NDArray[np.float32]
+    detours: NDArray[np.float32]
+
+
+def short_circuits(graph: Graph) -> ShortCircuits:
+    """Edges that may join what lies far apart along the data, longest detour first.
+
+    In a graph of neighbours the two ends of an edge have neighbours in common. Edges whose ends have none are left
+    out; one whose ends then lie further apart than a quarter of the graph's extent is suspected. Of many such edges
+    those longest for their surroundings are looked at. An edge without any way round is the only link between two
+    parts, and is not counted. Where a larger share of edges is like that (few neighbours, high dimension) they are
+    nothing unusual, and none is suspected.
+    """
+    held = _native.supported(*graph, n_threads=jobs.current())
+    tails = graph.tails()
+    loose = np.flatnonzero(~held & (tails < graph.ends))
+    none = ShortCircuits(np.empty((0, 2), np.int32), np.empty(0, np.float32), np.empty(0, np.float32))
+    if not len(loose) or 2 * len(loose) > _LOOSE * len(held):
+        return none
+    count = np.maximum(1, np.diff(graph.starts))
+    local = np.add.reduceat(np.append(graph.lengths, 0), graph.starts[:-1]) / count
+    unusual = graph.lengths[loose] / np.maximum(local[tails[loose]] + local[graph.ends[loose]], 1e-30)
+    loose = np.sort(loose[np.argsort(-unusual, kind="stable")[:_SUSPECTS]])
+    starts = np.concatenate([[0], np.cumsum(held)])[graph.starts]
+    rest = Graph(starts.astype(np.int64), graph.ends[held], graph.lengths[held])
+    sources, at = np.unique(tails[loose], return_inverse=True)
+    D = geodesics(rest, sources)
+    detours = D[at, graph.ends[loose]]
+    extent = float(np.where(np.isfinite(D), D, 0).max())
+    bad = np.flatnonzero(np.isfinite(detours) & (detours > np.maximum(_DETOUR * extent, 7 * graph.lengths[loose])))
+    bad = bad[np.argsort(-detours[bad], kind="stable")]
+    loose = loose[bad]
+    return ShortCircuits(np.column_stack([tails[loose], graph.ends[loose]]), graph.lengths[loose], detours[bad])

@@ -1,0 +1,45 @@
+"""Rows that are equal: a new row that is a training row has its place already."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.work.blocks import row_blocks
+
+
+def find_twins(X: Any, queries: Any) -> NDArray[np.int64]:
+    """Index (m,) of the first row of ``X`` equal to each query, −1 where there is none.
+
+    Rows are compared in the type of ``X``, by a sum of their bits that is the same for equal rows, then entry by entry.
+
+    >>> find_twins(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[3.0, 4.0], [3.0, 5.0]]))
+    array([ 1, -1])
+    """
+    queries = queries.astype(X.dtype, copy=False)
+    keys, wanted = _keys(X), _keys(queries)
+    order = np.argsort(keys, kind="stable")
+    found = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
+    hit = np.flatnonzero(keys[found] == wanted)
+    out = np.full(queries.shape[0], -1, np.int64)
+    for some in np.array_split(hit, 1 + len(hit) * X.shape[1] // 2**22):
+        A, B = X[found[some]], queries[some]
+        if sp.issparse(A) or sp.issparse(B):
+            differ = np.asarray(abs(sp.csr_array(A) - sp.csr_array(B)).sum(axis=1)).ravel() > 0
+        else:
+            differ = (A != B).any(axis=1)
+        out[some[~differ]] = found[some[~differ]]
+    return out
+
+
+def _keys(X: Any) -> NDArray[np.uint64]:
+    """Sum of each row's bits, weighted by column, modulo 2⁶⁴: the order of summing does not matter."""
+    odd = np.random.Generator(np.random.Philox(0)).integers(2**64, size=X.shape[1], dtype=np.uint64) | np.uint64(1)
+    whole = np.uint32 if X.dtype.itemsize == 4 else np.uint64
+    keys = np.empty(X.shape[0], np.uint64)
+    for rows, block in row_blocks(X, X.dtype):
+        bits = (block + block.dtype.type(0)).view(whole).astype(np.uint64)  # −0 becomes 0
+        bits ^= bits >> np.uint64(31)
+        keys[rows] = (bits * odd).sum(axis=1, dtype=np.uint64)
+    return keys

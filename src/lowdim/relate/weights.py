@@ -1,0 +1,56 @@
+"""Barycentric weights: how a row is put together from its neighbours.
+
+Row ``x`` with neighbours ``x_j`` has the weights that minimise ``‖x − Σ w_j x_j‖²`` with ``Σ w_j = 1``: ``w ∝ G⁻¹ 1``,
+G the Gram matrix of the neighbours minus the row, with ``reg · trace(G)`` on its diagonal.
+"""
+
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.work import jobs
+from lowdim.work.progress import stage
+
+_BLOCK = 2**24  # entries of Gram matrices at a time
+
+
+def barycentric(X: Any, starts: NDArray, neighbors: NDArray, reg: float, queries: Any = None) -> NDArray[np.float64]:
+    """Weights of ``neighbors`` (rows of ``X``), those of query i at starts[i] … starts[i + 1].
+
+    Without queries they are the rows of ``X``. Dense rows of float32 or float64, or CSR; the weights are computed in
+    float64.
+
+    >>> X = np.array([[0.0], [1.0], [4.0]])
+    >>> barycentric(X, np.array([0, 2]), np.array([0, 2]), 0.0, queries=np.array([[1.0]])).round(6)
+    array([0.75, 0.25])
+    """
+    Q = X if queries is None else queries
+    starts, neighbors = np.asarray(starts, np.int64), np.ascontiguousarray(neighbors, np.int32)
+    with stage("weights", total=Q.shape[0]) as tick:
+        if not sp.issparse(X):
+            X = np.ascontiguousarray(X)
+            Q = np.ascontiguousarray(Q, dtype=X.dtype)
+            return _native.barycentric(X, Q, starts, neighbors, float(reg), n_threads=jobs.current(), tick=tick)
+        out = np.empty(len(neighbors))
+        counts = np.diff(starts)
+        for k in np.unique(counts[counts > 0]):
+            rows = np.flatnonzero(counts == k)
+            for some in np.array_split(rows, max(1, len(rows) * int(k) ** 2 // _BLOCK)):
+                places = starts[some, None] + np.arange(k)
+                G = _sparse_grams(X, Q[some], neighbors[places])
+                out[places] = _native.gram_weights(G, float(reg), n_threads=jobs.current())
+        return out
+
+
+def _sparse_grams(X: Any, Q: Any, neighbors: NDArray) -> NDArray[np.float64]:
+    """Gram matrices (m, k, k) of the neighbours (m, k) minus their query, one pair of places at a time."""
+    m, k = neighbors.shape
+    G = np.empty((m, k, k))
+    apart = [(X[neighbors[:, j]] - Q).astype(np.float64) for j in range(k)]
+    for i, j in combinations_with_replacement(range(k), 2):
+        G[:, i, j] = G[:, j, i] = np.asarray(apart[i].multiply(apart[j]).sum(axis=1)).ravel()
+    return G

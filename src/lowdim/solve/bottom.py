@@ -1,0 +1,217 @@
+"""Smallest eigenpairs of ``M = BᵀB`` for a sparse B whose rows add up to 0, the constant vector left out.
+
+The wanted eigenvalues may be 1e-11 of the largest (a smooth sheet) or 1e-6 (a graph of high dimension), and the way to
+them depends on the graph. If a factorisation of B fills little, it is used to apply the inverse: B is made regular by
+one entry on its diagonal, and its condition is the square root of M's. If it would fill, polynomials of M that are
+small on the unwanted part of the spectrum are applied to a block of vectors (Zhou et al. 2006). Few rows go to LAPACK.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from sklearn.exceptions import ConvergenceWarning
+
+from lowdim import _native
+from lowdim.solve.eigen import eigh_top_operator
+from lowdim.work import jobs, memory
+from lowdim.work.progress import note, stage
+from lowdim.work.random import stream
+
+SOLVERS = ("dense", "lu", "chebyshev")
+_FEW = 400  # rows up to which the singular values are computed densely
+_MOST_DENSE = 2000  # the same where a factorisation failed
+_FLOPS = 5e10  # of a banded factorisation, above which polynomials are cheaper
+_WIDTH = 8  # vectors that the native polynomial takes at a time
+_TOL = 1e-9  # residual relative to the largest eigenvalue, of polynomials
+_DEGREES = 60_000  # in all, before polynomials give up
+
+Doubles = NDArray[np.float64]
+
+
+class Smallest(NamedTuple):
+    """Values (k,) in rising order, vectors (n, k), the largest ``‖M v − λ v‖`` over M's largest value, the solver."""
+
+    values: Doubles
+    vectors: Doubles
+    residual: float
+    solver: str
+
+
+def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
+    """The k smallest eigenpairs of ``BᵀB`` orthogonal to the constant vector.
+
+    ``root`` is a row that all others lead to (of the one closed class of B's graph).
+
+    >>> B = sp.csr_array(np.array([[1.0, -1.0, 0.0], [-0.5, 1.0, -0.5], [0.0, -1.0, 1.0]]))
+    >>> smallest(B, 1, 0, seed=0).values
+    array([1.])
+    """
+    n = B.shape[0]
+    B = sp.csr_array(B, dtype=np.float64)
+    B.sort_indices()
+    largest = _largest(B, seed, rounds=8)
+    tried: list[Smallest] = []
+    solve: dict[str, Callable[[], Doubles | None]] = {
+        "dense": lambda: _dense(B, k),
+        "lu": lambda: _by_factor(B, k, root, seed),
+        "chebyshev": lambda: _by_polynomials(B, k, seed),
+    }
+    for solver in _order(B, k):
+        found = solve[solver]()
+        if found is None:
+            continue
+        vectors = found - found.mean(axis=0)
+        # Rayleigh and Ritz once more, through B itself, so that small values keep their digits.
+        vectors, _ = np.linalg.qr(vectors)
+        with jobs.alone():
+            _, values, turn = sl.svd(B @ vectors, full_matrices=False, check_finite=False)
+        values, vectors = np.square(values[::-1]), vectors @ turn[::-1].T
+        apart = B.T @ (B @ vectors) - vectors * values
+        tried.append(Smallest(values, vectors, float(np.linalg.norm(apart, axis=0).max()) / largest, solver))
+        if tried[-1].residual <= 10 * _TOL:
+            return tried[-1]
+    best = min(tried, key=lambda one: one.values.sum())
+    warnings.warn(
+        f"Smallest eigenvectors: residual {best.residual:.1e} of the largest eigenvalue for {n:,} rows, above 1e-08: "
+        "the small eigenvalues lie close together. Ask for fewer components, or change the number of neighbours.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return best
+
+
+def _order(B: sp.csr_array, k: int) -> list[str]:
+    """Solvers to try, by the size and structure of B."""
+    n = B.shape[0]
+    if n <= _FEW or n <= 2 * k + 2 * _WIDTH:
+        return ["dense"]
+    profile = _profile(B)
+    fits = 24.0 * profile.sum() < memory.available()
+    light = 2.0 * np.square(profile).sum() <= _FLOPS
+    factor = ["lu"] if fits else []
+    last = ["dense"] if n <= _MOST_DENSE else []
+    return [*factor, "chebyshev", *last] if light else ["chebyshev", *factor, *last]
+
+
+def _profile(B: sp.csr_array) -> Doubles:
+    """Entries (n,) left of the diagonal that a banded factorisation of B would fill in each row, in a good order."""
+    n = B.shape[0]
+    pattern = sp.csr_array((np.ones(B.nnz, np.int8), B.indices, B.indptr), shape=B.shape)
+    both = (pattern + pattern.T).tocsr()
+    place = np.empty(n, np.int64)
+    place[reverse_cuthill_mckee(both, symmetric_mode=True)] = np.arange(n)
+    ends = np.minimum.reduceat(place[both.indices], both.indptr[:-1])  # no row is empty: the diagonal is there
+    return np.maximum(0, place - ends).astype(np.float64)
+
+
+def _largest(B: sp.csr_array, seed: int, rounds: int) -> float:
+    """Largest eigenvalue of ``BᵀB`` by powers of it, from below: to a tenth in a few rounds, a few percent in more."""
+    v = stream(seed, "largest").standard_normal(B.shape[0])
+    value = 0.0
+    for _ in range(rounds):
+        v /= np.linalg.norm(v)
+        v = B.T @ (B @ v)
+        value, before = float(np.linalg.norm(v)), value
+        if value - before <= 1e-3 * value:
+            break
+    return value or 1.0
+
+
+def _dense(B: sp.csr_array, k: int) -> Doubles:
+    """From the singular vectors of B on the complement of the constant vector."""
+    n = B.shape[0]
+    memory.require(40.0 * n * n, f"Smallest eigenvectors of {n:,} rows, dense,", "Ask for fewer components.")
+    mirror = np.full(n, 1 / np.sqrt(n))  # Householder's reflection that takes the first unit vector to the constant
+    mirror[0] -= 1
+    norm = np.linalg.norm(mirror)
+    mirror /= norm or 1.0
+    with stage("eigenvectors"), jobs.alone():
+        A = B.toarray()
+        A -= 2 * np.outer(A @ mirror, mirror)
+        turn = sl.svd(A[:, 1:], full_matrices=False, overwrite_a=True, check_finite=False)[2]
+    V = np.zeros((n, k))
+    V[1:] = turn[::-1][:k].T
+    return V - 2 * np.outer(mirror, mirror @ V)
+
+
+def _by_factor(B: sp.csr_array, k: int, root: int, seed: int) -> Doubles | None:
+    """By products with the pseudo-inverse of M, through a sparse factorisation; None if that is singular.
+
+    With ``P = B + e eᵀ``, e the unit vector of the root, and x orthogonal to the constant: ``Pᵀ g = x`` has
+    ``g_root = 0``, so that ``Bᵀ g = x``; and once g is orthogonal to the left null vector z of B, ``P y = g`` has
+    ``B y = g``.
+    """
+    n = B.shape[0]
+    ground = sp.csr_array((np.ones(1), (np.array([root]), np.array([root]))), shape=(n, n))
+    with stage("factorisation"):
+        try:
+            factor = sla.splu(
+                (B + ground).tocsc(),
+                permc_spec="MMD_AT_PLUS_A",
+                diag_pivot_thresh=0.1,
+                options={"SymmetricMode": True},
+            )
+        except RuntimeError:  # exactly singular
+            return None
+        z = factor.solve(np.eye(1, n, root)[0], trans="T")
+    z /= np.linalg.norm(z)
+    if not np.isfinite(z).all():
+        return None
+
+    def inverse(X: NDArray) -> NDArray:
+        G = factor.solve(np.ascontiguousarray(X - X.mean(axis=0)), trans="T")
+        Y = factor.solve(G - np.outer(z, z @ G))
+        return np.asarray(Y - Y.mean(axis=0))
+
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
+        try:
+            pairs = eigh_top_operator(inverse, n, k, seed=seed, tol=1e-10, max_passes=60)
+        except (ValueError, np.linalg.LinAlgError):  # infinite
+            return None
+    return pairs.vectors if np.isfinite(pairs.vectors).all() else None
+
+
+def _by_polynomials(B: sp.csr_array, k: int, seed: int) -> Doubles:
+    """By Chebyshev polynomials of M on a block of vectors, with Rayleigh's and Ritz' step after each."""
+    n = B.shape[0]
+    width = _WIDTH * -(-(k + _WIDTH - 2) // _WIDTH)
+    transposed = sp.csr_array(B.T)
+    own, other = ((A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data) for A in (B, transposed))
+    V = stream(seed, "bottom").standard_normal((n, width))
+    largest = _largest(B, seed, rounds=40)
+    high = 1.1 * largest
+    low, growth, reach, used = 1e-4 * high, 8.0, 1e-4, 0
+    best: tuple[float, Doubles] = (np.inf, V[:, :k])
+    with stage("eigenvectors") as tick:
+        while True:
+            # T grows by e^(2 m √reach); much more than e^16 would leave the last vectors too few digits.
+            degree = int(np.clip(growth / np.sqrt(reach), 40, 4000))
+            V -= V.mean(axis=0)
+            for start in range(0, width, _WIDTH):
+                block = np.ascontiguousarray(V[:, start : start + _WIDTH])
+                _native.chebyshev(*own, *other, block, low, high, degree, n_threads=jobs.current(), tick=tick)
+                V[:, start : start + _WIDTH] = block
+            used += degree
+            V, _ = np.linalg.qr(V - V.mean(axis=0))
+            image = B @ V
+            with jobs.alone():
+                values, turn = sl.eigh(image.T @ image, check_finite=False)
+            V, values = V @ turn, np.maximum(values, 0.0)
+            apart = transposed @ (image @ turn[:, :k]) - V[:, :k] * values[:k]
+            residual = float(np.linalg.norm(apart, axis=0).max()) / largest
+            note(f"residual {residual:.1e}")
+            best = min(best, (residual, V[:, :k]), key=lambda one: one[0])
+            if residual <= _TOL or used >= _DEGREES:
+                return best[1]
+            high = max(high, 1.05 * float(values[-1]))
+            low = float(np.clip(values[-1], 1e-9 * high, 0.5 * high))
+            reach = max(low - float(values[k - 1]), 0.05 * low) / high
+            growth = float(np.clip(np.log(10 * residual / _TOL) / 2, 1.0, 8.0))

@@ -1,0 +1,72 @@
+"""Barycentric weights and Chebyshev's polynomials against NumPy."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lowdim import _native
+from lowdim.relate.weights import barycentric
+
+ISAS = ["default", "avx2", "avx512"]
+
+
+def expected(X, x, reg):
+    Z = X.astype(float) - x.astype(float)
+    G = Z @ Z.T
+    w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))
+    return w / w.sum()
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("d", [1, 3, 8, 17, 40])
+def test_weights_solve_the_local_problem(isa, dtype, d, monkeypatch):
+    monkeypatch.setenv("LOWDIM_ISA", isa)
+    rng = np.random.default_rng(d)
+    X, Q = rng.normal(size=(30, d)).astype(dtype), rng.normal(size=(3, d)).astype(dtype)
+    starts, near = np.array([0, 5, 5, 12]), rng.permutation(30)[:12].astype(np.int32)
+    for rows, new in ((X, Q), (sp.csr_array(X), sp.csr_array(Q))):
+        w = barycentric(rows, starts, near, 1e-3, queries=new)
+        np.testing.assert_allclose(w[:5], expected(X[near[:5]], Q[0], 1e-3), rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(w[5:], expected(X[near[5:]], Q[2], 1e-3), rtol=1e-4, atol=1e-6)
+
+
+def test_duplicates_and_missing_ridges_give_finite_weights_that_add_up():
+    X = np.array([[1.0, 2.0]] * 4 + [[2.0, 2.0], [3.0, 2.0], [1.0, 4.0]])
+    near = np.array([1, 2, 3, 1, 2, 4, 4, 5, 6], np.int32)
+    for reg in (0.0, 1e-3):
+        w = barycentric(X, np.array([0, 3, 6, 9]), near, reg, queries=X[:3]).reshape(3, 3)
+        assert np.isfinite(w).all()
+        np.testing.assert_allclose(w.sum(axis=1), 1)
+        np.testing.assert_allclose(w[0], 1 / 3)  # all neighbours coincide with the row
+        assert np.abs(w[1] @ X[near[3:6]] - X[1]).max() < 0.01
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    X = np.zeros((3, 2))
+    with pytest.raises(ValueError, match="do not fit"):
+        _native.barycentric(X, X, np.array([0, 1, 2, 3]), np.array([0, 1, 3], np.int32), 0.1)
+    with pytest.raises(ValueError, match="stacked squares"):
+        _native.gram_weights(np.zeros((1, 2, 3)), 0.1)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("degree", [0, 1, 2, 5, 12])
+def test_polynomial_is_chebyshevs(isa, degree, monkeypatch):
+    monkeypatch.setenv("LOWDIM_ISA", isa)
+    rng = np.random.default_rng(0)
+    B = sp.random_array((40, 40), density=0.2, rng=rng, format="csr") + sp.eye_array(40)
+    B, T = sp.csr_array(B), sp.csr_array(B.T)
+    V = rng.normal(size=(40, 8))
+    values, vectors = np.linalg.eigh((B.T @ B).toarray())
+    low, high = 0.2, float(values[-1]) * 1.05
+    t = (2 * values - high - low) / (high - low)
+    poly = np.polynomial.chebyshev.chebval(t, np.eye(degree + 1)[degree])
+    parts = [part for A in (B, T) for part in (A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data)]
+    results = []
+    for threads in (1, 3):
+        W = V.copy()
+        _native.chebyshev(*parts, W, low, high, degree, n_threads=threads)
+        results.append(W)
+    np.testing.assert_array_equal(*results)
+    np.testing.assert_allclose(results[0], vectors @ (poly[:, None] * (vectors.T @ V)), rtol=1e-9, atol=1e-9)

@@ -1,0 +1,135 @@
+"""Shortest paths against a plain search in float32 and SciPy's; sums of distances against NumPy."""
+
+import heapq
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
+
+from lowdim import _native
+from lowdim.relate.geodesics import Beside, geodesics, residual_variance
+from lowdim.relate.graph import Graph, undirected
+from lowdim.work import jobs
+
+ISAS = ["default", "avx2", "avx512"]
+
+
+def random_graph(n, edges, seed=0, zero=False):
+    rng = np.random.default_rng([seed, n])
+    tails, ends = rng.integers(0, n, (2, edges))
+    lengths = rng.random(edges).astype(np.float32)
+    if zero:
+        lengths[::3] = 0
+    keep = tails != ends
+    return undirected(n, tails[keep], ends[keep], lengths[keep])
+
+
+def plain_search(graph, start):
+    """Dijkstra with every sum rounded to float32."""
+    out = np.full(graph.n, np.inf, np.float32)
+    out[start] = 0
+    heap = [(np.float32(0), start)]
+    while heap:
+        d, u = heapq.heappop(heap)
+        if d > out[u]:
+            continue
+        for e in range(graph.starts[u], graph.starts[u + 1]):
+            there = np.float32(d + graph.lengths[e])
+            if there < out[graph.ends[e]]:
+                out[graph.ends[e]] = there
+                heapq.heappush(heap, (there, int(graph.ends[e])))
+    return out
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize(("n", "edges", "zero"), [(2, 1, False), (65, 60, False), (150, 400, True), (300, 2000, False)])
+def test_distances_are_the_least_rounded_sums_to_the_bit(isa, n, edges, zero, monkeypatch):
+    monkeypatch.setenv("LOWDIM_ISA", isa)
+    graph = random_graph(n, edges, zero=zero)
+    expected = np.stack([plain_search(graph, s) for s in range(n)])
+    for threads in (1, 3):
+        with jobs.using(threads):
+            np.testing.assert_array_equal(geodesics(graph), expected)
+            some = np.array([n - 1, 0, n // 2])
+            np.testing.assert_array_equal(geodesics(graph, some), expected[some])  # other batches, same bits
+
+
+def test_distances_match_scipy_along_a_long_chain():
+    n = 5000
+    rng = np.random.default_rng(0)
+    order = rng.permutation(n)
+    graph = undirected(n, order[:-1], order[1:], rng.random(n - 1).astype(np.float32))
+    A = sp.csr_array((graph.lengths.astype(float), graph.ends, graph.starts), shape=(n, n))
+    some = np.arange(0, n, 500)
+    np.testing.assert_allclose(geodesics(graph, some), dijkstra(A, indices=some), rtol=1e-4)
+
+
+def test_points_beside_the_graph_go_through_their_neighbours():
+    graph = random_graph(120, 500)
+    rows, lengths = np.array([3, 50, 7], np.int32), np.array([0.5, 0.1, 0.2], np.float32)
+    D = geodesics(graph, Beside(np.array([0, 2, 3]), rows, lengths))
+    whole = geodesics(graph)
+    np.testing.assert_allclose(D[0], np.minimum(0.5 + whole[3], 0.1 + whole[50]), rtol=1e-6)
+    np.testing.assert_allclose(D[1], 0.2 + whole[7], rtol=1e-6)
+
+
+def test_nodes_without_a_path_are_infinitely_far():
+    D = geodesics(undirected(5, np.array([0, 3]), np.array([1, 4]), np.array([1.0, 2.0])))
+    assert np.isinf(D[0, 2:]).all()
+    assert D[3, 4] == 2
+    assert (np.diagonal(D) == 0).all()
+
+
+def test_edges_of_triangles_are_supported():
+    graph = undirected(5, np.array([0, 1, 2, 2, 3]), np.array([1, 2, 0, 3, 4]), np.ones(5))
+    held = _native.supported(*graph, n_threads=2)
+    tails = graph.tails()
+    assert {(int(u), int(v)) for u, v in zip(tails[held], graph.ends[held], strict=True) if u < v} == {
+        (0, 1),
+        (1, 2),
+        (0, 2),
+    }
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("n", [2, 17, 300, 513])
+def test_residual_variance_matches_numpy(isa, squared, n, monkeypatch):
+    monkeypatch.setenv("LOWDIM_ISA", isa)
+    rng = np.random.default_rng(n)
+    Y, D = rng.normal(size=(n, 3)), rng.random((n, n)).astype(np.float32)
+    rows = np.arange(0, n, 2)
+    found = residual_variance(np.ascontiguousarray(D[rows]), rows, Y, squared=squared)
+    d = np.sqrt(D[rows]) if squared else D[rows]
+    for c in range(3):
+        e = np.linalg.norm(Y[rows, None, : c + 1] - Y[None, :, : c + 1], axis=2)
+        assert found[c] == pytest.approx(1 - np.corrcoef(d.ravel(), e.ravel())[0, 1] ** 2, abs=1e-5)
+
+
+def test_threads_do_not_change_a_bit():
+    rng = np.random.default_rng(0)
+    D, Y = rng.random((200, 333)).astype(np.float32), rng.random((2, 333)).astype(np.float32)
+    one, two = (_native.distance_sums(D, np.arange(200, dtype=np.int32), Y, n_threads=t) for t in (1, 3))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_broken_graphs_are_refused():
+    good = random_graph(10, 30)
+    out = np.empty((10, 10), np.float32)
+    sources = (np.arange(11), np.arange(10, dtype=np.int32), np.zeros(10, np.float32))
+    with pytest.raises(ValueError, match="nodes must be from 0 to 9; got 10"):
+        _native.geodesics(good.starts, np.full_like(good.ends, 10), good.lengths, *sources, out)
+    with pytest.raises(ValueError, match="finite and 0 or more; got -1"):
+        _native.geodesics(good.starts, good.ends, np.full_like(good.lengths, -1), *sources, out)
+    with pytest.raises(ValueError, match="starts must rise"):
+        _native.geodesics(good.starts[::-1].copy(), good.ends, good.lengths, *sources, out)
+    with pytest.raises(ValueError, match="10 × 10"):
+        _native.geodesics(*good, *sources, out[:5])
+    with pytest.raises(ValueError, match="source 1 is joined to none"):
+        _native.geodesics(*good, np.array([0, 1, 1]), sources[1][:1], sources[2][:1], out[:2])
+    with pytest.raises(ValueError, match="n_threads must be 1 or more"):
+        _native.supported(*good, n_threads=0)
+    with pytest.raises(ValueError, match="places must be from 0 to 9"):
+        _native.distance_sums(out, np.full(10, 10, np.int32), np.zeros((1, 10), np.float32))
+    assert isinstance(good, Graph)

@@ -1,0 +1,80 @@
+"""Smallest eigenpairs: every solver against LAPACK."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from lowdim import data
+from lowdim.relate.neighbors import nearest
+from lowdim.relate.weights import barycentric
+from lowdim.solve import bottom
+
+
+def matrix(X, k):
+    n, near = len(X), nearest(X, k).indices.ravel()
+    W = sp.csr_array((barycentric(X, np.arange(n + 1) * k, near, 1e-3), near, np.arange(n + 1) * k), shape=(n, n))
+    return sp.csr_array(sp.eye_array(n) - W), int(np.argmax(np.bincount(near, minlength=n)))
+
+
+def reference(B, k):
+    n = B.shape[0]
+    values, vectors = np.linalg.eigh((B.T @ B).toarray() + 10 * np.ones((n, n)) / n)
+    return values[:k], vectors[:, :k]
+
+
+CASES = {
+    "sheet": lambda: matrix(data.load("swissroll", n_samples=600)[0], 10),
+    "cloud": lambda: matrix(np.random.default_rng(0).normal(size=(600, 12)), 8),
+}
+
+
+# Polynomials alone are hopeless on a sheet, whose eigenvalues are 1e-10.
+@pytest.mark.parametrize(
+    ("case", "solver"),
+    [("sheet", "dense"), ("sheet", "lu"), ("cloud", "dense"), ("cloud", "lu"), ("cloud", "chebyshev")],
+)
+@pytest.mark.parametrize("k", [1, 2, 9])
+def test_solvers_agree_with_lapack(case, solver, k, monkeypatch):
+    B, root = CASES[case]()
+    monkeypatch.setattr(bottom, "_order", lambda *_: [solver])
+    found = bottom.smallest(B, k, root, seed=0)
+    values, vectors = reference(B, k)
+    assert found.solver == solver
+    assert found.residual < 1e-8
+    np.testing.assert_allclose(found.values, values, rtol=1e-4, atol=1e-13)
+    np.testing.assert_allclose(np.linalg.svd(vectors.T @ found.vectors)[1], 1, atol=1e-4)
+    np.testing.assert_allclose(found.vectors.sum(axis=0), 0, atol=1e-9)
+
+
+def test_structure_chooses_the_solver(monkeypatch):
+    sheet, cloud = CASES["sheet"]()[0], CASES["cloud"]()[0]
+    assert bottom._order(sheet, 2)[0] == "lu"
+    monkeypatch.setattr(bottom, "_FLOPS", 2.0 * np.square(bottom._profile(sheet)).sum())
+    assert bottom._order(sheet, 2)[0] == "lu"
+    assert bottom._order(cloud, 2)[:2] == ["chebyshev", "lu"]
+    assert bottom._order(sheet[:100, :100], 2) == ["dense"]
+
+
+def test_a_solver_that_fails_is_followed_by_the_next(monkeypatch):
+    B, root = CASES["cloud"]()
+    monkeypatch.setattr(bottom, "_by_factor", lambda *_: None)
+    monkeypatch.setattr(bottom, "_order", lambda *_: ["lu", "chebyshev"])
+    assert bottom.smallest(B, 2, root, seed=0).solver == "chebyshev"
+    monkeypatch.setattr(bottom, "_DEGREES", 1)
+    with pytest.warns(ConvergenceWarning, match="residual"):
+        assert bottom.smallest(B, 2, root, seed=0).residual > 1e-8
+
+
+def test_singular_factors_and_more_null_vectors_are_survived():
+    # Weights that rebuild a line exactly: M has null vectors beside the constant one.
+    n = 500
+    W = sp.lil_array((n, n))
+    for i in range(1, n - 1):
+        W[i, i - 1] = W[i, i + 1] = 0.5
+    W[0, [1, 2]] = [2.0, -1.0]
+    W[n - 1, [n - 2, n - 3]] = [2.0, -1.0]
+    found = bottom.smallest(sp.csr_array(sp.eye_array(n) - W), 1, 5, seed=0)
+    assert found.values[0] < 1e-12
+    line = np.linspace(-1, 1, n)
+    assert abs(found.vectors[:, 0] @ line) / np.linalg.norm(line) > 1 - 1e-6

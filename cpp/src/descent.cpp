@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t chunk = 4096, check_every = 50;
 constexpr float longest_step = 5.0f;
+constexpr float smallest_map = 2e-5f, first_map = 1e-4f, grown_map = 0.1f; // extents
 
 // Threads for n points: where an iteration is short they wait for each other more than they work.
 int threads_for(std::int64_t n, Repel repel, int n_threads) {
@@ -57,12 +58,14 @@ public:
                 const double now = loss(Z);
                 if (due && (give_back(), report(done, now, out_)))
                     return done;
-                if (check && done >= plan_.exaggerated + check_every && before - now < plan_.progress * now)
+                if (check && done >= plan_.exaggerated + check_every && extent_ > grown_map &&
+                    before - now < plan_.progress * now)
                     return (give_back(), done);
                 if (check)
                     before = now;
             }
             step(done, Z);
+            keep_size();
             watch_.advance(1);
             watch_.poll();
         }
@@ -86,6 +89,24 @@ private:
         for (double cost : costs_)
             sum += cost;
         return sum;
+    }
+
+    // Few rows under strong exaggeration are drawn together until nothing is left; at a size where only the
+    // layout counts it is kept, and unfolds once the exaggeration ends.
+    void keep_size() {
+        std::vector<float> low(y_.begin(), y_.begin() + k_), high(low);
+        for (std::size_t e = 0, d = 0; e < y_.size(); ++e, d = d + 1 < low.size() ? d + 1 : 0) {
+            low[d] = std::min(low[d], y_[e]);
+            high[d] = std::max(high[d], y_[e]);
+        }
+        extent_ = 0;
+        for (std::size_t d = 0; d < low.size(); ++d)
+            extent_ = std::max(extent_, high[d] - low[d]);
+        if (extent_ >= smallest_map || extent_ == 0)
+            return;
+        for (std::size_t e = 0, d = 0; e < y_.size(); ++e, d = d + 1 < low.size() ? d + 1 : 0)
+            y_[e] = (y_[e] - low[d]) * (first_map / extent_);
+        std::fill(velocity_.begin(), velocity_.end(), 0.0f);
     }
 
     // Gains grow where the gradient keeps its direction and shrink where it turns (Jacobs 1988).
@@ -198,6 +219,7 @@ private:
     float* out_;
     std::unique_ptr<Repulsion> repel_;
     double entropy_ = 0; // Σ p log p
+    float extent_ = 0;   // of the map
     std::vector<float> y_, velocity_, gains_, pull_, push_;
     std::vector<double> costs_;
     std::vector<std::int32_t> order_; // row that stands at each place

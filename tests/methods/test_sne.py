@@ -108,6 +108,14 @@ def test_degenerate_data_have_a_map(cls, init, X):
     assert np.isfinite(model.kl_divergence_)
 
 
+@both
+@pytest.mark.parametrize("n", [20, 60, 200])
+def test_few_rows_do_not_collapse_under_exaggeration(cls, n, digits):
+    model = cls(random_state=0).fit(digits[0][:n])
+    assert model.kl_divergence_ < 0.7
+    assert np.std(model.embedding_) > 0.3
+
+
 def test_equal_rows_have_one_place(digits):
     X = np.vstack([digits[0][:200], digits[0][:50], digits[0][:50]])
     for init in ("pca", "random"):

@@ -102,7 +102,7 @@ private:
         extent_ = 0;
         for (std::size_t d = 0; d < low.size(); ++d)
             extent_ = std::max(extent_, high[d] - low[d]);
-        if (extent_ >= smallest_map || extent_ == 0)
+        if (extent_ >= smallest_map || extent_ < 1e-30f) // in one point, there is no layout to keep
             return;
         for (std::size_t e = 0, d = 0; e < y_.size(); ++e, d = d + 1 < low.size() ? d + 1 : 0)
             y_[e] = (y_[e] - low[d]) * (first_map / extent_);
@@ -113,7 +113,7 @@ private:
     void step(std::int64_t done, double Z) {
         const bool early = done < plan_.exaggerated;
         const double by = early ? plan_.exaggeration : 1.0;
-        const auto pull = static_cast<float>(by), push = static_cast<float>(1 / std::max(Z, 1e-300));
+        const auto pull = static_cast<float>(by), push = static_cast<float>(1 / std::max(Z, 1e-30));
         const auto rate = static_cast<float>(plan_.rate > 0 ? plan_.rate : static_cast<double>(n_) / by);
         const float momentum = early ? 0.5f : 0.8f;
         detail::each_chunk(

@@ -171,7 +171,7 @@ def _facts(comparison: "Comparison", missing: str) -> str:
         told["standard deviations"] += ", after scaling to 1" if comparison.scale else ""
     if comparison.labels is not None:
         kind = f"{facts.classes} classes" if facts.classes else "a quantity, or classes not given for every row"
-        told["labels"] = f"{comparison.labels.title or 'given'}: {kind}"
+        told["labels"] = f"{comparison.labels.title}: {kind}" if comparison.labels.title else kind
     for name, value in facts.dimension.items():
         told[f"intrinsic dimension, {name}"] = f"{value:.1f}"
     parts = [table(told)]

@@ -20,7 +20,9 @@ _HOMES = {
     "LDA": "lowdim.methods.lda",
     "LLE": "lowdim.methods.lle",
     "PCA": "lowdim.methods.pca",
+    "SNE": "lowdim.methods.sne",
     "SequentialSelector": "lowdim.methods.selection",
+    "TSNE": "lowdim.methods.sne",
     "compare": "lowdim.comparison.compare",
     "load": "lowdim.methods.files",
     "reduce": "lowdim.comparison.reduce",
@@ -32,6 +34,8 @@ __all__ = [
     "LDA",
     "LLE",
     "PCA",
+    "SNE",
+    "TSNE",
     "Autoencoder",
     "Isomap",
     "KLExpansion",
@@ -66,6 +70,8 @@ if TYPE_CHECKING:
     from lowdim.methods.lle import LLE as LLE
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.selection import SequentialSelector as SequentialSelector
+    from lowdim.methods.sne import SNE as SNE
+    from lowdim.methods.sne import TSNE as TSNE
 
 
 def __getattr__(name: str) -> Any:

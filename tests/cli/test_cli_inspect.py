@@ -32,7 +32,7 @@ def test_data_are_described():
     assert "14.9 %" in line(text, "pca0")
     assert line(text, "-k for 90 %").endswith(f" {lowdim.PCA(0.9).fit(lowdim.data.load('digits')[0]).n_components_}")
     assert line(text, "-k at the elbow").endswith(" 12")
-    two, twenty = (line(text, f"intrinsic dimension, {words} neighbours") for words in ("two", "twenty"))
+    two, twenty = (line(text, f"intrinsic dimension, {words} neighbours") for words in ("two", "20"))
     assert 5 < float(two.split()[-3]) < 14
     assert 5 < float(twenty.split()[-3]) < 14
     assert all(method.cost in text for method in METHODS)

@@ -32,12 +32,12 @@ def curves(named: Sequence[tuple[str, Floats, Floats]], *, title: str, across: s
                 parts.append(_tick_across(float(place(np.array([value]), np.zeros(1))[0][0]), f"{value:,.0f}"))
     # All curves end at 0, where lines to their names would meet in a knot; so names have a key, by the area below.
     order = sorted(range(len(named)), key=lambda i: -float(named[i][2].mean()))
-    step = min(_LINE + 3.0, high / len(named))
+    line = min(_LINE + 3.0, high / len(named))
     for rank, i in enumerate(order):
         name, x, y = named[i]
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(*place(x, y), strict=True))
         dash = f' stroke-dasharray="{_DASHES[i // 10 % 3]}"' if i >= 10 else ""
-        left, level = WIDTH - RIGHT + 12, TOP + 8 + rank * step
+        left, level = WIDTH - RIGHT + 12, TOP + 8 + rank * line
         parts.append(
             f'<g class="curve" data-method="{escape(name)}" style="--c: var(--c{i % 10})">'
             f'<polyline points="{path}"{dash}/><polyline points="{left},{level:.1f} {left + 16},{level:.1f}"{dash}/>'

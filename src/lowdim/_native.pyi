@@ -163,6 +163,7 @@ def class_distances(
     tick: Callable[[int], Any] | None = None,
 ) -> None:
     """Fill out (m, C) with sums of those distances over the rows starts[c] … starts[c + 1] − 1 of X."""
+
 def perplexity(
     distances: Floats, perplexities: list[float], *, n_threads: int = 1, tick: Callable[[int], Any] | None = None
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -45,6 +45,7 @@ def test_missing_values_are_counted_by_column_even_from_a_pipe():
     text = output("inspect", "-", "--label", "who", stdin="who,a,b\nx,1,2\ny,,4\nx,3,\ny,,1\n")
     assert line(text, "missing").endswith("'a' lacks 2, 'b' lacks 1")
     assert "4 rows × 2 columns" in text
+    assert "intrinsic dimension, 3 neighbours" in text  # as many as there are
     assert "1 rows × 2 columns" in output(
         "inspect", "-", "--missing", "drop", "--label", "who", stdin="who,a,b\nx,1,2\ny,,4\nx,3,\ny,,1\n"
     )

@@ -7,16 +7,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from lowdim import _native
 from lowdim.relate.geodesics import Beside, geodesics
 from lowdim.relate.neighbors import nearest, within
-from lowdim.work import jobs
 
 _FEW = 32  # rows of a part up to which one search serves all such parts together
 _ROUNDS = 32  # in which closed classes grow
-_LOOSE = 0.02  # share of edges without common neighbours above which nothing can be told of short circuits
-_SUSPECTS = 256  # edges whose detour is measured
-_DETOUR = 0.25  # share of the extent of the graph from which a detour counts, if it is seven times the edge
+_FEWEST = 5  # neighbours that may show the way along the data
+_SUSPECTS = 256  # longest edges, whose rows' detours are measured
+_DETOUR, _EXTENT = 8.0, 1 / 3  # times the edge, and share of the extent of the graph, from which a detour counts
 
 
 class Graph(NamedTuple):
@@ -256,29 +254,42 @@ class ShortCircuits(NamedTuple):
 def short_circuits(graph: Graph) -> ShortCircuits:
     """Edges that may join what lies far apart along the data, longest detour first.
 
-    In a graph of neighbours the two ends of an edge have neighbours in common. Edges whose ends have none are left
-    out; one whose ends then lie further apart than a quarter of the graph's extent is suspected. Of many such edges
-    those longest for their surroundings are looked at. An edge without any way round is the only link between two
-    parts, and is not counted. Where a larger share of edges is like that (few neighbours, high dimension) they are
-    nothing unusual, and none is suspected.
+    Where there are more neighbours than the graph needs to hang together, the fewest of them, with some to spare, show
+    the way along the data. Of the edges beyond those, from the rows that have the longest for their surroundings, one
+    is suspected if its ends lie apart, on the way that is left, eight times its length and a third of the graph's
+    extent. In high dimension paths are never that long, and nothing is suspected.
     """
-    held = _native.supported(*graph, n_threads=jobs.current())
     tails = graph.tails()
-    loose = np.flatnonzero(~held & (tails < graph.ends))
-    none = ShortCircuits(np.empty((0, 2), np.int32), np.empty(0, np.float32), np.empty(0, np.float32))
-    if not len(loose) or 2 * len(loose) > _LOOSE * len(held):
-        return none
-    count = np.maximum(1, np.diff(graph.starts))
-    local = np.add.reduceat(np.append(graph.lengths, 0), graph.starts[:-1]) / count
-    unusual = graph.lengths[loose] / np.maximum(local[tails[loose]] + local[graph.ends[loose]], 1e-30)
-    loose = np.sort(loose[np.argsort(-unusual, kind="stable")[:_SUSPECTS]])
-    starts = np.concatenate([[0], np.cumsum(held)])[graph.starts]
-    rest = Graph(starts.astype(np.int64), graph.ends[held], graph.lengths[held])
-    sources, at = np.unique(tails[loose], return_inverse=True)
-    D = geodesics(rest, sources)
-    detours = D[at, graph.ends[loose]]
-    extent = float(np.where(np.isfinite(D), D, 0).max())
-    bad = np.flatnonzero(np.isfinite(detours) & (detours > np.maximum(_DETOUR * extent, 7 * graph.lengths[loose])))
+    spare = _thinned(graph, tails)
+    local = np.add.reduceat(np.append(graph.lengths, 0), graph.starts[:-1]) / np.maximum(1, np.diff(graph.starts))
+    unusual = graph.lengths / np.maximum(local[tails] + local[graph.ends], 1e-30)
+    extra = np.flatnonzero(spare & (tails < graph.ends))
+    sources = np.unique(tails[extra[np.argsort(-unusual[extra], kind="stable")[:_SUSPECTS]]])
+    starts = np.concatenate([[0], np.cumsum(~spare)])[graph.starts]
+    D = geodesics(Graph(starts.astype(np.int64), graph.ends[~spare], graph.lengths[~spare]), sources)
+    place = np.full(graph.n, -1)
+    place[sources] = np.arange(len(sources))
+    edges = np.flatnonzero(spare & (place[tails] >= 0) & ((tails < graph.ends) | (place[graph.ends] < 0)))
+    detours, lengths = D[place[tails[edges]], graph.ends[edges]], graph.lengths[edges]
+    extent = float(D.max(initial=0, where=np.isfinite(D)))
+    bad = np.flatnonzero(np.isfinite(detours) & (detours > np.maximum(_EXTENT * extent, _DETOUR * lengths)))
     bad = bad[np.argsort(-detours[bad], kind="stable")]
-    loose = loose[bad]
-    return ShortCircuits(np.column_stack([tails[loose], graph.ends[loose]]), graph.lengths[loose], detours[bad])
+    pairs = np.sort(np.column_stack([tails[edges[bad]], graph.ends[edges[bad]]]), axis=1)
+    return ShortCircuits(pairs, lengths[bad], detours[bad])
+
+
+def _thinned(graph: Graph, tails: NDArray) -> NDArray[np.bool_]:
+    """Which edges can go: all but the shortest few of each row, half as many again as keep the parts whole."""
+    parts, most = components(graph).max(), int(np.diff(graph.starts).max(initial=0))
+    rank = np.empty(len(tails), np.int64)
+    rank[np.lexsort((graph.lengths, tails))] = np.arange(len(tails)) - graph.starts[tails]
+    reverse = np.argsort(graph.ends, kind="stable")  # the same edge from its other end
+    rank = np.minimum(rank, rank[reverse])
+    few = _FEWEST
+    while few < most:
+        kept = rank < few
+        starts = np.concatenate([[0], np.cumsum(kept)])[graph.starts]
+        few += few // 2
+        if components(Graph(starts, graph.ends[kept], graph.lengths[kept])).max() == parts:
+            break
+    return np.asarray(rank >= few)

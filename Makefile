@@ -13,7 +13,7 @@ TORCH := 2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench sanitize clean
+.PHONY: help setup demo gallery test lint format bench sanitize clean
 
 help: ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -35,8 +35,11 @@ $(STAMP): $(VENV)/.tools $(NATIVE)
 
 setup: $(STAMP) ## create .venv with lowdim and its tools (the others do this by themselves)
 
-demo: $(STAMP) ## reduce the digits, write a report page and print where it is
+demo: $(STAMP) ## compare the methods on the digits, write the page and print where it is
 	@$(BIN)/python examples/demo.py
+
+gallery: $(STAMP) ## render the pictures of docs/gallery.md (set LOWDIM_DATA for faces and MNIST)
+	@$(BIN)/python -m examples
 
 test: $(STAMP) ## everything that CI runs but lint: tests, doctests, layers
 	$(BIN)/python -m pytest

@@ -25,7 +25,9 @@ def table(task: Task, rows: dict[str, Row]) -> str:
     """One task: a line per system, the failed ones with their reason."""
     first = next(iter(task.systems))
     base = rows.get(task.subtract or "", Row())
-    heads = ("system", "time", "min – max", f"ratio to {first}", "first fit", "memory", task.quality_name)
+    runs = [run for row in rows.values() for run in row.runs]
+    more = list(runs[0].get("details", {})) if runs else []
+    heads = ("system", "time", "min – max", f"ratio to {first}", "first fit", "memory", task.quality_name, *more)
     lines = [_line(heads), _line(["---"] + ["---:"] * (len(heads) - 1))]
     for name, row in rows.items():
         if row.error or not row.runs:
@@ -44,6 +46,7 @@ def table(task: Task, rows: dict[str, Row]) -> str:
             seconds(median(_net(row, own, "first"))),
             megabytes(max(memories, default=None)),
             figure(max(qualities)) if qualities else _NOTHING,
+            *(row.runs[-1].get("details", {}).get(head, _NOTHING) for head in more),
         ]
         lines.append(_line(cells))
     return "\n".join(lines)

@@ -42,3 +42,4 @@ class Task:
     rounds: int = 5
     subtract: str | None = None  # system whose time is taken off all others
     note: str = ""
+    details: Callable[[Any, Any], dict[str, str]] | None = None  # further columns, by their heads

@@ -36,7 +36,8 @@ def measure(task: Task, system: System, folder: Path) -> dict[str, Any]:
         again.append(perf_counter() - start)
     reference = np.load(folder / f"{task.name}.npy") if task.reference else None
     quality = task.quality(fitted, reference)
-    return {"first": first, "again": median(again or [first]), "memory": peak.growth, "quality": quality}
+    report = {"first": first, "again": median(again or [first]), "memory": peak.growth, "quality": quality}
+    return report | ({"details": task.details(fitted, reference)} if task.details else {})
 
 
 def _cut(X: Any, task: Task, system: System) -> Any:

@@ -15,18 +15,10 @@ def main(out: str | Path = OUT) -> None:
     import matplotlib.pyplot as plt
 
     X, y = data.load("digits")
-    stacked = {"hidden": (128, 64), "standardize": False, "max_epochs": 300, "random_state": 0}
-    linear = stacked | {
-        "hidden": (),
-        "activation": "linear",
-        "batch_size": len(X),
-        "learning_rate": 0.03,
-        "random_state": 1,
-    }
     methods = {
         "PCA": PCA(2),
-        "linear autoencoder": Autoencoder(2, **linear),
-        "stacked autoencoder": Autoencoder(2, **stacked),
+        "linear autoencoder": Autoencoder(2, hidden=(), activation="linear", standardize=False, random_state=1),
+        "stacked autoencoder": Autoencoder(2, hidden=(128, 64), standardize=False, random_state=0),
         "kernel PCA": KernelPCA(2, gamma=5e-4, inverse=True),
     }
     shown = [int(np.flatnonzero(y == digit)[3]) for digit in range(10)]

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import matplotlib
-import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from lowdim import SequentialSelector, data
+from lowdim import SequentialSelector, data, show
 
 OUT = Path(__file__).parents[1] / "docs" / "images" / "selection_path.png"
 
@@ -18,19 +17,12 @@ def main(out: str | Path = OUT) -> None:
     X, y = data.load("digits")
     path = SequentialSelector(KNeighborsClassifier(3), n_features=25).fit(X, y)
     stop = SequentialSelector(KNeighborsClassifier(3), tol=0.005).fit(X, y)
-    score, spread = np.array(path.history_["score"]), np.array(path.history_["spread"])
     figure, axes = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=(1.7, 1))
-    steps = np.arange(len(score))
-    axes[0].fill_between(
-        steps, score - spread, score + spread, alpha=0.2, color="#2166ac", lw=0, label="spread over folds"
-    )
-    axes[0].plot(steps, score, "o-", color="#2166ac", ms=4, label="mean accuracy")
-    axes[0].axvline(stop.n_features_, color="#b2182b", ls="--", lw=1.5)
+    show.selection(path, ax=axes[0])
+    axes[0].axvline(stop.n_features_, color="#b2460a", ls="--", lw=1.5)
     axes[0].annotate(f"ε = 0.005 stops at {stop.n_features_}", (stop.n_features_, 0.3), xytext=(6, 0),
-                     textcoords="offset points", color="#b2182b")  # fmt: skip
-    axes[0].set(xlabel="pixels chosen", ylabel="accuracy, 3-NN, 5 folds", ylim=(0, 1.02))
-    axes[0].legend(loc="lower right", frameon=False)
-    axes[0].set_title("Forward selection of pixels", fontsize=11, loc="left")
+                     textcoords="offset points", color="#b2460a")  # fmt: skip
+    axes[0].set_title("Forward selection of pixels for 3-NN", fontsize=11, loc="left")
     axes[1].imshow(X.mean(axis=0).reshape(8, 8), cmap="Greys", vmax=40)
     for rank, pixel in enumerate(path.history_["feature"][1:], 1):
         row, column = divmod(pixel, 8)

@@ -1,10 +1,12 @@
 // _native.squared_distances, _native.ranks, _native.ranks_in and _native.common_neighbors.
 #include "bind.hpp"
 
+#include <lowdim/coranking.hpp>
 #include <lowdim/ranks.hpp>
 
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,9 +33,9 @@ template <class T> RowMajor<const T> view(const Matrix<T>& A) {
 
 template <class I>
 void demand_rows(const std::string& what, const I* values, std::size_t count, std::int64_t n) {
-    for (std::size_t at = 0; at < count; ++at)
-        demand(values[at] >= 0 && values[at] < n, what + " must be rows from 0 to " + std::to_string(n - 1),
-               values[at]);
+    const I* bad = std::find_if(values, values + count, [n](I value) { return value < 0 || value >= n; });
+    if (bad != values + count)
+        demand(false, what + " must be rows from 0 to " + std::to_string(n - 1), *bad);
 }
 
 template <class T>
@@ -69,16 +71,13 @@ nb::object call_squared_distances(const Matrix<T>& X, const Indices& others, con
 }
 
 template <class T>
-nb::object call_ranks(const Matrix<T>& X, const Vector<const double>& centre, const Indices& targets,
-                      const Rows& rows, int n_threads, nb::object tick) {
+nb::object call_ranks(const Matrix<T>& X, const Indices& targets, const Rows& rows, int n_threads,
+                      nb::object tick) {
     const Asking who = asking("ranks", X, targets, rows);
-    demand(centre.shape(0) == X.shape(1), "ranks: centre must have one entry a column of X",
-           length(centre.shape(0)));
     demand_threads(n_threads);
     auto out = empty<std::int32_t>(targets.shape(0), targets.shape(1), "int32");
     watched(tick, [&](Watch& watch) {
-        ranks(view(X), centre.data(), who, targets.data(), length(targets.shape(1)), out.data(), n_threads,
-              watch);
+        ranks(view(X), who, targets.data(), length(targets.shape(1)), out.data(), n_threads, watch);
     });
     return nb::cast(out);
 }
@@ -121,9 +120,8 @@ template <class T> void define(nb::module_& m) {
           nb::arg("others").noconvert(), nb::kw_only(), nb::arg("rows").noconvert() = nb::none(),
           nb::arg("n_threads") = 1,
           "Squared distances (m, k) of rows of X (all without rows) from their own others (m, k).");
-    m.def("ranks", &call_ranks<T>, nb::arg("X").noconvert(), nb::arg("centre").noconvert(),
-          nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("rows").noconvert() = nb::none(),
-          nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+    m.def("ranks", &call_ranks<T>, nb::arg("X").noconvert(), nb::arg("targets").noconvert(), nb::kw_only(),
+          nb::arg("rows").noconvert() = nb::none(), nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
           "How many other rows come before each target (m, k) by (distance, index).");
 }
 

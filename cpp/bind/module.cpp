@@ -2,9 +2,12 @@
 #include "bind.hpp"
 
 namespace lowdim::bind {
+void bind_affinities(nb::module_& m);
 void bind_barycentric(nb::module_& m);
 void bind_chebyshev(nb::module_& m);
 void bind_csr(nb::module_& m);
+void bind_distances(nb::module_& m);
+void bind_descent(nb::module_& m);
 void bind_geodesics(nb::module_& m);
 void bind_nearest(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
@@ -15,9 +18,12 @@ void bind_scatter(nb::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "Native kernels of lowdim.";
+    lowdim::bind::bind_affinities(m);
     lowdim::bind::bind_barycentric(m);
     lowdim::bind::bind_chebyshev(m);
     lowdim::bind::bind_csr(m);
+    lowdim::bind::bind_distances(m);
+    lowdim::bind::bind_descent(m);
     lowdim::bind::bind_geodesics(m);
     lowdim::bind::bind_nearest(m);
     lowdim::bind::bind_nearest_with(m);

@@ -1,5 +1,5 @@
 // One row of distances for one instruction set. Included once per set by nearest_with.cpp, which defines
-// LOWDIM_TARGET (function attribute) and LOWDIM_BYTES (of a vector).
+// LOWDIM_TARGET (function attribute), LOWDIM_BYTES (of a vector) and below (bits of the lanes under a limit).
 
 // out = base ± (x − q)²; returns nothing, so that the loop is one stream of vectors.
 template <class T, bool joining>
@@ -29,13 +29,12 @@ LOWDIM_TARGET inline void insert(T distance, std::int64_t j, std::int64_t k, std
     index[place] = static_cast<std::int32_t>(j);
 }
 
-// The k smallest of n distances base ± (x − q)², kept sorted, given that k of them are at most `bound`; a
-// block is looked at closely only if one of it may be among them.
+// The k smallest of n distances base ± (x − q)², or of base itself where x is null, kept sorted, given that k
+// of them are at most `bound`; a block is looked at closely only if one of it may be among them.
 template <class T, bool joining>
 LOWDIM_TARGET void nearest(const T* __restrict from, const T* __restrict x, T q, std::int64_t n,
                            std::int64_t k, T bound, std::int32_t* __restrict index, T* __restrict best) {
     typedef T Vector __attribute__((vector_size(LOWDIM_BYTES), aligned(sizeof(T)), may_alias));
-    typedef std::int64_t Mask __attribute__((vector_size(LOWDIM_BYTES)));
     constexpr int lanes = LOWDIM_BYTES / sizeof(T), vectors = 4, block = vectors * lanes;
     alignas(64) T near[block];
     const T above = std::nextafter(bound, std::numeric_limits<T>::infinity());
@@ -44,27 +43,28 @@ LOWDIM_TARGET void nearest(const T* __restrict from, const T* __restrict x, T q,
     std::int64_t start = 0;
     for (; start + block <= n; start += block) {
         const T screen = std::min(above, best[k - 1]);
-        Mask below = {};
+        std::uint64_t hits = 0;
+        LOWDIM_UNROLL
         for (int v = 0; v < vectors; ++v) {
             const std::int64_t j = start + v * lanes;
-            const Vector step = *reinterpret_cast<const Vector*>(x + j) - q;
-            const Vector there = *reinterpret_cast<const Vector*>(from + j);
-            const Vector now = joining ? there + step * step : there - step * step;
+            Vector now = *reinterpret_cast<const Vector*>(from + j);
+            if (x != nullptr) {
+                const Vector step = *reinterpret_cast<const Vector*>(x + j) - q;
+                now = joining ? now + step * step : now - step * step;
+            }
             *reinterpret_cast<Vector*>(near + v * lanes) = now;
-            below |= (Mask)(now < screen);
+            hits |= below<T>(near + v * lanes, screen) << (v * lanes);
         }
-        std::int64_t any = 0;
-        for (std::size_t l = 0; l < sizeof(Mask) / sizeof(std::int64_t); ++l)
-            any |= below[l];
-        if (!any)
-            continue;
-        for (int j = 0; j < block; ++j)
-            if (near[j] < screen)
-                insert(joining ? near[j] : std::max(near[j], T(0)), start + j, k, index, best);
+        for (; hits != 0; hits &= hits - 1) {
+            const int j = __builtin_ctzll(hits);
+            insert(joining ? near[j] : std::max(near[j], T(0)), start + j, k, index, best);
+        }
     }
-    move<T, joining>(from + start, x + start, q, n - start, near);
-    for (; start < n; ++start)
-        insert(near[start % block], start, k, index, best);
+    for (; start < n; ++start) {
+        const T step = x != nullptr ? x[start] - q : T(0);
+        insert(joining ? from[start] + step * step : std::max(from[start] - step * step, T(0)), start, k,
+               index, best);
+    }
 }
 
 template <class T, bool joining>
@@ -75,8 +75,7 @@ LOWDIM_TARGET void one_query(const Distances<T>& given, std::int64_t i, std::int
     // The points nearest so far: their distances with a unit bound the k-th smallest.
     std::vector<T> best(static_cast<std::size_t>(k), std::numeric_limits<T>::infinity());
     std::vector<std::int32_t> close(static_cast<std::size_t>(k), 0);
-    for (std::int64_t j = 0; j < n; ++j)
-        insert(base[j], j, k, close.data(), best.data());
+    nearest<T, true>(base, nullptr, T(0), n, k, std::numeric_limits<T>::max(), close.data(), best.data());
     for (std::int64_t u = 0; u < given.n_units; ++u) {
         const std::int32_t *member = given.members + given.offsets[u],
                            *end = given.members + given.offsets[u + 1];

@@ -5,14 +5,14 @@
 #include <lowdim/isa.hpp>
 #include <lowdim/ranks.hpp>
 
+#include "share.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
-
-#include <omp.h>
 
 #if defined(__clang__)
 #define LOWDIM_UNROLL _Pragma("unroll")
@@ -94,19 +94,52 @@ template <class T> Kernels<T> choose() {
     return generic::kernels<T>;
 }
 
-// Runs piece(i) for i < count on n_threads; the first thread keeps the watch, which is told `whole` in all.
-template <class Piece>
-void share(std::int64_t count, std::int64_t whole, int n_threads, Watch& watch, const Piece& piece) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
-    for (std::int64_t i = 0; i < count; ++i) {
-        if (watch.stopped())
-            continue;
-        piece(i);
-        watch.advance((i + 1) * whole / count - i * whole / count);
-        if (omp_get_thread_num() == 0)
-            watch.poll();
+// Columns that vary, and their means: the others add nothing to a distance, and rows less their mean lose
+// fewer digits in products.
+struct Columns {
+    std::vector<std::int64_t> kept;
+    std::vector<double> centre;
+
+    template <class T> Columns(const RowMajor<const T>& X, int n_threads, Watch& watch) {
+        constexpr std::int64_t parts = 64;
+        const auto d = static_cast<std::size_t>(X.cols);
+        struct Part {
+            std::vector<double> sums;
+            std::vector<char> varies;
+        };
+        std::vector<Part> found(parts, Part{std::vector<double>(d), std::vector<char>(d)});
+        share(parts, 0, n_threads, watch, [&](std::int64_t p) {
+            Part& part = found[static_cast<std::size_t>(p)];
+            for (std::int64_t i = p * X.rows / parts; i < (p + 1) * X.rows / parts; ++i) {
+                const T* x = X.data + i * X.stride;
+                for (std::size_t s = 0; s < d; ++s) {
+                    part.sums[s] += static_cast<double>(x[s]);
+                    part.varies[s] |= static_cast<char>(x[s] != X.data[s]);
+                }
+            }
+        });
+        for (std::size_t s = 0; s < d; ++s) {
+            double sum = 0;
+            bool varies = false;
+            for (const Part& part : found) {
+                sum += part.sums[s];
+                varies |= part.varies[s] != 0;
+            }
+            if (varies || (s + 1 == d && kept.empty())) { // one at least, so that there are products
+                kept.push_back(static_cast<std::int64_t>(s));
+                centre.push_back(sum / static_cast<double>(X.rows));
+            }
+        }
     }
-}
+
+    std::int64_t count() const { return static_cast<std::int64_t>(kept.size()); }
+
+    // Calls take(s, value) for the s-th kept column of a row, less its mean.
+    template <class T, class Take> void each(const T* x, const Take& take) const {
+        for (std::size_t s = 0; s < kept.size(); ++s)
+            take(static_cast<std::int64_t>(s), static_cast<double>(x[kept[s]]) - centre[s]);
+    }
+};
 
 // Rows less the centre, scaled into the range of float: panel by panel, feature by feature, and their squared
 // norms made smaller and larger by the share that rounding can change. Rows up to the next full block are
@@ -117,12 +150,12 @@ struct Packed {
     std::vector<float> low, high;
 
     template <class T>
-    Packed(const RowMajor<const T>& X, const Asking& asking, const double* centre, double scale,
+    Packed(const RowMajor<const T>& X, const Asking& asking, const Columns& columns, double scale,
            int n_threads, Watch& watch)
         : rows(asking.count), blocks((rows + side - 1) / side),
-          values(new Line[static_cast<std::size_t>(blocks * side * X.cols / 16)]),
+          values(new Line[static_cast<std::size_t>(blocks * side * columns.count() / 16)]),
           low(static_cast<std::size_t>(blocks * side), std::numeric_limits<float>::infinity()), high(low) {
-        const std::int64_t d = X.cols, chunks = (d + chunk - 1) / chunk;
+        const std::int64_t d = columns.count(), chunks = (d + chunk - 1) / chunk;
         // Products of float rows: a sum of s terms is wrong by at most s units of ‖x‖‖y‖ ≤ (‖x‖² + ‖y‖²)/2;
         // the rest covers the rounding of the rows, of the norms and of the threshold.
         const double share_of_norm = (static_cast<double>(std::min(d, chunk) + chunks) + 16) * 0x1p-24;
@@ -135,13 +168,12 @@ struct Packed {
                         out[s * panel + r] = 0;
                     continue;
                 }
-                const T* x = X.data + asking.row(i) * X.stride;
                 double norm = 0;
-                for (std::int64_t s = 0; s < d; ++s) {
-                    const auto value = static_cast<float>((static_cast<double>(x[s]) - centre[s]) * scale);
+                columns.each(X.data + asking.row(i) * X.stride, [&](std::int64_t s, double gap) {
+                    const auto value = static_cast<float>(gap * scale);
                     out[s * panel + r] = value;
                     norm += static_cast<double>(value) * value;
-                }
+                });
                 const double room = norm * share_of_norm + 1e-30; // where even the squares vanish
                 low[static_cast<std::size_t>(i)] = static_cast<float>(norm - room);
                 high[static_cast<std::size_t>(i)] = static_cast<float>(norm + room);
@@ -155,15 +187,13 @@ struct Packed {
 
 // Power of two that brings the longest row, less the centre, near length 1.
 template <class T>
-double scale_of(const RowMajor<const T>& X, const double* centre, int n_threads, Watch& watch) {
+double scale_of(const RowMajor<const T>& X, const Columns& columns, int n_threads, Watch& watch) {
     const std::int64_t parts = (X.rows + side - 1) / side;
     std::vector<double> longest(static_cast<std::size_t>(parts), 0.0);
     share(parts, 0, n_threads, watch, [&](std::int64_t p) {
         for (std::int64_t i = p * side; i < std::min(X.rows, (p + 1) * side); ++i) {
-            const T* x = X.data + i * X.stride;
             double norm = 0;
-            for (std::int64_t s = 0; s < X.cols; ++s)
-                norm += (static_cast<double>(x[s]) - centre[s]) * (static_cast<double>(x[s]) - centre[s]);
+            columns.each(X.data + i * X.stride, [&](std::int64_t, double gap) { norm += gap * gap; });
             longest[static_cast<std::size_t>(p)] = std::max(longest[static_cast<std::size_t>(p)], norm);
         }
     });
@@ -269,18 +299,19 @@ void squared_distances(const RowMajor<const T>& X, const Asking& asking, const s
 }
 
 template <class T>
-void ranks(const RowMajor<const T>& X, const double* centre, const Asking& asking,
-           const std::int32_t* targets, std::int64_t k, std::int32_t* out, int n_threads, Watch& watch) {
+void ranks(const RowMajor<const T>& X, const Asking& asking, const std::int32_t* targets, std::int64_t k,
+           std::int32_t* out, int n_threads, Watch& watch) {
     std::fill(out, out + asking.count * k, 0);
     if (!asking.count || !k)
         return;
     const Kernels<T> kernels = choose<T>();
-    const double scale = scale_of(X, centre, n_threads, watch);
+    const Columns columns(X, n_threads, watch);
+    const double scale = scale_of(X, columns, n_threads, watch);
     const bool everyone = !asking.rows && asking.count == X.rows;
-    const Packed all(X, {nullptr, X.rows}, centre, scale, n_threads, watch);
+    const Packed all(X, {nullptr, X.rows}, columns, scale, n_threads, watch);
     std::unique_ptr<Packed> some;
     if (!everyone)
-        some = std::make_unique<Packed>(X, asking, centre, scale, n_threads, watch);
+        some = std::make_unique<Packed>(X, asking, columns, scale, n_threads, watch);
     const Packed& askers = everyone ? all : *some;
 
     Thresholds thresholds;
@@ -301,7 +332,8 @@ void ranks(const RowMajor<const T>& X, const double* centre, const Asking& askin
     share(static_cast<std::int64_t>(tiles.size()), 1000, n_threads, watch, [&](std::int64_t tile) {
         Desk& desk = *desks[static_cast<std::size_t>(omp_get_thread_num())];
         const auto [I, J] = tiles[static_cast<std::size_t>(tile)];
-        kernels.products(askers.block(I, X.cols), all.block(J, X.cols), X.cols, desk.G);
+        const std::int64_t d = columns.count();
+        kernels.products(askers.block(I, d), all.block(J, d), d, desk.G);
         if (everyone && I != J) {
             turn(desk.G, desk.turned);
             counting.count(J, I, desk.turned, desk);
@@ -327,60 +359,13 @@ void ranks_in(const RowMajor<const double>& D, const std::int32_t* targets, std:
     });
 }
 
-void common_neighbors(const RowMajor<const double>& A, const RowMajor<const double>& B, const double* weights,
-                      std::int64_t* total, std::int64_t* squares, double* scores, int n_threads,
-                      Watch& watch) {
-    const std::int64_t n = A.cols;
-    const auto size = static_cast<std::size_t>(n);
-    struct Lists {
-        std::vector<std::pair<double, std::int32_t>> order;
-        std::vector<std::int32_t> place, reached;
-        std::vector<std::int64_t> total, squares;
-        explicit Lists(std::size_t size)
-            : order(size), place(size), reached(size), total(size), squares(size) {}
-    };
-    std::vector<Lists> desks(static_cast<std::size_t>(n_threads), Lists(size));
-    share(A.rows, A.rows, n_threads, watch, [&](std::int64_t i) {
-        Lists& desk = desks[static_cast<std::size_t>(omp_get_thread_num())];
-        auto sort = [&](const double* row) {
-            for (std::int64_t j = 0; j < n; ++j)
-                desk.order[static_cast<std::size_t>(j)] = {row[j], static_cast<std::int32_t>(j)};
-            std::sort(desk.order.begin(), desk.order.end());
-        };
-        sort(A.data + i * A.stride);
-        for (std::size_t r = 0; r < size; ++r)
-            desk.place[static_cast<std::size_t>(desk.order[r].second)] = static_cast<std::int32_t>(r);
-        sort(B.data + i * B.stride);
-        std::fill(desk.reached.begin(), desk.reached.end(), 0);
-        for (std::size_t r = 0; r < size; ++r) {
-            const auto there = desk.place[static_cast<std::size_t>(desk.order[r].second)];
-            ++desk.reached[static_cast<std::size_t>(std::max(there, static_cast<std::int32_t>(r)))];
-        }
-        std::int64_t common = 0;
-        double score = 0;
-        for (std::int64_t K = 0; K + 2 < n; ++K) {
-            const auto at = static_cast<std::size_t>(K);
-            common += desk.reached[at];
-            desk.total[at] += common;
-            desk.squares[at] += common * common;
-            score += weights[K] * static_cast<double>(common);
-        }
-        scores[i] = score;
-    });
-    for (const Lists& desk : desks)
-        for (std::int64_t K = 0; K + 2 < n; ++K) {
-            total[K] += desk.total[static_cast<std::size_t>(K)];
-            squares[K] += desk.squares[static_cast<std::size_t>(K)];
-        }
-}
-
 template void squared_distances(const RowMajor<const float>&, const Asking&, const std::int32_t*,
                                 std::int64_t, double*, int, Watch&);
 template void squared_distances(const RowMajor<const double>&, const Asking&, const std::int32_t*,
                                 std::int64_t, double*, int, Watch&);
-template void ranks(const RowMajor<const float>&, const double*, const Asking&, const std::int32_t*,
-                    std::int64_t, std::int32_t*, int, Watch&);
-template void ranks(const RowMajor<const double>&, const double*, const Asking&, const std::int32_t*,
-                    std::int64_t, std::int32_t*, int, Watch&);
+template void ranks(const RowMajor<const float>&, const Asking&, const std::int32_t*, std::int64_t,
+                    std::int32_t*, int, Watch&);
+template void ranks(const RowMajor<const double>&, const Asking&, const std::int32_t*, std::int64_t,
+                    std::int32_t*, int, Watch&);
 
 } // namespace lowdim

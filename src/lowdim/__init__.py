@@ -20,9 +20,12 @@ _HOMES = {
     "LDA": "lowdim.methods.lda",
     "LLE": "lowdim.methods.lle",
     "PCA": "lowdim.methods.pca",
+    "SNE": "lowdim.methods.sne",
     "SequentialSelector": "lowdim.methods.selection",
+    "TSNE": "lowdim.methods.sne",
+    "compare": "lowdim.comparison.compare",
     "load": "lowdim.methods.files",
-    "reduce": "lowdim.compare.reduce",
+    "reduce": "lowdim.comparison.reduce",
 }
 _ROOMS = ("data", "quality", "show")
 
@@ -31,6 +34,8 @@ __all__ = [
     "LDA",
     "LLE",
     "PCA",
+    "SNE",
+    "TSNE",
     "Autoencoder",
     "Isomap",
     "KLExpansion",
@@ -39,6 +44,7 @@ __all__ = [
     "KernelPCA",
     "SequentialSelector",
     "__version__",
+    "compare",
     "data",
     "load",
     "quality",
@@ -50,7 +56,8 @@ if TYPE_CHECKING:
     from lowdim import data as data
     from lowdim import quality as quality
     from lowdim import show as show
-    from lowdim.compare.reduce import reduce as reduce
+    from lowdim.comparison.compare import compare as compare
+    from lowdim.comparison.reduce import reduce as reduce
     from lowdim.methods.autoencoder import Autoencoder as Autoencoder
     from lowdim.methods.cca import CCA as CCA
     from lowdim.methods.files import load as load
@@ -63,6 +70,8 @@ if TYPE_CHECKING:
     from lowdim.methods.lle import LLE as LLE
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.selection import SequentialSelector as SequentialSelector
+    from lowdim.methods.sne import SNE as SNE
+    from lowdim.methods.sne import TSNE as TSNE
 
 
 def __getattr__(name: str) -> Any:

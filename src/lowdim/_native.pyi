@@ -144,6 +144,113 @@ def nearest_with(
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Indices and squared distances (units, q, k) of the nearest points once a unit of features joins or leaves."""
 
+def euclidean(Q: Floats, X: Floats, D: NDArray[np.float64], *, root: bool = True, n_threads: int = 1) -> None:
+    """Fill D (m, n) with the distances of the rows of Q and X, or their squares, summed in float64."""
+
+def class_distances(
+    Q: Floats,
+    X: Floats,
+    starts: NDArray[np.int64],
+    out: NDArray[np.float64],
+    *,
+    root: bool = True,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> None:
+    """Fill out (m, C) with sums of those distances over the rows starts[c] … starts[c + 1] − 1 of X."""
+
+def perplexity(
+    distances: Floats, perplexities: list[float], *, n_threads: int = 1, tick: Callable[[int], Any] | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Probabilities (n, k) of neighbours at rising distances (n, k), and the perplexity (n,) of each row."""
+
+def bandwidth(
+    distances: Floats, sigma: float, *, n_threads: int = 1, tick: Callable[[int], Any] | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The same with one width for all rows."""
+
+def symmetrize(
+    indices: NDArray[np.int32],
+    p: NDArray[np.float32],
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """Symmetric rows (starts, columns, values) of (p_j|i + p_i|j) / 2n."""
+
+def attraction(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    Y: Floats,
+    *,
+    falloff: str = "student",
+    dof: float = 1.0,
+    n_threads: int = 1,
+) -> tuple[Floats, NDArray[np.float64]]:
+    """Forces (n, k) of sparse affinities on a map, and Σ_j p log(p / f) of each point (n,)."""
+
+def repulsion_at(
+    Q: Floats,
+    Y: Floats,
+    *,
+    falloff: str = "student",
+    dof: float = 1.0,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[Floats, NDArray[np.float64]]:
+    """Exact forces (m, k) at the points Q by the points Y, and the field (m,) there."""
+
+def repulsion(
+    Y: NDArray[np.float32],
+    *,
+    how: str,
+    falloff: str = "student",
+    dof: float = 1.0,
+    angle: float = 0.5,
+    spacing: float = 0.4,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
+    """Forces (n, k) of the points of a map on each other, the field (n,) at them, and the normaliser."""
+
+def descend(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    Y: NDArray[np.float32],
+    *,
+    how: str,
+    falloff: str,
+    dof: float,
+    angle: float,
+    spacing: float,
+    iterations: int,
+    exaggerated: int,
+    exaggeration: float,
+    rate: float,
+    every: int,
+    progress: float,
+    report: Callable[[int, float], bool],
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> int:
+    """Move the map Y down the gradient, in place; returns the iterations done."""
+
+def place(
+    neighbors: NDArray[np.int32],
+    p: NDArray[np.float32],
+    Y: NDArray[np.float32],
+    *,
+    falloff: str = "student",
+    dof: float = 1.0,
+    spacing: float = 0.4,
+    iterations: int = 100,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float32]:
+    """Places (m, k) of new points by their neighbours in the map Y (n, k)."""
+
 def squared_distances(
     X: Floats, others: NDArray[np.int32], *, rows: NDArray[np.int64] | None = None, n_threads: int = 1
 ) -> NDArray[np.float64]:
@@ -151,7 +258,6 @@ def squared_distances(
 
 def ranks(
     X: Floats,
-    centre: NDArray[np.float64],
     targets: NDArray[np.int32],
     *,
     rows: NDArray[np.int64] | None = None,

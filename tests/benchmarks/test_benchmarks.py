@@ -82,6 +82,14 @@ def test_worst_quality_of_all_rounds_is_shown():
     assert table(task_of("a"), {"a": Row([run(1.0, 1e-6), run(1.0, 2e-6)])}).endswith("| 2.0e-06 |")
 
 
+def test_details_are_further_columns():
+    rows = {"a": Row([run(1.0) | {"details": {"stages": "one 1.0"}}]), "b": Row([run(1.0)])}
+    lines = table(task_of("a", "b"), rows).splitlines()
+    assert lines[0].endswith("| stages |")
+    assert lines[2].endswith("| one 1.0 |")
+    assert lines[3].endswith("| – |")
+
+
 @pytest.mark.parametrize("shape", [(40, 6), (6, 40)])
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
 def test_reference_variances_are_squared_singular_values(shape, kind):

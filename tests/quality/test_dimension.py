@@ -31,6 +31,7 @@ def test_units_turns_copies_and_threads_change_nothing(kind, rng):
     assert quality.intrinsic_dimension(100 * X[:, ::-1], kind, n_jobs=2) == pytest.approx(found)
     assert quality.intrinsic_dimension(np.repeat(X, 3, axis=0), kind) == pytest.approx(found)
     assert quality.intrinsic_dimension(sp.csr_array(X), kind) == pytest.approx(found)
+    assert quality.intrinsic_dimension(sp.csc_matrix(X), kind) == pytest.approx(found)
     part = quality.intrinsic_dimension(X, kind, sample=100)
     assert part.sampled == 100
     assert abs(part - found) < 4 * part.error

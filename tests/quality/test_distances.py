@@ -1,5 +1,7 @@
 """Measures of distances against their formulas over all pairs."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -78,6 +80,32 @@ def test_reconstruction_error_is_what_pca_leaves(decaying):
     assert error == pytest.approx(pca.reconstruction_error(decaying).mean())
     share = 1 - PCA(12).fit(decaying).explained_variance_ratio_[:3].sum()
     assert quality.reconstruction_error(sp.csr_array(decaying), back, relative=True) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("m", [100, 400])
+def test_standard_errors_are_those_of_repeated_samples(pair, m):
+    X, Y = pair
+    measures = [quality.shepard_correlation, quality.residual_variance, quality.stress]
+    for measure in (*measures, partial(quality.stress, kind="kruskal"), partial(quality.stress, kind="sammon")):
+        found = [measure(X, Y, sample=m, random_state=seed) for seed in range(60)]
+        typical = np.mean([part.error**2 for part in found]) ** 0.5
+        assert 0.6 < typical / np.std([float(part) for part in found]) < 1.6
+
+
+def test_samples_too_small_for_an_error_say_so(pair):
+    assert np.isnan(quality.stress(*pair, sample=2).error)
+
+
+def test_data_or_maps_that_do_not_vary(pair):
+    X, Y = pair
+    for kind in ("normalised", "kruskal", "sammon"):
+        assert quality.stress(X, 0 * Y, kind) == 1
+        assert quality.stress(0 * X, 0 * Y, kind) == 0
+    corners = np.eye(90)  # all as far apart, up to rounding
+    assert quality.residual_variance(corners, Y) == 1
+    assert quality.shepard_correlation(corners, corners, kind="pearson") == 0
+    with pytest.raises(ValueError, match="rows that differ are needed"):
+        quality.reconstruction_error(0 * X + 0.1, X, relative=True)
 
 
 def test_what_cannot_be_measured_is_told(pair):

@@ -31,7 +31,10 @@ def test_silhouette_of_lone_rows_duplicates_and_sparse_rows(labelled):
     y[5] = "alone"
     Y[10:20] = Y[10]
     assert quality.silhouette(Y, y) == pytest.approx(silhouette_score(Y, y), abs=1e-10)
-    assert quality.silhouette(sp.csr_array(Y), y) == pytest.approx(silhouette_score(Y, y), abs=1e-6)
+    assert quality.silhouette(sp.csr_array(Y), y) == pytest.approx(silhouette_score(Y, y), abs=1e-10)
+    assert quality.silhouette(sp.csc_matrix(Y), y, metric="cosine") == pytest.approx(
+        silhouette_score(Y, y, metric="cosine"), abs=1e-10
+    )
 
 
 @pytest.mark.parametrize("k", [1, 4, 9])

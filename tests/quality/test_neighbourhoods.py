@@ -133,6 +133,29 @@ def test_threads_types_and_layouts_do_not_change_a_bit(measure, pair):
     assert measure(sp.csr_array(X), Y) == one
 
 
+def test_sparse_rows_that_coincide_are_ordered_by_index(pair):
+    X = np.repeat(pair[0][:40], 3, axis=0)
+    Y = pair[1]
+    for measure in (*MEASURES, quality.rnx_auc):
+        assert measure(sp.csr_array(X), Y) == pytest.approx(measure(X, Y), abs=1e-12)
+
+
+def test_tiny_rows_have_a_direction(pair):
+    X = pair[0].astype(np.float32)
+    tiny = quality.trustworthiness(np.float32(2.0**-90) * X, pair[1], metric="cosine")
+    assert tiny == quality.trustworthiness(X, pair[1], metric="cosine")
+
+
+def test_standard_errors_are_those_of_repeated_samples(rng):
+    X = rng.normal(size=(400, 5)) * 2.0 ** -np.arange(5)
+    Y = X[:, :2] + 0
+    for measure in (quality.trustworthiness, quality.rnx_auc):
+        whole = measure(X, Y, sample=None)
+        found = [measure(X, Y, sample=100, random_state=seed) for seed in range(60)]
+        off = [(part - whole) / part.error for part in found]
+        assert 0.75 < np.std(off) < 1.3
+
+
 def test_what_cannot_be_measured_is_told(pair):
     X, Y = pair
     with pytest.raises(ValueError, match=r"Y must have one row for each of the 120 rows of X; got 119\. Pass"):
@@ -154,5 +177,12 @@ def test_what_cannot_be_measured_is_told(pair):
         quality.trustworthiness(X, X, metric="precomputed")
     with pytest.raises(ValueError, match="direction for metric='cosine'; row 0 is all zeros"):
         quality.trustworthiness(np.vstack([np.zeros(7), X[1:]]), X, metric="cosine")
+    with pytest.raises(
+        ValueError, match=r"Y must be two-dimensional, rows by columns; got shape \(120,\). Pass Y.resh"
+    ):
+        quality.trustworthiness(X, X[:, 0])
+    for factor in (1e200, 1e-200):  # squares that overflow, or vanish, would leave no order
+        with pytest.raises(ValueError, match="values from 1e-140 to 1e.140 are needed"):
+            quality.trustworthiness(factor * X, X)
     with pytest.raises(TypeError, match="dense rows are needed for metric='manhattan'"):
         quality.trustworthiness(sp.csr_array(X), X, metric="manhattan")

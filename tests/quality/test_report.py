@@ -34,9 +34,19 @@ def test_without_labels_there_are_no_measures_of_them():
     assert not {"silhouette", "reconstruction_error"} & set(quality.report(X, X[:, :2]))
 
 
+def test_few_rows_and_small_classes_are_reported_too():
+    X, _ = data.load("iris")
+    found = quality.report(X[::17], X[::17, :2], list("aabbbcacb"), n_neighbors=2)
+    assert 0 <= found["knn_accuracy"] <= 1
+    with pytest.raises(ValueError, match="silhouette: fewer classes than rows"):
+        quality.report(X[::17], X[::17, :2], list("abcdefghi"), n_neighbors=2)
+    with pytest.raises(ValueError, match="report: y must have one label for each of the 9 rows"):
+        quality.report(X[::17], X[::17, :2], list("abc"), n_neighbors=2)
+
+
 def test_a_sampled_report_says_so():
     X, y = data.load("digits")
-    found = quality.report(X, PCA(2).fit_transform(X), y, sample=300)
+    found = quality.report(X, PCA(2).fit_transform(X), y, sample=300, pairs=300)
     assert found["trustworthiness"].sampled == found["silhouette"].sampled == 300
     assert found["stress_normalised"].sampled == 300
     assert len(found.rows) == len(found.distortion.false_neighbors) == 300

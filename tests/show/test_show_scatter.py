@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 
+from lowdim.data.categories import read_labels
 from lowdim.show import scatter, style
 
 RNG = np.random.default_rng(0)
@@ -38,7 +39,7 @@ def n_drawn(ax):
 
 
 def test_showing_loads_matplotlib_only_when_it_draws():
-    probe = "import sys, lowdim.show, lowdim.show.page; print('matplotlib' in sys.modules)"
+    probe = "import sys, lowdim.show, lowdim.show.report; print('matplotlib' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
 
@@ -70,7 +71,8 @@ def test_colours_follow_the_labels_and_the_legend_agrees():
         np.testing.assert_allclose(to_rgb(handle.get_color()), next(iter(seen[int(label)])))
 
 
-def test_palette_stays_distinct_under_every_colour_vision():
+@pytest.mark.parametrize("palette", [style.PALETTE, style.NIGHT])
+def test_palettes_stay_distinct_under_every_colour_vision(palette):
     # Machado et al. (2009), full severity; distances in OKLab
     vision = [
         np.eye(3),
@@ -88,7 +90,7 @@ def test_palette_stays_distinct_under_every_colour_vision():
         [1.9779985, -2.42859221, 0.45059371],
         [0.02590404, 0.78277177, -0.80867577],
     ]
-    rgb = np.array([to_rgb(color) for color in style.PALETTE])
+    rgb = np.array([to_rgb(color) for color in palette])
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     assert len(rgb) >= 10
     for matrix in vision:
@@ -116,7 +118,7 @@ def test_palette_stays_distinct_under_every_colour_vision():
     ],
 )
 def test_labels_are_categories_or_values_by_the_documented_rule(y, kind):
-    read = style.read_labels(y, 300)
+    read = read_labels(y, 300)
     assert type(read).__name__.lower() == kind
     ax = scatter(PLANE, y)
     assert (ax.get_legend() is not None) == (kind == "categories")

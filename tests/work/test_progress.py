@@ -17,9 +17,14 @@ def test_a_log_gets_one_line_per_stage(capsys):
         for name in ("moments", "eigenvectors"):
             with progress.stage(name, total=3) as tick:
                 tick(1)
+        progress.note("residual 1e-9")
+        with progress.stage("rotation"):
+            progress.note("2 turns")
     out, err = capsys.readouterr()
     assert out == ""
-    assert [line.split(",")[0] for line in err.splitlines()] == ["PCA: moments", "PCA: eigenvectors"]
+    lines = [line.split(", ") for line in err.splitlines()]
+    assert [line[0] for line in lines] == ["PCA: moments", "PCA: eigenvectors", "PCA: rotation"]
+    assert [line[2:] for line in lines] == [[], [], ["2 turns"]]
 
 
 def test_a_terminal_gets_a_bar_with_stage_share_time_and_note(monkeypatch):

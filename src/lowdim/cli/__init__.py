@@ -13,7 +13,15 @@ import click
 from lowdim import __version__
 from lowdim.cli.errors import plain_warnings, report
 
-COMMANDS = ("reduce", "transform", "select", "inspect", "methods")  # each is lowdim.cli.<name>.command
+COMMANDS = (
+    "reduce",
+    "transform",
+    "compare",
+    "select",
+    "inspect",
+    "methods",
+    "completion",
+)  # each is lowdim.cli.<name>.command
 
 
 class Program(click.Group):
@@ -69,6 +77,7 @@ Examples:
   lowdim reduce digits --plot map.png
   lowdim reduce table.csv --label species -o map.csv --save map.lowdim
   lowdim transform map.lowdim new.csv -o new_map.csv
+  lowdim compare table.csv --label species -o report.html
   lowdim select table.csv --target species --estimator lda
   lowdim inspect table.csv
 """,

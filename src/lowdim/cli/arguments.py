@@ -7,18 +7,20 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _WORDS = {"true": True, "false": False, "none": None}
 
 
-class _Columns(click.ParamType):
+class Names(click.ParamType):
     """Names divided by commas; one that holds a comma itself goes in double quotes."""
 
-    name = "columns"
+    name = "names"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        """Names as a list."""
         if isinstance(value, list):
             return value
         names = [name.strip() for name in next(csv.reader([value], skipinitialspace=True), [])]
@@ -39,12 +41,13 @@ class _Components(click.ParamType):
         return value
 
 
-class _Setting(click.ParamType):
+class Setting(click.ParamType):
     """A parameter and its value, ``name=value``."""
 
     name = "setting"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        """Name and value."""
         if isinstance(value, tuple):
             return value
         name, sign, text = value.partition("=")
@@ -67,14 +70,35 @@ def literal(text: str) -> Any:
         return text
 
 
-data = click.argument("source", metavar="DATA")
+def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Let the shell complete names of files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_data(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of data sets, and of files."""
+    from lowdim.data import names
+
+    sets = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+    return [*sets, *complete_files(ctx, param, incomplete)]
+
+
+def complete_methods(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Names of methods, the last of several divided by commas."""
+    from lowdim.methods.registry import METHODS
+
+    before, comma, last = incomplete.rpartition(",")
+    return [CompletionItem(f"{before}{comma}{m.name}", help=m.summary) for m in METHODS if m.name.startswith(last)]
+
+
+data = click.argument("source", metavar="DATA", shell_complete=complete_data)
 components = click.option(
     "-k", "components", type=_Components(), metavar="K", help="Components: a count, a proportion as 0.9, elbow, or all."
 )
 settings = click.option(
     "--set",
     "settings",
-    type=_Setting(),
+    type=Setting(),
     multiple=True,
     metavar="NAME=VALUE",
     help="Any parameter of the method or estimator.",
@@ -82,8 +106,8 @@ settings = click.option(
 quiet = click.option("-q", "--quiet", is_flag=True, help="No progress and no messages; warnings and errors stay.")
 _label = click.option("--label", metavar="COLUMN", help="Labels of the rows: carried along, shown as colours.")
 _id = click.option("--id", metavar="COLUMN", help="Identities of the rows: carried along.")
-_columns = click.option("--columns", type=_Columns(), metavar="A,B", help="Features to keep, in this order.")
-_drop = click.option("--drop", type=_Columns(), metavar="C,D", help="Columns to leave out.")
+_columns = click.option("--columns", type=Names(), metavar="A,B", help="Features to keep, in this order.")
+_drop = click.option("--drop", type=Names(), metavar="C,D", help="Columns to leave out.")
 _missing = click.option(
     "--missing", type=click.Choice(["error", "drop", "mean"]), default="error", show_default=True,
     help="Missing values: refuse, drop their rows, or fill in the mean of the column.",
@@ -109,3 +133,27 @@ def demand_parameters(class_name: str, known: list[str], asked: dict[str, str]) 
             raise ValueError(
                 f"{class_name} has no parameter {name!r}, which {option} sets. {advice}It has {', '.join(known)}."
             )
+
+
+def spell(ctx: click.Context, *names: str) -> list[str]:
+    """The options of these names that were given on the command line, as they are typed."""
+    words: list[str] = []
+    for param in ctx.command.params:
+        value = ctx.params.get(param.name or "")
+        given = ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE
+        if param.name not in names or not given:
+            continue
+        option = max(param.opts, key=len)
+        if isinstance(value, bool):
+            words.append(option)
+        elif isinstance(value, tuple):
+            words += [part for name, setting in value for part in (option, f"{name}={setting}")]
+        else:
+            words += [option, _typed(value)]
+    return words
+
+
+def _typed(value: Any) -> str:
+    if not isinstance(value, list):
+        return str(value)
+    return ",".join(f'"{name}"' if "," in name else name for name in value)

@@ -31,7 +31,7 @@ Examples:
   lowdim inspect map.lowdim
 """,
 )
-@click.argument("source", metavar="DATA|MODEL")
+@click.argument("source", metavar="DATA|MODEL", shell_complete=arguments.complete_data)
 @arguments.reading
 @click.option("--scale", is_flag=True, help="Show the components of columns divided by their standard deviations.")
 def command(source: str, scale: bool, missing: str, **reading: Any) -> None:
@@ -153,18 +153,11 @@ def _show_scree(table: "Table", scale: bool) -> None:
 
 def _show_dimension(table: "Table", scale: bool) -> None:
     """How many numbers a row needs, by two estimates."""
-    import numpy as np
-    from scipy import sparse
-
     from lowdim.quality import intrinsic_dimension
-    from lowdim.relate.moments import column_moments
+    from lowdim.relate.moments import divided_by_deviation
 
-    X = table.X
     try:
-        if scale:
-            spread = np.sqrt(column_moments(X).variance)
-            unit = 1 / np.where(spread > 0, spread, 1)
-            X = X.multiply(unit).tocsr() if sparse.issparse(X) else X * unit
+        X = divided_by_deviation(table.X) if scale else table.X
         found = [(words, intrinsic_dimension(X, kind)) for kind, words in _ESTIMATES.items()]
     except (ValueError, MemoryError) as error:
         echo(f"\nintrinsic dimension: not computed. {in_options(str(error))}")

@@ -36,11 +36,31 @@ Examples:
 """,
 )
 @arguments.data
-@click.option("--method", "-m", default="pca", show_default=True, help="A name that 'lowdim methods' lists.")
+@click.option(
+    "--method",
+    "-m",
+    shell_complete=arguments.complete_methods,
+    default="pca",
+    show_default=True,
+    help="A name that 'lowdim methods' lists.",
+)
 @arguments.components
-@click.option("-o", "--output", metavar="FILE", help=f"The embedding: {', '.join(TABLES)}, or - for csv on stdout.")
-@click.option("--plot", metavar="FILE", help=f"A picture of it: {', '.join(PICTURES)}.")
-@click.option("--save", metavar="FILE", help="The fitted model, for 'lowdim transform': .lowdim.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=arguments.complete_files,
+    help=f"The embedding: {', '.join(TABLES)}, or - for csv on stdout.",
+)
+@click.option(
+    "--plot", metavar="FILE", shell_complete=arguments.complete_files, help=f"A picture of it: {', '.join(PICTURES)}."
+)
+@click.option(
+    "--save",
+    metavar="FILE",
+    shell_complete=arguments.complete_files,
+    help="The fitted model, for 'lowdim transform': .lowdim.",
+)
 @arguments.reading
 @arguments.settings
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Makes random draws repeatable.")
@@ -66,13 +86,21 @@ def command(
     Without -o, --plot and --save the embedding goes to standard output as csv: the id and label of each row, then its
     components. Parameters come from -k (2 unless given; LDA: all) and --set; 'lowdim methods' lists the methods.
     """
+    from lowdim.relate.moments import divided_by_deviation
+
     demand_targets(source, {"-o": (output, TABLES), "--plot": (plot, PICTURES), "--save": (save, MODELS)})
     chosen = registry.find(method)
+    inside = "standardize" in chosen.load()._get_param_names()  # scaling is then part of the model
+    if scale and save and not inside:
+        raise ValueError(
+            f"--scale with --save needs a method that scales by itself, such as pca; {chosen.class_name} does not, and "
+            "its file would not know the scales. Leave one of them out, or scale the columns of the data."
+        )
     by_option = {
         "n_components": ("-k", components),
         "random_state": ("--seed", seed),
         "n_jobs": ("--jobs", jobs),
-        "standardize": ("--scale", scale or None),
+        "standardize": ("--scale", (scale and inside) or None),
     }
     asked = {name: pair for name, pair in by_option.items() if pair[1] is not None}
     for name, value in settings:
@@ -83,7 +111,8 @@ def command(
     table = Source(source).read(**reading)
     if chosen.supervised and table.labels is None:
         raise ValueError(f"{chosen.class_name} learns from labels; {table.source} came without. Pass --label COLUMN.")
-    Y = model.fit_transform(table.X, table.labels)
+    X = divided_by_deviation(table.X) if scale and not inside else table.X
+    Y = model.fit_transform(X, table.labels)
     _note_names(model, table)
     names = [str(name) for name in model.get_feature_names_out()]
     if save:

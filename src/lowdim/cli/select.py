@@ -52,9 +52,18 @@ Examples:
 @click.option("--scoring", metavar="NAME", help="A scorer of scikit-learn, such as balanced_accuracy.")
 @click.option("--keep", metavar="A,B", help="Columns that are always chosen.")
 @click.option(
-    "-o", "--output", metavar="FILE", help=f"The chosen columns: {', '.join(TABLES)}, or - for csv on stdout."
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=arguments.complete_files,
+    help=f"The chosen columns: {', '.join(TABLES)}, or - for csv on stdout.",
 )
-@click.option("--save", metavar="FILE", help="The selection, for 'lowdim transform': .lowdim.")
+@click.option(
+    "--save",
+    metavar="FILE",
+    shell_complete=arguments.complete_files,
+    help="The selection, for 'lowdim transform': .lowdim.",
+)
 @arguments.reading
 @arguments.settings
 @click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")

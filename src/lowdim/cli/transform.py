@@ -26,10 +26,15 @@ Examples:
   cat new.csv | lowdim transform map.lowdim - | head
 """,
 )
-@click.argument("model_file", metavar="MODEL")
-@click.argument("source", metavar="NEW")
+@click.argument("model_file", metavar="MODEL", shell_complete=arguments.complete_files)
+@click.argument("source", metavar="NEW", shell_complete=arguments.complete_data)
 @click.option(
-    "-o", "--output", metavar="FILE", default="-", help=f"The embedding: {', '.join(TABLES)}; csv on stdout by default."
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=arguments.complete_files,
+    default="-",
+    help=f"The embedding: {', '.join(TABLES)}; csv on stdout by default.",
 )
 @arguments.reading_for_model
 @arguments.quiet

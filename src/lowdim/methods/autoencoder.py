@@ -21,8 +21,7 @@ from lowdim.solve.network import ACTIVATIONS, Layer, apply, initial
 from lowdim.work import memory
 from lowdim.work.random import seed_of
 
-_STEPS = 5_000  # that "auto" epochs make at the least, within
-_EPOCHS = (20, 500)
+_EPOCHS = (20, 500)  # least and most of "auto"
 
 
 class Autoencoder(Reducer):
@@ -41,11 +40,12 @@ class Autoencoder(Reducer):
         Divide each feature by its standard deviation first (constant features are left alone); otherwise all by one
         number, which changes no shape.
     max_epochs : int or "auto"
-        Passes over the rows; ``"auto"`` makes 5,000 steps, in not less than 20 and not more than 500 epochs.
-    batch_size : int
-        Rows for one step.
-    learning_rate : float
-        Length of the first steps; it falls to 0 along a cosine.
+        Passes over the rows; ``"auto"`` makes 5,000 steps, without hidden layers 500, in 20 to 500 epochs.
+    batch_size : int or "auto"
+        Rows for one step; ``"auto"`` is 128, without hidden layers up to 4,096, which leave no noise in the subspace.
+    learning_rate : float or "auto"
+        Length of the first steps, which falls to 0 along a cosine; ``"auto"`` is 0.003, without hidden layers
+        ``0.5/√n_features``.
     weight_decay : float
         Share of the learning rate by which weights shrink at each step (biases do not).
     validation_share : float in [0, 1)
@@ -55,7 +55,8 @@ class Autoencoder(Reducer):
     tol : float
         Relative progress that counts.
     warm_start : bool
-        Go on from the weights, mean and scale of the fit before, which must have had the same layers.
+        Go on from the weights, mean and scale of the fit before, which must have had the same layers; the learning
+        rate starts anew, so that two fits are not one of twice the epochs.
     device : None, "cpu", "cuda" or "cuda:<number>"
         Where to train; None is where the rows are: the GPU for a CUDA tensor, the CPU for everything else.
     random_state : int, Generator, RandomState or None
@@ -63,7 +64,7 @@ class Autoencoder(Reducer):
     n_jobs : int or None
         Threads on a CPU; None is all cores this process may use. Small networks train on one, which is faster.
     verbose : int
-        1 shows the loss and the time left.
+        1 shows the loss and the time left; in a log, the last loss and the time taken.
 
     Attributes
     ----------
@@ -90,14 +91,15 @@ class Autoencoder(Reducer):
 
     weights_: list[NDArray]
     biases_: list[NDArray]
+    loss_trace_: NDArray
     _rules = {
         "n_components": options.whole(1),
         "hidden": options.widths,
         "activation": options.one_of(*ACTIVATIONS),
         "standardize": options.flag,
         "max_epochs": options.whole(1) | options.one_of("auto"),
-        "batch_size": options.whole(1),
-        "learning_rate": options.real(0),
+        "batch_size": options.whole(1) | options.one_of("auto"),
+        "learning_rate": options.real(0) | options.one_of("auto"),
         "weight_decay": options.real(0, closed="left"),
         "validation_share": options.real(0, 1, closed="left"),
         "patience": options.whole(1),
@@ -117,8 +119,8 @@ class Autoencoder(Reducer):
         activation: str = "relu",
         standardize: bool = True,
         max_epochs: int | str = "auto",
-        batch_size: int = 128,
-        learning_rate: float = 3e-3,
+        batch_size: int | str = "auto",
+        learning_rate: float | str = "auto",
         weight_decay: float = 0.0,
         validation_share: float = 0.0,
         patience: int = 10,
@@ -164,29 +166,30 @@ class Autoencoder(Reducer):
         """
         goes_on = self.warm_start and "weights_" in vars(self)
         X = gate.rows(self, X, reset=not goes_on, minimum=2, scan=False, tensors=True)
-        widths = self._widths(X.shape[1])
-        self._demand_room(X, widths)
+        n, d = X.shape
+        widths = self._widths(d)
+        plan = self._plan(n, d, first_epoch=len(self.loss_trace_) if goes_on else 0)
+        self._demand_room(X, widths, plan.batch_size)
         device = training.device_of(self.device, X)
         M = column_moments(X)
         if isinstance(X, np.ndarray):
             gate.demand_finite(self, X, M.mean)
-        seed = seed_of(self.random_state)
         if goes_on:
             self._demand_same_layers(widths)
             layers = self._layers()
         else:
-            layers = initial(widths, seed)
+            layers = initial(widths, plan.seed)
             self._standardize(M)
             self._activation = self.activation
             self.loss_trace_ = self.validation_trace_ = np.empty(0)
         rows = training.Rows(X, self.mean_, self.scale_, device)
         try:
-            trained = training.train(layers, rows, self._plan(len(X), seed), self.activation, self._spread)
+            trained = training.train(layers, rows, plan, self.activation, self._spread)
         except training.DivergenceError as error:
-            epoch, loss = error.args
+            (epoch, loss), rate = error.args, plan.learning_rate
             raise ValueError(
                 f"Autoencoder: the loss must stay finite; in epoch {epoch} it came to {loss:.3g} of the variance, with "
-                f"learning_rate={self.learning_rate:g}. Lower it, for example to {self.learning_rate / 10:g}."
+                f"learning_rate={rate:g}. Lower it, for example to {min(3e-3, rate / 10):g}."
             ) from None
         self.weights_ = [layer.weights for layer in trained.layers]
         self.biases_ = [layer.bias for layer in trained.layers]
@@ -259,36 +262,40 @@ class Autoencoder(Reducer):
             self.scale_ = np.full(len(M.mean), np.sqrt(M.variance.mean()) or 1.0)
         self._spread = float(np.sum(M.variance / self.scale_**2))
 
-    def _plan(self, n: int, seed: int) -> training.Plan:
+    def _plan(self, n: int, d: int, first_epoch: int) -> training.Plan:
         left = n - math.ceil(self.validation_share * n)
         if left < 1:
             raise ValueError(
                 f"Autoencoder: validation_share must leave rows to train on; {self.validation_share:g} of {n} rows "
                 "leaves none. Lower it."
             )
+        steps, batch_size, rate = 5_000, 128, 3e-3
+        if not self.hidden:  # then the least error has one subspace: no noise is wanted, and long steps do no harm
+            steps, batch_size, rate = 500, max(128, min(4_096, training.WINDOW_BYTES // (4 * d))), 0.5 / math.sqrt(d)
+        batch_size = min(left, batch_size if self.batch_size == "auto" else int(self.batch_size))
         fewest, most = _EPOCHS
-        auto = min(most, max(fewest, math.ceil(_STEPS / math.ceil(left / self.batch_size))))
+        epochs = min(most, max(fewest, math.ceil(steps / math.ceil(left / batch_size))))
         return training.Plan(
-            max_epochs=auto if self.max_epochs == "auto" else int(self.max_epochs),
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
+            max_epochs=epochs if self.max_epochs == "auto" else int(self.max_epochs),
+            batch_size=batch_size,
+            learning_rate=rate if self.learning_rate == "auto" else float(self.learning_rate),
             weight_decay=self.weight_decay,
             validation_share=self.validation_share,
             patience=self.patience,
             tol=self.tol,
-            seed=seed,
-            first_epoch=len(self.loss_trace_),
+            seed=seed_of(self.random_state),
+            first_epoch=first_epoch,
         )
 
-    def _demand_room(self, X: Any, widths: list[int]) -> None:
-        """Refuse before allocating: layers, gradients, moments and the best layers, some rows, outputs of a batch."""
+    def _demand_room(self, X: Any, widths: list[int], batch_size: int) -> None:
+        """Refuse before allocating: layers, gradients, moments, first and best layers, rows, outputs of a batch."""
         n, d = X.shape
         n_weights = sum((before + 1) * after for before, after in pairwise(widths))
-        held = d * min(n, max(self.batch_size, training.WINDOW_BYTES // (4 * d)))
+        held = d * min(n, max(batch_size, training.WINDOW_BYTES // (4 * d)))
         memory.require(
-            20.0 * n_weights + 20.0 * held + 8.0 * min(n, self.batch_size) * sum(widths),
+            24.0 * n_weights + 20.0 * held + 8.0 * batch_size * sum(widths),
             f"Autoencoder: {n_weights:,} weights between layers of {', '.join(map(str, widths))} values, in batches of "
-            f"{min(n, self.batch_size):,} rows,",
+            f"{batch_size:,} rows,",
             "Lower hidden or batch_size.",
         )
 
@@ -301,14 +308,11 @@ class Autoencoder(Reducer):
             )
 
     def _check_state(self) -> None:
-        ends = [(after, before) for before, after in pairwise(self._widths(len(self.mean_)))]
-        shapes = {
-            "weights_": ([W.shape for W in self.weights_], ends),
-            "biases_": ([b.shape for b in self.biases_], [end[:1] for end in ends]),
-            "scale_": (self.scale_.shape, self.mean_.shape),
-        }
-        for name, (found, needed) in shapes.items():
-            if found != needed:
-                raise ValueError(f"{name} has shapes {found}; {needed} are needed")
+        # By the layers themselves: the parameters may have been set anew since the fit.
+        widths = [len(self.mean_), *map(len, self.biases_)]
+        found = [part.shape for part in (self.scale_, *self.biases_, *self.weights_)]
+        needed = [(width,) for width in widths] + [(after, before) for before, after in pairwise(widths)]
+        if found != needed or widths[0] != widths[-1] or len(self.weights_) % 2:
+            raise ValueError(f"scale_, biases_ and weights_ have shapes {found}; {needed} are needed")
         if self._activation not in ACTIVATIONS or not isinstance(self._spread, float):
-            raise ValueError(f"no activation is called {self._activation!r}")
+            raise ValueError(f"no activation is called {self._activation!r}, or {self._spread!r} is no variance")

@@ -1,5 +1,6 @@
 """What a map kept of the data and what it lost: measures that see data and map, never a method."""
 
+from lowdim.quality.coranking import rnx_auc, rnx_curve
 from lowdim.quality.dimension import intrinsic_dimension
 from lowdim.quality.distances import reconstruction_error, residual_variance, shepard_correlation, stress
 from lowdim.quality.labels import knn_accuracy, neighbor_hit, silhouette
@@ -10,8 +11,6 @@ from lowdim.quality.neighbourhoods import (
     distortion,
     lcmc,
     neighborhood_recall,
-    rnx_auc,
-    rnx_curve,
     trustworthiness,
 )
 from lowdim.quality.report import Report, report

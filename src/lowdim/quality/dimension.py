@@ -56,7 +56,8 @@ def intrinsic_dimension(
     Returns
     -------
     Measure
-        A float; its ``error`` is the standard error, ``sampled`` the number of rows, or None for all.
+        A float; its ``error`` is the standard error of independent rows, ``sampled`` their number, or None for all.
+        Infinite where all neighbours are as far, as on a grid.
 
     Examples
     --------

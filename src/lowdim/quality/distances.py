@@ -1,7 +1,7 @@
 """Were distances kept? Distances d_ij of pairs in X against e_ij in Y; formulas are in docs/maths/quality.md."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ _RULES = {"metric": METRIC, "sample": SAMPLE, "random_state": options.seed, "n_j
 _WHOLE = 5_000_000  # pairs up to which all are looked at: about 3,000 rows
 _SOME = 500_000  # pairs looked at beyond that
 _PARTS = 20  # parts of a sample, whose spread gives its standard error
+_LARGE_PART = 1000  # pairs of a part from which on its own statistic is near that of the whole
+_SAME = 1e-13  # share of the squares below which a variance is rounding
 
 Doubles = NDArray[np.float64]
 
@@ -91,7 +93,8 @@ def stress(
         Root of the squared differences, relative to the squared distances; Kruskal's stress-1, which lets any rising
         function of the distances stand for them; Sammon's, in which small distances weigh more.
     scaled : bool, default True
-        Whether the map is first stretched by the factor that suits it best, so that its unit does not matter.
+        Whether the map is first stretched by the factor that suits it best, so that its unit does not matter; to
+        Kruskal's stress it never does.
 
     Returns
     -------
@@ -151,6 +154,8 @@ def reconstruction_error(X: Any, X_back: Any, *, relative: bool = False, n_jobs:
         What ``inverse_transform`` made of their scores.
     relative : bool, default False
         Whether to divide by the total variance, the error of the mean row.
+    n_jobs : int, default None
+        Threads; None is all cores. It changes no bit of the result.
 
     Returns
     -------
@@ -189,7 +194,8 @@ def _mean_square(A: Any, B: Any) -> float:
 def _total_variance(A: Any) -> float:
     mean = np.asarray(A.mean(axis=0, dtype=np.float64)).ravel()
     total = sum(float(np.einsum("ij,ij->", block, block)) for _, block in row_blocks(A, np.float64, less=mean))
-    if not total:
+    rounding = A.shape[0] * np.finfo(np.float64).eps * np.abs(mean).max()  # of an entry of the mean
+    if total <= A.shape[0] * A.shape[1] * rounding**2:
         raise ValueError(
             "reconstruction_error: rows that differ are needed for relative=True; all rows of X are the same. Pass "
             "relative=False."
@@ -217,6 +223,7 @@ class Pairs:
             after = np.arange(self.X.n) > np.arange(rows.start, rows.stop)[:, None]
             yield A[after], B[after]
 
+    @cached_property
     def drawn(self) -> tuple[Doubles, Doubles]:
         """Distances (d, e) of the sampled pairs, drawn with replacement."""
         assert self.sampled is not None
@@ -253,9 +260,21 @@ class Pairs:
         return Measure(statistic(d, e))
 
     def _from_sample(self, statistic: Callable[[Doubles, Doubles], float]) -> Measure:
-        d, e = self.drawn()
-        parts = [statistic(*part) for part in zip(np.array_split(d, _PARTS), np.array_split(e, _PARTS), strict=True)]
-        return Measure(statistic(d, e), float(np.std(parts, ddof=1)) / _PARTS**0.5, self.sampled)
+        d, e = self.drawn
+        return Measure(statistic(d, e), _spread(statistic, d, e), self.sampled)
+
+
+def _spread(statistic: Callable[[Doubles, Doubles], float], d: Doubles, e: Doubles) -> float:
+    """Standard error of the statistic of independent pairs, from parts of them; NaN for fewer than three."""
+    m = len(d)
+    if m < 3:
+        return float("nan")
+    parts = np.array_split(np.arange(m), min(m, _PARTS))
+    if m >= _PARTS * _LARGE_PART:
+        return float(np.std([statistic(d[part], e[part]) for part in parts], ddof=1)) / _PARTS**0.5
+    # Of few pairs a part says little by itself; the others without it say what it adds (the jackknife).
+    without = [statistic(np.delete(d, part), np.delete(e, part)) for part in parts]
+    return float(np.std(without)) * (len(parts) - 1) ** 0.5
 
 
 def sums(d: Doubles, e: Doubles) -> Doubles:
@@ -269,8 +288,8 @@ def sums(d: Doubles, e: Doubles) -> Doubles:
 def correlation(S: Doubles) -> float:
     """Pearson's, 0 where one side does not vary."""
     n, d, e, dd, ee, de = S[:6]
-    spread = (n * dd - d * d) * (n * ee - e * e)
-    return float((n * de - d * e) / np.sqrt(spread)) if spread > 0 else 0.0
+    vary = n * dd - d * d > _SAME * n * dd and n * ee - e * e > _SAME * n * ee
+    return float((n * de - d * e) / (np.sqrt(n * dd - d * d) * np.sqrt(n * ee - e * e))) if vary else 0.0
 
 
 def unexplained(S: Doubles) -> float:
@@ -305,10 +324,15 @@ def spearman(d: Doubles, e: Doubles) -> float:
 
 
 def kruskal(d: Doubles, e: Doubles) -> float:
-    """√(Σ(e − ê)² / Σe²), with ê the rising function of d nearest to e; pairs of equal d in the order of e."""
+    """√(Σ(e − ê)² / Σe²), with ê the rising function of d nearest to e; pairs of equal d in the order of e.
+
+    A map of one point has nothing to be relative to; it counts as the worst, unless the data are one point too.
+    """
     from scipy.optimize import isotonic_regression
 
+    if not e.any():
+        return float(d.any())
     e = e[np.lexsort((e, d))]
-    total = float(e @ e)
     gap = e - isotonic_regression(e).x
-    return float(np.sqrt(gap @ gap / total)) if total else 0.0
+    with jobs.alone():  # as in sums
+        return float(np.sqrt(gap @ gap / (e @ e)))

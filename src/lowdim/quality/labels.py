@@ -25,6 +25,7 @@ from lowdim.work.random import seed_of
 
 _RULES = {"metric": METRIC, "n_jobs": options.jobs}
 _DRAWING = {"sample": SAMPLE, "random_state": options.seed}
+_WHOLE_SUMS = 5e11  # differences of features up to which the silhouette looks at all rows: about 20 seconds
 _SEEDS = 2**32  # scikit-learn's folds take no larger
 
 
@@ -162,15 +163,9 @@ def silhouette(
                 f"silhouette: fewer classes than rows are needed; got {space.n:,} classes for {space.n:,} rows. Pass "
                 "labels that rows share."
             )
-        rows = draw_rows(space.n, sample, affordable(space), random_state, "rows of a measure")
-        widths = np.empty(len(rows))
-        order = np.argsort(found.codes, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(found.counts)[:-1]])
-        for part, D in space.strips(rows, "silhouette"):
-            where = rows.where[part]
-            D[np.arange(len(D)), where] = 0
-            widths[part] = _widths(np.add.reduceat(D[:, order], starts, axis=1), found.codes[where], found.counts)
-        return rows.mean(widths)
+        rows = draw_rows(space.n, sample, affordable(space, _WHOLE_SUMS), random_state, "rows of a measure")
+        totals = space.class_sums(rows, found.codes, found.counts)
+        return rows.mean(_widths(totals, found.codes[rows.where], found.counts))
 
 
 def _widths(totals: NDArray[np.float64], own: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -58,6 +58,11 @@ def name_of(who: Any) -> str:
 
 def rows_of(who: Any, X: Any, called: str, *, sparse: bool = True, minimum: int = 3) -> Any:
     """Rows as a measure takes them, through the gate."""
+    if getattr(X, "ndim", 2) != 2:
+        advice = f"Pass {called}.reshape(-1, 1) if that is one column." if X.ndim == 1 else "Flatten each row."
+        raise ValueError(
+            f"{name_of(who)}: {called} must be two-dimensional, rows by columns; got shape {tuple(X.shape)}. {advice}"
+        )
     return gate.rows(who, X, reset=True, sparse=sparse, minimum=minimum, called=called)
 
 

@@ -9,19 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim import _native
 from lowdim.data import options
-from lowdim.quality.measure import (
-    METRIC,
-    SAMPLE,
-    Measure,
-    Sample,
-    demand_neighbors,
-    draw_rows,
-    measuring,
-)
+from lowdim.quality.measure import METRIC, SAMPLE, Measure, demand_neighbors, draw_rows, measuring
 from lowdim.quality.space import Space, affordable, both
-from lowdim.work import jobs
 
 _RULES = {
     "n_neighbors": options.whole(1),
@@ -30,8 +20,6 @@ _RULES = {
     "random_state": options.seed,
     "n_jobs": options.jobs,
 }
-_CURVE_RULES = {name: rule for name, rule in _RULES.items() if name != "n_neighbors"}
-_CURVE_WHOLE, _CURVE_SOME = 6000, 1000  # the same for curves, whose every row is sorted
 
 
 class Distortion(NamedTuple):
@@ -257,101 +245,3 @@ class Neighbourhoods:
         first = np.arange(len(self.sample))[:, None] * np.int64(self.n)
         kept, all_ = ((first + self._near(space)).ravel() for space in "XY")
         return np.isin(kept, all_, assume_unique=True).reshape(-1, self.k).mean(axis=1)
-
-
-def rnx_curve(
-    X: Any,
-    Y: Any,
-    *,
-    metric: str = "euclidean",
-    sample: int | str | None = "auto",
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-    return_error: bool = False,
-) -> Any:
-    """R_NX(K) for K = 1 … n − 2: how much better than chance neighbourhoods of K are kept; 1 is perfect, 0 chance.
-
-    Parameters
-    ----------
-    X, Y, metric, sample, random_state, n_jobs
-        As in :func:`trustworthiness`; ``"auto"`` looks at all rows up to 6,000, at 1,000 of more.
-    return_error : bool, default False
-        Whether to return the standard errors as well.
-
-    Returns
-    -------
-    array (n_samples − 2,), or a pair of them
-        ``R[K - 1]`` is R_NX(K); with ``return_error`` also its standard error, zeros where all rows were looked at.
-
-    Examples
-    --------
-    >>> from lowdim import PCA, data, quality
-    >>> X, _ = data.load("iris")
-    >>> R = quality.rnx_curve(X, PCA(2).fit_transform(X))
-    >>> R.shape, round(float(R[9]), 2)
-    ((148,), 0.72)
-    """
-    rules = _CURVE_RULES | {"return_error": options.flag}
-    given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
-    with measuring("rnx_curve", rules, return_error=return_error, **given) as who:
-        curve = Coranking(*both(who, X, Y, metric), sample, random_state)
-        return (curve.rnx, curve.error) if return_error else curve.rnx
-
-
-def rnx_auc(
-    X: Any,
-    Y: Any,
-    *,
-    metric: str = "euclidean",
-    sample: int | str | None = "auto",
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-) -> Measure:
-    """Area under R_NX(K) over the logarithm of K: one number for all sizes of neighbourhoods; 1 is perfect, 0 chance.
-
-    Parameters are those of :func:`rnx_curve`, the result is that of :func:`trustworthiness`.
-
-    Examples
-    --------
-    >>> from lowdim import PCA, data, quality
-    >>> X, _ = data.load("iris")
-    >>> round(quality.rnx_auc(X, PCA(2).fit_transform(X)), 2)
-    0.69
-    """
-    given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
-    with measuring("rnx_auc", _CURVE_RULES, **given) as who:
-        return Coranking(*both(who, X, Y, metric), sample, random_state).auc
-
-
-class Coranking:
-    """Q_NX(K), the share of the K neighbours that both spaces have in common, for every K, from whole rows of ranks."""
-
-    def __init__(self, X: Space, Y: Space, sample: Any, random_state: Any) -> None:
-        n = X.n
-        self.sample = draw_rows(n, sample, n if n <= _CURVE_WHOLE else _CURVE_SOME, random_state, "rows of a curve")
-        K = np.arange(1, n - 1)
-        chance, room = K / (n - 1), 1 - K / (n - 1)
-        weights = 1 / K / (1 / K).sum()
-        # R_NX = (Q_NX − chance) / room is linear in the common neighbours c of each row: Q_NX = c / K.
-        total, squares, areas = common_neighbors(X, Y, self.sample, weights / (room * K))
-        m = len(self.sample)
-        self.rnx = (total / (m * K) - chance) / room
-        self.auc = self.sample.mean(areas - (weights * chance / room).sum())
-        self.error = np.zeros(n - 2)
-        if self.sample.rows is not None:
-            variance = np.maximum(squares - total.astype(np.float64) ** 2 / m, 0) / max(1, m - 1)
-            self.error = np.sqrt(variance * (1 - m / n) / m) / (K * room)
-
-
-def common_neighbors(
-    X: Space, Y: Space, sample: Sample, weights: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Sums over the rows of c_i(K), the neighbours among the K nearest of both spaces, and of c_i(K)², K = 1 … n − 2.
-
-    The third is Σ_K weights_K c_i(K) of each row (m,).
-    """
-    n = X.n
-    total, squares, scores = np.zeros(n - 2, np.int64), np.zeros(n - 2, np.int64), np.empty(len(sample))
-    for (rows, A), (_, B) in zip(X.strips(sample, "ranks in X"), Y.strips(sample, "ranks in Y"), strict=True):
-        scores[rows] = _native.common_neighbors(A, B, weights, total, squares, n_threads=jobs.current())
-    return total, squares, scores

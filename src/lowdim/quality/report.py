@@ -6,19 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
+from lowdim.quality.coranking import Coranking
 from lowdim.quality.distances import Pairs, reconstruction_error
 from lowdim.quality.labels import knn_accuracy, neighbor_hit, silhouette
-from lowdim.quality.measure import METRIC, SAMPLE, Measure, measuring
-from lowdim.quality.neighbourhoods import Coranking, Distortion, Neighbourhoods
+from lowdim.quality.measure import METRIC, SAMPLE, Measure, labels_of, measuring
+from lowdim.quality.neighbourhoods import Distortion, Neighbourhoods
 from lowdim.quality.space import both
 
 _RULES = {
     "n_neighbors": options.whole(1),
     "metric": METRIC,
     "sample": SAMPLE,
+    "pairs": SAMPLE,
     "random_state": options.seed,
     "n_jobs": options.jobs,
 }
+_VOTES, _FOLDS = 5, 5  # of the accuracy of neighbours
 
 
 class Report(dict[str, Measure]):
@@ -58,6 +61,7 @@ def report(
     n_neighbors: int = 10,
     metric: str = "euclidean",
     sample: int | str | None = "auto",
+    pairs: int | str | None = "auto",
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Report:
@@ -70,7 +74,8 @@ def report(
     Y : array or DataFrame of shape (n_samples, n_components)
         The map.
     y : of shape (n_samples,), default None
-        Labels, for the accuracy of neighbours, their hits and the silhouette, all of the map.
+        Labels, for the accuracy of neighbours (5 votes, 5 folds, fewer where ``n_neighbors`` or the largest class is
+        less), their hits and the silhouette, all of the map.
     X_back : array of the shape of X, default None
         What was made of the map by ``inverse_transform``, for the reconstruction error.
     n_neighbors : int, default 10
@@ -78,7 +83,9 @@ def report(
     metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
         Distance in ``X``; that in ``Y`` is always Euclidean.
     sample : None, int or "auto", default "auto"
-        Rows (for distances: pairs) to look at: all, so many, or what each measure takes by itself.
+        Rows to look at: all, so many, or what each measure takes by itself.
+    pairs : None, int or "auto", default "auto"
+        The same for distances, which look at pairs of rows.
     random_state : int, Generator, RandomState or None, default 0
         Draws samples and folds.
     n_jobs : int, default None
@@ -101,10 +108,15 @@ def report(
     (150,)
     """
     drawing = {"sample": sample, "random_state": random_state}
-    with measuring("report", _RULES, n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs, **drawing) as who:
+    with measuring(
+        "report", _RULES, n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs, pairs=pairs, **drawing
+    ) as who:
         spaces = both(who, X, Y, metric)
         near = Neighbourhoods(who, *spaces, n_neighbors, **drawing)
-        labelled = {} if y is None else _labelled(Y, y, n_neighbors, drawing)  # wrong labels are told early
+        labelled = {}
+        if y is not None:  # before all that takes long, so that wrong labels are told early
+            largest = int(labels_of(who, y, spaces[1].X).counts.max())
+            labelled = _labelled(Y, y, largest, int(n_neighbors), drawing)
         back = {} if X_back is None else {"reconstruction_error": reconstruction_error(X, X_back)}
         curve = Coranking(*spaces, **drawing)
         found = Distortion(near.false_neighbors(), near.missing_neighbors())
@@ -115,16 +127,19 @@ def report(
             "neighborhood_recall": near.sample.mean(recall),
             "lcmc": near.sample.mean(recall - near.k / (near.n - 1)),
             "rnx_auc": curve.auc,
-            **Pairs(who, *spaces, **drawing).all(),
+            **Pairs(who, *spaces, pairs, random_state).all(),
             **back,
             **labelled,
         }
         return Report(measures, found, near.sample.rows, curve)
 
 
-def _labelled(Y: Any, y: Any, k: int, drawing: dict[str, Any]) -> dict[str, Measure]:
+def _labelled(Y: Any, y: Any, largest: int, k: int, drawing: dict[str, Any]) -> dict[str, Measure]:
+    """Measures with labels; accuracy asks no more folds and votes than the rows allow."""
+    width = silhouette(Y, y, **drawing)  # first, since it tells of labels that no two rows share
+    seed = drawing["random_state"]
     return {
-        "knn_accuracy": knn_accuracy(Y, y, random_state=drawing["random_state"]),
+        "knn_accuracy": knn_accuracy(Y, y, min(_VOTES, k), cv=min(_FOLDS, largest), random_state=seed),
         "neighbor_hit": neighbor_hit(Y, y, k, **drawing),
-        "silhouette": silhouette(Y, y, **drawing),
+        "silhouette": width,
     }

@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from lowdim import _native
 from lowdim.quality.measure import Sample, demand_same_length, name_of, rows_of
 from lowdim.relate import neighbors
+from lowdim.relate.kernels import squared_norms
 from lowdim.work import jobs, memory
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.progress import stage
 
 _STRIP_BYTES = 2**26  # of distances at a time
-_FEW = 16  # features up to which distances come from differences rather than from products
+_ROUNDING = 1e-14  # of a squared distance from products
+_SMALLEST, _LARGEST = 1e-140, 1e140  # of the largest value
 _WHOLE_WORK = 5e12  # products up to which all rows are looked at: 70,000 rows of 784 features
 _WHOLE_STRIPS = 5e10  # the same where distances are made by strips
 _SOME = 5000  # rows looked at beyond that
@@ -30,7 +31,9 @@ class Space:
         self.metric, self.n = metric, int(X.shape[0])
         self.sparse = sp.issparse(X)
         X = X.astype(float_dtype(X.dtype), copy=False)
-        self.X: Any = X.tocsr() if self.sparse else np.ascontiguousarray(X)
+        self.X: Any = sp.csr_array(X) if self.sparse else np.ascontiguousarray(X)
+        if metric != "precomputed":
+            self._demand_range(who)
         if metric == "cosine":
             self._to_unit_length(who)
         if metric == "precomputed":
@@ -47,34 +50,34 @@ class Space:
         return self.metric in ("euclidean", "cosine") and not self.sparse
 
     @cached_property
-    def _doubles(self) -> NDArray[np.float64]:
-        return np.ascontiguousarray(self.X, np.float64)
+    def _turned(self) -> Any:
+        """Sparse columns in float64, and the squared norms of the rows."""
+        X = self.X.astype(np.float64)
+        return X.T.tocsr(), squared_norms(X)
 
-    @cached_property
-    def _centre(self) -> NDArray[np.float64]:
-        """Mean row: products of rows less it lose fewer digits, and distances stay as they are."""
-        return np.asarray(self.X.mean(axis=0, dtype=np.float64))
-
-    @cached_property
-    def _squares(self) -> NDArray[np.float64]:
-        if self.sparse:
-            X: Any = self.X.astype(np.float64)
-            return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        out = np.empty(self.n)
-        for rows, block in row_blocks(self.X, np.float64, less=self._centre):
-            out[rows] = np.einsum("ij,ij->i", block, block)
-        return out
+    def _demand_range(self, who: Any) -> None:
+        """Refuse values whose squares leave the range of float64; those of float32 cannot."""
+        values = self.X.data if self.sparse else self.X
+        if values.dtype == np.float32 or not values.size:
+            return
+        largest = max(float(values.max()), -float(values.min()))
+        if largest and not _SMALLEST <= largest <= _LARGEST:
+            raise ValueError(
+                f"{name_of(who)}: values from {_SMALLEST:g} to {_LARGEST:g} are needed, so that their squares are "
+                f"numbers; the largest is {largest:g}. Divide all by it."
+            )
 
     def _to_unit_length(self, who: Any) -> None:
         X = self.X
-        size = np.sqrt(X.multiply(X).sum(axis=1).ravel() if self.sparse else np.einsum("ij,ij->i", X, X))
+        doubles = X.astype(np.float64) if self.sparse else X
+        size = np.sqrt(squared_norms(doubles) if self.sparse else np.einsum("ij,ij->i", X, X, dtype=np.float64))
         if not size.all():
             raise ValueError(
                 f"{name_of(who)}: every row must have a direction for metric='cosine'; row {int(size.argmin())} is all "
                 "zeros. Drop such rows, or use metric='euclidean'."
             )
-        unit = sp.diags_array(1 / size) @ X if self.sparse else X / size[:, None]
-        self.X = unit.tocsr().astype(X.dtype) if self.sparse else unit
+        unit = (sp.diags_array(1 / size) @ X).tocsr() if self.sparse else X / size[:, None]
+        self.X = unit.astype(X.dtype)
 
     def _demand_distances(self, who: Any) -> None:
         if self.sparse or self.X.shape[1] != self.n or self.X.min() < 0:
@@ -119,10 +122,7 @@ class Space:
             size = 4 * self.X.shape[1] * (self.n + (0 if sample.rows is None else len(sample))) + 16 * targets.size
             memory.require(size, f"ranks of {len(sample):,} rows", "Pass sample=1000, or fewer rows.")
             with stage("ranks", total=1000) as tick:
-                before = _native.ranks(
-                    self.X, self._centre, targets, rows=sample.rows, n_threads=jobs.current(), tick=tick
-                )
-            return before + 1
+                return _native.ranks(self.X, targets, rows=sample.rows, n_threads=jobs.current(), tick=tick) + 1
         out = np.empty(targets.shape, np.int32)
         for part, D in self.strips(sample, "ranks"):
             out[part] = _native.ranks_in(D, targets[part], n_threads=jobs.current()) + 1
@@ -145,32 +145,39 @@ class Space:
                 yield part, D
                 tick(part.stop)
 
+    def class_sums(self, sample: Sample, codes: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Sums (m, C) of the distances between each row of the sample and the rows of each class."""
+        out = np.empty((len(sample), len(counts)))
+        order = np.argsort(codes, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        if self.products:
+            root, Q = self.metric == "euclidean", self.X if sample.rows is None else self.X[sample.rows]
+            with stage("sums by class", total=len(sample)) as tick:
+                _native.class_distances(Q, self.X[order], starts, out, root=root, n_threads=jobs.current(), tick=tick)
+            return out if root else out / 2
+        for part, D in self.strips(sample, "sums by class"):
+            D[np.arange(len(D)), sample.where[part]] = 0
+            out[part] = np.add.reduceat(D[:, order], starts[:-1], axis=1)
+        return out
+
     def _fill(self, rows: NDArray[np.intp], D: NDArray[np.float64]) -> None:
         Q: Any = self.X[rows]
         if self.metric == "precomputed":
             D[:] = Q
-            return
-        if self.metric == "manhattan":
-            _native.manhattan(Q.astype(np.float64), self._doubles, D, n_threads=jobs.current())
-            return
-        if not self.sparse and self.X.shape[1] <= _FEW:
-            cdist(Q, self._doubles, "sqeuclidean", out=D)
-        elif self.sparse:
-            G = (Q.astype(np.float64) @ self.X.T.astype(np.float64)).toarray()
-            np.add(self._squares[rows][:, None] - 2 * G, self._squares, out=D)
+        elif self.metric == "manhattan":
+            for columns, block in row_blocks(self.X, np.float64):
+                _native.manhattan(Q.astype(np.float64), block, D[:, columns], n_threads=jobs.current())
+        elif self.products:
+            _native.euclidean(Q, self.X, D, root=self.metric == "euclidean", n_threads=jobs.current())
         else:
-            Q = Q.astype(np.float64) - self._centre
-            with jobs.alone():  # so that no number of threads changes a bit, and with it an order
-                for columns, block in row_blocks(self.X, np.float64, less=self._centre):
-                    D[:, columns] = Q @ block.T
-            D *= -2
-            D += self._squares[rows][:, None]
-            D += self._squares
-        np.maximum(D, 0, out=D)
+            turned, squares = self._turned
+            size = squares[rows][:, None] + squares
+            np.subtract(size, 2 * (Q.astype(np.float64) @ turned).toarray(), out=D)
+            D[_ROUNDING * size > D] = 0  # equal rows
+            if self.metric == "euclidean":
+                np.sqrt(D, out=D)
         if self.metric == "cosine":
             D /= 2
-        else:
-            np.sqrt(D, out=D)
 
 
 def both(who: Any, X: Any, Y: Any, metric: str) -> tuple[Space, Space]:
@@ -180,7 +187,7 @@ def both(who: Any, X: Any, Y: Any, metric: str) -> tuple[Space, Space]:
     return Space(who, X, metric), Space(who, Y)
 
 
-def affordable(space: Space) -> int:
-    """Rows whose distances to all others are made in reasonable time."""
+def affordable(space: Space, most: float = _WHOLE_WORK) -> int:
+    """Rows whose distances to all others take reasonable time, up to ``most`` differences of features."""
     work = space.n**2 * max(32, space.X.shape[1])
-    return space.n if work <= (_WHOLE_WORK if space.products else _WHOLE_STRIPS) else _SOME
+    return space.n if work <= (most if space.products else _WHOLE_STRIPS) else _SOME

@@ -268,3 +268,17 @@ def _sparse_column_moments(X: Any, w: Doubles, total: float) -> ColumnMoments:
     # A column that is full and constant has no spread but the rounding of its mean.
     squares[squares <= total * np.square(4 * np.finfo(float).eps * total * mean)] = 0.0
     return ColumnMoments(total, mean, squares / total)
+
+
+def divided_by_deviation(X: Any) -> Any:
+    """Columns divided by their standard deviations, constant ones as they are; whole numbers become float32.
+
+    >>> divided_by_deviation(np.array([[0.0, 5.0], [2.0, 5.0]])).std(axis=0).round(6).tolist()
+    [1.0, 0.0]
+    """
+    columns = column_moments(X)
+    deviation = np.sqrt(columns.variance)
+    deviation[deviation <= 1e-9 * np.abs(columns.mean)] = 1.0
+    if sp.issparse(X):
+        return (X @ sp.diags_array(1.0 / deviation)).tocsr().astype(float_dtype(X.dtype), copy=False)
+    return X / deviation.astype(float_dtype(X.dtype))

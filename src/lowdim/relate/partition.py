@@ -24,6 +24,7 @@ _PLAIN = 2e9  # multiplications below which there is nothing to gain
 _WIDEST = 1500  # columns up to which principal axes pay for themselves
 _SAMPLE = 20_000  # rows that give the axes
 _STEPS = 5  # of k-means
+_AXES = 48  # that k-means looks at
 _SHARES = (0.6, 0.8, 0.92)  # of the variance after which a pair is weighed up
 _PROBES = 24  # groups, at the least, of an approximate search
 _AT_LEAST = 8  # coordinates a stage
@@ -94,7 +95,12 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
     values = [None if A is None else _turned(A, mean, scale, axes) for A in (X, Q)]
     Z = values[0]
     assert Z is not None
-    centres = np.zeros((1, d), np.float32) if plain else _centres(Z, seed)
+    centres = np.zeros((1, d), np.float32)
+    if not plain:
+        # In the first axes alone: with zeros behind, each row is nearest to the same centre over all axes.
+        found = _centres(Z[:, :_AXES], seed)
+        centres = np.zeros((len(found), d), np.float32)
+        centres[:, :_AXES] = found
     points = _grouped(Z, X, centres)
     queries = None if Q is None or values[1] is None else _grouped(values[1], Q, centres)
     return Parts(points, queries, centres, stages.astype(np.int64), float(scale))
@@ -165,7 +171,7 @@ def _sorted(nearest: NDArray, count: int, then: NDArray | None = None) -> tuple[
 
 
 def _grouped(Z: Singles, exact: NDArray, centres: Singles) -> Rows:
-    nearest = _assign(Z, centres) if len(centres) > 1 else np.zeros(len(Z), np.int64)
+    nearest = _assign(Z[:, :_AXES], centres[:, :_AXES]) if len(centres) > 1 else np.zeros(len(Z), np.int64)
     apart = np.empty(len(Z), np.float32)
     for rows, block in row_blocks(Z, Z.dtype):
         gap = block - centres[nearest[rows]]

@@ -3,8 +3,28 @@
 Nothing here loads matplotlib until a function is called.
 """
 
+from lowdim.show.biplot import biplot
 from lowdim.show.components import components
+from lowdim.show.distortion import distortion
+from lowdim.show.graph import graph
+from lowdim.show.loss import loss
+from lowdim.show.reconstructions import reconstructions
+from lowdim.show.rnx import rnx
 from lowdim.show.scatter import scatter
 from lowdim.show.scree import scree
+from lowdim.show.selection import selection
+from lowdim.show.shepard import shepard
 
-__all__ = ["components", "scatter", "scree"]
+__all__ = [
+    "biplot",
+    "components",
+    "distortion",
+    "graph",
+    "loss",
+    "reconstructions",
+    "rnx",
+    "scatter",
+    "scree",
+    "selection",
+    "shepard",
+]

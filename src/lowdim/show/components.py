@@ -74,7 +74,9 @@ def components(
     loadings = loadings[:wanted]
     captions = _captions(model, len(loadings))
     if image_shape is None:
-        return _draw_bars(ax, loadings, captions, _feature_names(model, names, loadings.shape[1]), top)
+        return _draw_bars(
+            ax, loadings, captions, style.feature_names("components", model, names, loadings.shape[1]), top
+        )
     sides = np.atleast_1d(image_shape)
     if len(sides) != 2 or np.any(sides < 1) or int(np.prod(sides)) != loadings.shape[1]:
         raise ValueError(
@@ -93,18 +95,6 @@ def _captions(model: Any, n: int) -> list[str]:
     if shares is None:
         return columns
     return [f"{column}, {100 * share:.1f} %" for column, share in zip(columns, shares, strict=False)]
-
-
-def _feature_names(model: Any, names: Sequence[str] | None, d: int) -> list[str]:
-    """The names given, else those seen by ``fit``, else x0, x1, …."""
-    if names is None:
-        names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(d)])
-    if len(names) != d:
-        raise ValueError(
-            f"components: names must hold one name per feature ({d}); got {len(names)}. "
-            "Pass the column names of the data the model was fitted on."
-        )
-    return [str(name) for name in names]
 
 
 def _draw_pictures(

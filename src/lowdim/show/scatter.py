@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from lowdim.data.categories import Categories, Values, read_labels
 from lowdim.show import style
-from lowdim.show.style import Categories, Floats, Values
+from lowdim.show.style import Floats
 
 MOST_MARKERS = 50_000
 CELLS_PER_INCH = 75
@@ -85,7 +86,7 @@ def scatter(
     """
     points, columns = style.read_table(Y, dims)
     n, width = points.shape
-    read = None if y is None else style.read_labels(y, n, kind=kind, names=names)
+    read = None if y is None else read_labels(y, n, kind=kind, names=names)
     solid = width == 3
     if ax is not None and (ax.name == "3d") != solid:
         need = ("3-D", 'Make them with projection="3d"') if solid else ("plain", "Pass plain Axes")
@@ -97,7 +98,7 @@ def scatter(
     height = 4.8 if width > 1 else float(np.clip(0.6 + 0.4 * rows, 2.0, 6.0))
     ax = style.new_axes(ax, (6.4, height), solid=solid)
     if width == 1:
-        points = _strips(points[:, 0], read)
+        points = strips(points[:, 0], read)
     _frame(ax, columns, read, strips=width == 1, ticks=ticks)
     if title is not None:
         ax.set_title(title, fontsize="medium")
@@ -189,7 +190,7 @@ def _shade_space(ax: Any, points: Floats, ink: style.Ink, alpha: float | None) -
     ax.scatter(*centre.T, c=rgba, s=max(area, 1.0), linewidths=0, rasterized=True)
 
 
-def _strips(x: Floats, read: Categories | Values | None) -> Floats:
+def strips(x: Floats, read: Categories | Values | None) -> Floats:
     """Give samples on a line a second coordinate: the row of their category, spread as they are dense."""
     rows = np.zeros(len(x), dtype=np.intp)
     if isinstance(read, Categories):

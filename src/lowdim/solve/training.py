@@ -101,7 +101,10 @@ class Rows:
             raw = np.empty((len(ids), self.d), self.X.dtype)
             self.buffers = raw, raw if raw.dtype == self.dtype else np.empty(raw.shape, self.dtype)
         raw, scaled = (buffer[: len(ids)] for buffer in self.buffers)
-        np.take(self.X, ids, axis=0, out=raw, mode="clip")  # "raise" would copy once more
+        if self.X.flags.c_contiguous:
+            np.take(self.X, ids, axis=0, out=raw, mode="clip")  # "raise" would copy once more
+        else:
+            raw = self.X[ids]  # take() would copy all of X first
         np.subtract(raw, self.mean, out=scaled)
         scaled *= self.factor
         return self.torch.from_numpy(scaled).to(self.device, self.torch.float32)

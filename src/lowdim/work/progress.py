@@ -20,7 +20,7 @@ class _Reporter:
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
 
-        self.title = title
+        self.title, self.note = title, ""
         console = Console(stderr=True)
         self.bars: Any = None
         if console.is_terminal or console.is_jupyter:
@@ -65,9 +65,10 @@ def stage(name: str, total: int | None = None) -> Iterator[Tick]:
         return
     label = f"{reporter.title}: {name}"
     if reporter.bars is None:
-        start = time.perf_counter()
+        start, reporter.note = time.perf_counter(), ""
         yield _silent
-        print(f"{label}, {time.perf_counter() - start:.2f} s", file=sys.stderr, flush=True)
+        words = [label, f"{time.perf_counter() - start:.2f} s", reporter.note]
+        print(", ".join(filter(None, words)), file=sys.stderr, flush=True)
         return
     bars = reporter.bars
     task = bars.add_task(label, total=total, note="")
@@ -78,7 +79,10 @@ def stage(name: str, total: int | None = None) -> Iterator[Tick]:
 def note(text: str) -> None:
     """Show a short text (a loss, a count) behind the stage that is open."""
     reporter = _current.get()
-    if reporter is not None and reporter.bars is not None and reporter.bars.task_ids:
+    if reporter is None:
+        return
+    reporter.note = text
+    if reporter.bars is not None and reporter.bars.task_ids:
         reporter.bars.update(reporter.bars.task_ids[-1], note=text)
 
 

@@ -12,6 +12,7 @@ from lowdim.solve.criteria.outcome import Doubles, Outcome, Split
 from lowdim.work import jobs, memory
 
 _FEW = 8  # neighbours up to which a vote goes by comparing them
+_STRIP_BYTES = 2**17  # of distances at a time
 _EXACT = 2**24  # whole numbers up to here are exact in float32
 
 
@@ -109,6 +110,7 @@ class _Fold:
         self.y, self.targets = y, yt
         self.D = np.zeros((len(Xt), len(X)), dtype)
         self.selected: list[int] = []
+        self.strip = max(1, _STRIP_BYTES // self.D[0].nbytes)
 
     def measured(self, index: NDArray, selected: Sequence[int], units: Sequence[Sequence[int]]) -> Doubles:
         """Squared distances of neighbours (units, q, k) over ``selected`` without each unit."""
@@ -124,7 +126,9 @@ class _Fold:
         if gone and self.D.dtype == np.float64:
             self.D[:], self.selected, gone = 0.0, [], set()
         for f in [*gone, *(f for f in selected if f not in self.selected)]:
-            step = np.subtract.outer(self.queries[f], self.points[f])
-            np.square(step, out=step)
-            (np.subtract if f in gone else np.add)(self.D, step, out=self.D)
+            for start in range(0, len(self.D), self.strip):  # a strip stays in the cache from step to step
+                rows = slice(start, start + self.strip)
+                step = np.subtract.outer(self.queries[f, rows], self.points[f])
+                np.square(step, out=step)
+                (np.subtract if f in gone else np.add)(self.D[rows], step, out=self.D[rows])
         self.selected = list(selected)

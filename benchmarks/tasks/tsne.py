@@ -1,0 +1,150 @@
+"""t-SNE beside openTSNE, scikit-learn-intelex and scikit-learn: time by stage, exact divergence, what the map keeps."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.task import System, Task
+from lowdim.data import load
+
+_PERPLEXITY = 30
+
+
+class Map(NamedTuple):
+    """Rows, their map, and seconds by stage where the system tells them."""
+
+    X: np.ndarray
+    Y: np.ndarray
+    stages: str
+    kl: float | None = None
+
+
+def _mnist(_: Path) -> np.ndarray:
+    from lowdim import PCA
+
+    return np.ascontiguousarray(PCA(50).fit_transform(np.divide(load("mnist")[0], 255, dtype=np.float32)))
+
+
+def _mnist_10000(folder: Path) -> np.ndarray:
+    return _mnist(folder)[:10_000]
+
+
+def _flow(_: Path) -> np.ndarray:
+    return np.ascontiguousarray(load("flow_cytometry")[0], dtype=np.float32)
+
+
+def lowdim(X: np.ndarray) -> Map:
+    from lowdim import TSNE
+
+    model = TSNE(perplexity=_PERPLEXITY, random_state=0).fit(X)
+    stages = ", ".join(f"{name} {seconds:.1f}" for name, seconds in model.timings_.items() if seconds >= 0.05)
+    return Map(X, model.embedding_, stages, model.kl_divergence_)
+
+
+def opentsne(X: np.ndarray) -> Map:
+    from time import perf_counter
+
+    from openTSNE import TSNEEmbedding, affinity, initialization
+
+    from lowdim.work import jobs
+
+    start, n = perf_counter(), jobs.available()
+    P = affinity.PerplexityBasedNN(X, perplexity=_PERPLEXITY, n_jobs=n, random_state=0)
+    middle = perf_counter()
+    Y = TSNEEmbedding(initialization.pca(X, random_state=0), P, n_jobs=n, random_state=0)
+    Y.optimize(250, exaggeration=12, momentum=0.5, inplace=True)
+    Y.optimize(500, momentum=0.8, inplace=True)
+    stages = f"neighbors and affinities {middle - start:.1f}, descent {perf_counter() - middle:.1f}"
+    return Map(X, np.asarray(Y), stages)
+
+
+def intelex(X: np.ndarray) -> Map:
+    from sklearnex.manifold import TSNE
+
+    return Map(X, TSNE(perplexity=_PERPLEXITY, max_iter=750, random_state=0).fit_transform(X), "")
+
+
+def sklearn(X: np.ndarray) -> Map:
+    from sklearn.manifold import TSNE
+
+    return Map(X, TSNE(perplexity=_PERPLEXITY, max_iter=750, random_state=0, n_jobs=-1).fit_transform(X), "")
+
+
+def exact_divergence(found: Map, _: Any) -> float:
+    """KL with P from 90 exact neighbours and Q over all pairs in float64."""
+    from lowdim.relate.affinities import affinities, likelihoods
+    from lowdim.relate.neighbors import nearest
+    from lowdim.solve.descent import Falloff, gradient
+
+    near = nearest(found.X, 3 * _PERPLEXITY, how="exact")
+    P = affinities(near.indices, likelihoods(near.distances, [float(_PERPLEXITY)])[0])
+    return gradient(P, np.ascontiguousarray(found.Y, dtype=np.float64), Falloff("student"))[0]
+
+
+def own_divergence(found: Map, _: Any) -> float | None:
+    return found.kl
+
+
+def what_it_keeps(found: Map, _: Any) -> dict[str, str]:
+    from lowdim import quality
+
+    return {
+        "trustworthiness": f"{float(quality.trustworthiness(found.X, found.Y, sample=2000, random_state=0)):.4f}",
+        "recall of 10": f"{float(quality.neighborhood_recall(found.X, found.Y, sample=2000, random_state=0)):.3f}",
+        "seconds by stage": found.stages or "–",
+    }
+
+
+_NOTE = (
+    "Perplexity 30, 750 iterations of which 250 exaggerated, from rows to map, neighbours included. KL is the same for "
+    "all systems: P from 90 exact neighbours, Q normalised over all pairs in float64. What is kept is measured at 2000 "
+    "rows."
+)
+TASKS = [
+    Task(
+        "tsne-mnist",
+        "t-SNE, MNIST along 50 principal axes, 70,000×50",
+        _mnist,
+        {
+            "lowdim": System(lowdim),
+            "scikit-learn-intelex": System(intelex, once=True),
+            "openTSNE": System(opentsne, once=True),
+        },
+        exact_divergence,
+        "exact KL",
+        needs="mnist",
+        rounds=2,
+        details=what_it_keeps,
+        note=_NOTE,
+    ),
+    Task(
+        "tsne-mnist-10000",
+        "t-SNE, MNIST along 50 principal axes, 10,000×50",
+        _mnist_10000,
+        {
+            "lowdim": System(lowdim),
+            "scikit-learn-intelex": System(intelex, once=True),
+            "openTSNE": System(opentsne, once=True),
+            "scikit-learn": System(sklearn, once=True),
+        },
+        exact_divergence,
+        "exact KL",
+        needs="mnist",
+        rounds=3,
+        details=what_it_keeps,
+        note=_NOTE,
+    ),
+    Task(
+        "tsne-flow",
+        "t-SNE, flow cytometry, 1,600,000×13",
+        _flow,
+        {"lowdim": System(lowdim, once=True)},
+        own_divergence,
+        "KL (certified)",
+        needs="flow_cytometry",
+        rounds=1,
+        details=what_it_keeps,
+        note="KL as the model tells it, by its own neighbours; what is kept is measured at 2000 rows.",
+    ),
+]

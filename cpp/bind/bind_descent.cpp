@@ -1,0 +1,222 @@
+// _native.attraction, _native.repulsion, _native.repulsion_at, _native.descend and _native.place.
+#include "bind.hpp"
+
+#include <lowdim/descent.hpp>
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace lowdim::bind {
+
+namespace {
+
+template <class T> using Map = nb::ndarray<nb::ro, const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T> using Vector = nb::ndarray<nb::ro, const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Filled = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
+using Starts = Vector<std::int64_t>;
+using Columns = Vector<std::int32_t>;
+
+constexpr int most_dimensions = 64;
+
+void demand(bool right, const std::string& needed) {
+    if (!right)
+        throw nb::value_error((needed + "; got others. Pass arguments that fit.").c_str());
+}
+
+template <class T> Filled<T> empty(std::size_t rows, std::size_t columns) {
+    return nb::cast<Filled<T>>(nb::module_::import_("numpy").attr("empty")(
+        nb::make_tuple(rows, columns), sizeof(T) == 4 ? "float32" : "float64"));
+}
+
+nb::ndarray<nb::numpy, double, nb::ndim<1>, nb::c_contig> doubles(std::size_t size) {
+    return nb::cast<nb::ndarray<nb::numpy, double, nb::ndim<1>, nb::c_contig>>(
+        nb::module_::import_("numpy").attr("empty")(size, "float64"));
+}
+
+Falloff falloff_of(const std::string& name, double dof) {
+    demand(dof > 0, "dof must be positive");
+    if (name == "gauss")
+        return {Falloff::Kind::gauss, dof};
+    demand(name == "student", "falloff must be 'student' or 'gauss'");
+    return {dof == 1 ? Falloff::Kind::cauchy : Falloff::Kind::student, dof};
+}
+
+Repel repel_of(const std::string& name, int k) {
+    if (name == "barnes_hut") {
+        demand(k <= 3, "a tree needs 1 to 3 dimensions");
+        return Repel::by_tree;
+    }
+    if (name == "interpolation") {
+        demand(k <= 2, "a grid needs 1 or 2 dimensions");
+        return Repel::by_grid;
+    }
+    demand(name == "exact", "how must be 'exact', 'barnes_hut' or 'interpolation'");
+    return Repel::exactly;
+}
+
+template <class Array> int dimensions(const Array& Y, int n_threads) {
+    demand(Y.shape(0) >= 1 && Y.shape(1) >= 1 && Y.shape(1) <= most_dimensions && n_threads >= 1,
+           "a map must have points and 1 to 64 dimensions, and n_threads be 1 or more");
+    return static_cast<int>(Y.shape(1));
+}
+
+Affinities affinities_of(const Starts& starts, const Columns& columns, const Vector<float>& values,
+                         std::size_t n) {
+    const std::int64_t* start = starts.data();
+    const auto stored = static_cast<std::int64_t>(columns.shape(0)), rows = static_cast<std::int64_t>(n);
+    demand(starts.shape(0) == n + 1 && values.shape(0) == columns.shape(0) && start[0] == 0 &&
+               start[n] == stored && std::is_sorted(start, start + n + 1),
+           "starts must rise from 0 to the number of entries, one for each row and one more");
+    demand(std::all_of(columns.data(), columns.data() + stored,
+                       [rows](std::int32_t j) { return j >= 0 && j < rows; }),
+           "columns must lie below the number of rows");
+    return {start, columns.data(), values.data(), rows};
+}
+
+template <class T>
+nb::tuple call_attraction(const Starts& starts, const Columns& columns, const Vector<float>& values,
+                          const Map<T>& Y, const std::string& falloff, double dof, int n_threads) {
+    const int k = dimensions(Y, n_threads);
+    const Affinities P = affinities_of(starts, columns, values, Y.shape(0));
+    const Falloff of = falloff_of(falloff, dof);
+    auto forces = empty<T>(Y.shape(0), Y.shape(1));
+    auto costs = doubles(Y.shape(0));
+    watched(nb::none(), [&](Watch& watch) {
+        attract(P, Y.data(), k, of, false, forces.data(), n_threads, watch);
+        attraction_costs(P, Y.data(), k, of, costs.data(), n_threads, watch);
+        std::vector<double> entropy(Y.shape(0));
+        entropies(P, entropy.data(), n_threads, watch);
+        std::transform(entropy.begin(), entropy.end(), costs.data(), costs.data(), std::plus<>());
+    });
+    return nb::make_tuple(forces, costs);
+}
+
+template <class T>
+nb::tuple call_repulsion_at(const Map<T>& Q, const Map<T>& Y, const std::string& falloff, double dof,
+                            int n_threads, nb::handle tick) {
+    const int k = dimensions(Y, n_threads);
+    demand(Q.shape(1) == Y.shape(1), "Q and Y must have as many columns");
+    const Falloff of = falloff_of(falloff, dof);
+    auto forces = empty<T>(Q.shape(0), Q.shape(1));
+    auto phi = doubles(Q.shape(0));
+    watched(tick, [&](Watch& watch) {
+        repel_exactly(Q.data(), static_cast<std::int64_t>(Q.shape(0)), Y.data(),
+                      static_cast<std::int64_t>(Y.shape(0)), k, of, forces.data(), phi.data(), n_threads,
+                      watch);
+    });
+    return nb::make_tuple(forces, phi);
+}
+
+nb::tuple call_repulsion(const Map<float>& Y, const std::string& how, const std::string& falloff, double dof,
+                         double angle, double spacing, int n_threads, nb::handle tick) {
+    const int k = dimensions(Y, n_threads);
+    demand(angle >= 0 && spacing > 0, "angle must be 0 or more, and spacing positive");
+    auto repel = make_repulsion(repel_of(how, k), k, falloff_of(falloff, dof), angle, spacing);
+    auto forces = empty<float>(Y.shape(0), Y.shape(1));
+    auto phi = nb::cast<nb::ndarray<nb::numpy, float, nb::ndim<1>, nb::c_contig>>(
+        nb::module_::import_("numpy").attr("empty")(Y.shape(0), "float32"));
+    double Z = 0;
+    watched(tick, [&](Watch& watch) {
+        Z = (*repel)(Y.data(), static_cast<std::int64_t>(Y.shape(0)), forces.data(), phi.data(), n_threads,
+                     watch);
+    });
+    return nb::make_tuple(forces, phi, Z);
+}
+
+std::int64_t call_descend(const Starts& starts, const Columns& columns, const Vector<float>& values,
+                          nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> Y,
+                          const std::string& how, const std::string& falloff, double dof, double angle,
+                          double spacing, std::int64_t iterations, std::int64_t exaggerated,
+                          double exaggeration, double rate, std::int64_t every, double progress,
+                          nb::handle report, int n_threads, nb::handle tick) {
+    const int k = dimensions(Y, n_threads);
+    demand(every >= 1 && iterations >= 0 && exaggerated >= 0 && exaggeration > 0 && rate >= 0 && angle >= 0 &&
+               spacing > 0,
+           "iterations and rates must be 0 or more; every, exaggeration and spacing positive");
+    const Affinities P = affinities_of(starts, columns, values, Y.shape(0));
+    const DescentPlan plan{.falloff = falloff_of(falloff, dof),
+                           .repel = repel_of(how, k),
+                           .angle = angle,
+                           .spacing = spacing,
+                           .iterations = iterations,
+                           .exaggerated = exaggerated,
+                           .exaggeration = exaggeration,
+                           .rate = rate,
+                           .every = every,
+                           .progress = progress};
+    std::exception_ptr raised; // by the report; what a tick raises is kept by the watch
+    const Report ask = [&](std::int64_t done, double loss, const float*) {
+        nb::gil_scoped_acquire acquire;
+        try {
+            return PyObject_IsTrue(nb::object(report(done, loss)).ptr()) == 1;
+        } catch (...) {
+            raised = std::current_exception();
+            return true;
+        }
+    };
+    std::int64_t done = 0;
+    watched(tick, [&](Watch& watch) { done = descend(P, Y.data(), k, plan, ask, n_threads, watch); });
+    if (raised)
+        std::rethrow_exception(raised);
+    return done;
+}
+
+Filled<float> call_place(const Map<std::int32_t>& neighbors, const Map<float>& p, const Map<float>& Y,
+                         const std::string& falloff, double dof, double spacing, std::int64_t iterations,
+                         int n_threads, nb::handle tick) {
+    const int k = dimensions(Y, n_threads);
+    const auto n = static_cast<std::int64_t>(Y.shape(0));
+    demand(neighbors.shape(0) == p.shape(0) && neighbors.shape(1) == p.shape(1) && p.shape(1) >= 1,
+           "neighbors and p must have the same shape, with a column");
+    demand(spacing > 0 && iterations >= 0, "spacing must be positive and iterations 0 or more");
+    demand(std::all_of(neighbors.data(), neighbors.data() + neighbors.size(),
+                       [n](std::int32_t j) { return j >= 0 && j < n; }),
+           "neighbors must be points of the map");
+    const Newcomers newcomers{neighbors.data(), p.data(), static_cast<std::int64_t>(p.shape(0)),
+                              static_cast<std::int64_t>(p.shape(1))};
+    const Falloff of = falloff_of(falloff, dof);
+    auto out = empty<float>(p.shape(0), Y.shape(1));
+    watched(tick, [&](Watch& watch) {
+        place(newcomers, Y.data(), n, k, of, spacing, iterations, out.data(), n_threads, watch);
+    });
+    return out;
+}
+
+template <class T> void define(nb::module_& m) {
+    m.def("attraction", &call_attraction<T>, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
+          nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(),
+          nb::arg("falloff") = "student", nb::arg("dof") = 1.0, nb::arg("n_threads") = 1,
+          "Forces (n, k) of sparse affinities on a map, and Σ_j p log(p / f) of each point (n,).");
+    m.def("repulsion_at", &call_repulsion_at<T>, nb::arg("Q").noconvert(), nb::arg("Y").noconvert(),
+          nb::kw_only(), nb::arg("falloff") = "student", nb::arg("dof") = 1.0, nb::arg("n_threads") = 1,
+          nb::arg("tick") = nb::none(),
+          "Exact forces (m, k) at the points Q by the points Y, and the field (m,) there.");
+}
+
+} // namespace
+
+void bind_descent(nb::module_& m) {
+    define<float>(m);
+    define<double>(m);
+    m.def("repulsion", &call_repulsion, nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("how"),
+          nb::arg("falloff") = "student", nb::arg("dof") = 1.0, nb::arg("angle") = 0.5,
+          nb::arg("spacing") = 0.4, nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          "Forces (n, k) of the points of a map on each other, the field (n,) at them, and the normaliser.");
+    m.def("descend", &call_descend, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
+          nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("how"),
+          nb::arg("falloff"), nb::arg("dof"), nb::arg("angle"), nb::arg("spacing"), nb::arg("iterations"),
+          nb::arg("exaggerated"), nb::arg("exaggeration"), nb::arg("rate"), nb::arg("every"),
+          nb::arg("progress"), nb::arg("report"), nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          "Move the map Y down the gradient, in place; returns the iterations done.");
+    m.def("place", &call_place, nb::arg("neighbors").noconvert(), nb::arg("p").noconvert(),
+          nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("falloff") = "student", nb::arg("dof") = 1.0,
+          nb::arg("spacing") = 0.4, nb::arg("iterations") = 100, nb::arg("n_threads") = 1,
+          nb::arg("tick") = nb::none(),
+          "Places (m, k) of new points by their neighbours in the map Y (n, k).");
+}
+
+} // namespace lowdim::bind

@@ -1,0 +1,47 @@
+// Gradient descent of KL(P‖Q) over a map: momentum, gains, exaggeration; and the placing of new points.
+#pragma once
+
+#include <lowdim/attraction.hpp>
+#include <lowdim/falloff.hpp>
+#include <lowdim/repulsion.hpp>
+#include <lowdim/watch.hpp>
+
+#include <cstdint>
+#include <functional>
+
+namespace lowdim {
+
+struct DescentPlan {
+    Falloff falloff;
+    Repel repel = Repel::exactly;
+    double angle = 0.5, spacing = 0.4;
+    std::int64_t iterations = 750, exaggerated = 250; // in all; the first ones with P times `exaggeration`
+    double exaggeration = 12;
+    double rate = 0;         // of learning; 0 is n / exaggeration, phase by phase
+    std::int64_t every = 50; // iterations between reports
+    double progress = 0;     // stop where 50 iterations lower KL by less than this share
+};
+
+// Called with the iterations done, KL(P‖Q) at the map and the map in the rows' order; true stops.
+using Report = std::function<bool(std::int64_t done, double loss, const float* Y)>;
+
+// Moves Y (P.rows × k) down the gradient Σ_j (p_ij − q_ij) a(s_ij) (y_i − y_j), a quarter of KL's, and
+// returns the iterations done. P must be symmetric and sum to 1. Inside, rows are put in Morton order now and
+// then. The bits do not depend on n_threads; Y is unspecified when the watch was stopped.
+std::int64_t descend(const Affinities& P, float* Y, int k, const DescentPlan& plan, const Report& report,
+                     int n_threads, Watch& watch);
+
+// New rows: neighbours (m × near) in the map and their probabilities p (m × near).
+struct Newcomers {
+    const std::int32_t* neighbors;
+    const float* p;
+    std::int64_t rows, near;
+};
+
+// Places each newcomer at the weighted median of its neighbours in the map Y (n × k), then lowers its own
+// KL(p‖q), q_j = f(s_j)/φ(y), with the map held fast, by steps that never raise it. φ is read from a grid in
+// one or two dimensions and summed exactly in more. No newcomer depends on another.
+void place(const Newcomers& newcomers, const float* Y, std::int64_t n, int k, const Falloff& falloff,
+           double spacing, std::int64_t iterations, float* out, int n_threads, Watch& watch);
+
+} // namespace lowdim

@@ -1,0 +1,244 @@
+// Rows are shared among threads in fixed chunks. Squared distances of a row are taken relative to the
+// smallest and divided by their mean, so that float32 holds them whatever the units.
+#include "aligned.hpp"
+#include "chunks.hpp"
+#include "falloffs.hpp"
+
+#include <lowdim/affinities.hpp>
+#include <lowdim/isa.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lowdim {
+namespace {
+
+constexpr std::int64_t chunk = 256;
+constexpr float beyond = 1e30f; // above any entry of a row, and short of overflow when multiplied by beta
+constexpr float negligible = 1e-18f; // beside the nearest neighbour; keeps denormal numbers out of the forces
+constexpr double widest = 40;        // |log beta| up to which it is searched, in units of the mean
+
+struct Sums {
+    float s0, s1, s2;
+    [[nodiscard]] double mean() const { return s1 / s0; }
+    [[nodiscard]] double entropy(double beta) const { return std::log(s0) + beta * mean(); }
+    [[nodiscard]] double variance() const { return std::max(0.0, s2 / s0 - mean() * mean()); }
+};
+
+namespace generic {
+#define LOWDIM_TARGET
+#include "affinities.inl"
+#undef LOWDIM_TARGET
+} // namespace generic
+
+#if LOWDIM_X86
+namespace avx2 {
+#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
+#include "affinities.inl"
+#undef LOWDIM_TARGET
+} // namespace avx2
+
+namespace avx512 {
+#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+#include "affinities.inl"
+#undef LOWDIM_TARGET
+} // namespace avx512
+#endif
+
+struct Row {
+    Sums (*sums_at)(const float*, std::int64_t, float);
+    void (*add)(const float*, std::int64_t, float, float, float*);
+};
+
+Row kernels() {
+#if LOWDIM_X86
+    if (isa() >= Isa::avx512)
+        return {avx512::sums_at, avx512::add_row};
+    if (isa() >= Isa::avx2)
+        return {avx2::sums_at, avx2::add_row};
+#endif
+    return {generic::sums_at, generic::add_row};
+}
+
+// A row's squared distances less the smallest, over their mean; the rest of the last vector is out of reach.
+struct Scaled {
+    detail::Aligned<float> room;
+    double mean = 0;
+
+    explicit Scaled(std::int64_t k) : room(k) {}
+    float* data() { return room.data(); }
+    [[nodiscard]] std::int64_t vectors() const { return room.size() / detail::Wide<float>::lanes; }
+
+    template <class T> void take(const T* row, std::int64_t k) {
+        const double nearest = row[0];
+        double sum = 0;
+        for (std::int64_t j = 0; j < k; ++j)
+            sum += (row[j] - nearest) * (row[j] + nearest);
+        mean = sum / static_cast<double>(k);
+        const double unit = mean > 0 ? 1 / mean : 0;
+        std::fill_n(data(), room.size(), 2 * beyond);
+        for (std::int64_t j = 0; j < k; ++j)
+            data()[j] = static_cast<float>((row[j] - nearest) * (row[j] + nearest) * unit);
+    }
+};
+
+// Newton's steps on log beta, kept inside a bracket that every step narrows. The entropy falls as beta grows,
+// by beta² times the variance of d a unit of log beta.
+double solve(const Row& row, const float* d, std::int64_t size, double target) {
+    double low = -widest, high = widest, at = 0;
+    for (int step = 0; step < 100 && high - low > 1e-7; ++step) {
+        const double beta = std::exp(at);
+        const Sums sums = row.sums_at(d, size, static_cast<float>(beta));
+        const double above = sums.entropy(beta) - target;
+        if (std::abs(above) < 1e-5)
+            break;
+        (above > 0 ? low : high) = at;
+        const double slope = beta * beta * sums.variance();
+        const double next = slope > 1e-12 ? at + above / slope : low - 1;
+        at = next > low && next < high ? next : (low + high) / 2;
+    }
+    return std::exp(at);
+}
+
+float reached_by(const float* p, std::int64_t k) {
+    double entropy = 0;
+    for (std::int64_t j = 0; j < k; ++j)
+        if (p[j] > 0)
+            entropy -= p[j] * std::log(static_cast<double>(p[j]));
+    return static_cast<float>(std::exp(entropy));
+}
+
+// Fills the rows by fill(scaled row, p of the row).
+template <class T, class Fill>
+void each_row(const NearDistances<T>& near, float* p, float* reached, int n_threads, Watch& watch,
+              const Fill& fill) {
+    detail::each_chunk(near.rows, chunk, n_threads, watch,
+                       [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                           Scaled scaled(near.k);
+                           for (std::int64_t i = from; i < to; ++i) {
+                               scaled.take(near.distances + i * near.k, near.k);
+                               std::fill_n(p + i * near.k, near.k, 0.0f);
+                               fill(scaled, p + i * near.k);
+                               reached[i] = reached_by(p + i * near.k, near.k);
+                           }
+                           watch.advance(to - from);
+                       });
+}
+
+} // namespace
+
+template <class T>
+void perplexity(const NearDistances<T>& near, const std::vector<double>& perplexities, float* p,
+                float* reached, int n_threads, Watch& watch) {
+    const Row row = kernels();
+    const auto share = static_cast<float>(1.0 / static_cast<double>(perplexities.size()));
+    each_row(near, p, reached, n_threads, watch, [&](Scaled& scaled, float* out) {
+        for (double wanted : perplexities) {
+            const double beta = scaled.mean > 0
+                                    ? solve(row, scaled.data(), scaled.vectors(), std::log(wanted))
+                                    : 0.0; // all alike
+            row.add(scaled.data(), near.k, static_cast<float>(beta), share, out);
+        }
+    });
+}
+
+template <class T>
+void bandwidth(const NearDistances<T>& near, double sigma, float* p, float* reached, int n_threads,
+               Watch& watch) {
+    const Row row = kernels();
+    each_row(near, p, reached, n_threads, watch, [&](Scaled& scaled, float* out) {
+        const double beta = std::min(scaled.mean / (2 * sigma * sigma), std::exp(widest));
+        row.add(scaled.data(), near.k, static_cast<float>(beta), 1.0f, out);
+    });
+}
+
+SparseRows symmetrize(const std::int32_t* indices, const float* p, std::int64_t n, std::int64_t k,
+                      int n_threads, Watch& watch) {
+    // Who names whom: every thread collects for its own range of rows, so that no two write to one place and
+    // the order within a row is that of the namers.
+    std::vector<std::int64_t> starts(static_cast<std::size_t>(n) + 1, 0);
+    const std::int64_t parts = std::min<std::int64_t>(n_threads, n), all = n * k;
+    const auto range = [&](std::int64_t part) { return n * part / parts; };
+    detail::each_piece(parts, n_threads, watch, [&](std::int64_t part) {
+        const std::int64_t from = range(part), to = range(part + 1);
+        for (std::int64_t e = 0; e < all; ++e)
+            if (indices[e] >= from && indices[e] < to)
+                ++starts[static_cast<std::size_t>(indices[e]) + 1];
+    });
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+        starts[i + 1] += starts[i];
+    std::unique_ptr<std::int32_t[]> namer(new std::int32_t[static_cast<std::size_t>(all)]);
+    std::unique_ptr<float[]> named(new float[static_cast<std::size_t>(all)]);
+    {
+        std::vector<std::int64_t> next(starts.begin(), starts.end() - 1);
+        detail::each_piece(parts, n_threads, watch, [&](std::int64_t part) {
+            const std::int64_t from = range(part), to = range(part + 1);
+            for (std::int64_t i = 0; i < n; ++i)
+                for (std::int64_t e = i * k; e < i * k + k; ++e)
+                    if (indices[e] >= from && indices[e] < to) {
+                        const std::int64_t at = next[static_cast<std::size_t>(indices[e])]++;
+                        namer[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(i);
+                        named[static_cast<std::size_t>(at)] = p[e];
+                    }
+        });
+    }
+    // Rows are merged twice, to count and to fill. `place` says where in the current row a column stands.
+    SparseRows P;
+    P.starts.assign(static_cast<std::size_t>(n) + 1, 0);
+    const float half = static_cast<float>(0.5 / static_cast<double>(n));
+    for (const bool filling : {false, true}) {
+        if (filling) {
+            for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+                P.starts[i + 1] += P.starts[i];
+            P.columns.reset(new std::int32_t[static_cast<std::size_t>(P.starts.back())]);
+            P.values.reset(new float[static_cast<std::size_t>(P.starts.back())]);
+        }
+        detail::each_piece(parts, n_threads, watch, [&](std::int64_t part) {
+            std::vector<std::int64_t> place(static_cast<std::size_t>(n), -1);
+            for (std::int64_t i = range(part); i < range(part + 1) && !watch.stopped(); ++i) {
+                for (std::int64_t e = i * k; e < i * k + k; ++e)
+                    place[static_cast<std::size_t>(indices[e])] = e;
+                const std::int64_t own = i * k;
+                std::int64_t size = k;
+                std::int32_t* columns =
+                    filling ? P.columns.get() + P.starts[static_cast<std::size_t>(i)] : nullptr;
+                float* values = filling ? P.values.get() + P.starts[static_cast<std::size_t>(i)] : nullptr;
+                if (filling)
+                    for (std::int64_t e = 0; e < k; ++e) {
+                        columns[e] = indices[own + e];
+                        values[e] = half * p[own + e];
+                    }
+                for (std::int64_t e = starts[static_cast<std::size_t>(i)];
+                     e < starts[static_cast<std::size_t>(i) + 1]; ++e) {
+                    const std::int32_t j = namer[static_cast<std::size_t>(e)];
+                    const std::int64_t at = place[static_cast<std::size_t>(j)] - own;
+                    const bool known = at >= 0 && at < k;
+                    if (filling) {
+                        const float value = half * named[static_cast<std::size_t>(e)];
+                        if (known) {
+                            values[at] += value;
+                        } else {
+                            columns[size] = j;
+                            values[size] = value;
+                        }
+                    }
+                    size += known ? 0 : 1;
+                }
+                if (!filling)
+                    P.starts[static_cast<std::size_t>(i) + 1] = size;
+            }
+        });
+        if (watch.stopped())
+            return {};
+    }
+    return P;
+}
+
+template void perplexity(const NearDistances<float>&, const std::vector<double>&, float*, float*, int,
+                         Watch&);
+template void perplexity(const NearDistances<double>&, const std::vector<double>&, float*, float*, int,
+                         Watch&);
+template void bandwidth(const NearDistances<float>&, double, float*, float*, int, Watch&);
+template void bandwidth(const NearDistances<double>&, double, float*, float*, int, Watch&);
+
+} // namespace lowdim

@@ -1,0 +1,90 @@
+// Whole rows are sorted in both spaces. A sample is among the K nearest of both from the larger of its two
+// places on. Sums are of whole numbers, so that no order of threads changes them.
+#include <lowdim/coranking.hpp>
+
+#include "share.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace lowdim {
+namespace {
+
+// A distance, 0 or more, as a number that orders like it, and where it stands.
+struct Placed {
+    std::uint64_t distance;
+    std::int32_t column;
+};
+
+// order: the entries of a row by (distance, column), sorted by digits from the last to the first, each pass
+// keeping the order of the one before.
+void sort(const double* row, std::vector<Placed>& order, std::vector<Placed>& spare) {
+    constexpr int bits = 11, digits = 6, values = 1 << bits;
+    const std::size_t n = order.size();
+    std::vector<std::int32_t> starts(static_cast<std::size_t>(digits * values), 0);
+    for (std::size_t j = 0; j < n; ++j) {
+        const double distance = row[j] + 0.0; // −0 becomes 0
+        std::memcpy(&order[j].distance, &distance, sizeof distance);
+        order[j].column = static_cast<std::int32_t>(j);
+        for (int digit = 0; digit < digits; ++digit)
+            ++starts[static_cast<std::size_t>(digit * values) +
+                     (order[j].distance >> (digit * bits)) % values];
+    }
+    for (int digit = 0; digit < digits; ++digit) {
+        std::int32_t* start = starts.data() + digit * values;
+        std::int32_t before = 0;
+        for (int value = 0; value < values; ++value)
+            before += std::exchange(start[value], before);
+        for (const Placed& entry : order)
+            spare[static_cast<std::size_t>(start[(entry.distance >> (digit * bits)) % values]++)] = entry;
+        order.swap(spare);
+    }
+}
+
+} // namespace
+
+void common_neighbors(const RowMajor<const double>& A, const RowMajor<const double>& B, const double* weights,
+                      std::int64_t* total, std::int64_t* squares, double* scores, int n_threads,
+                      Watch& watch) {
+    const std::int64_t n = A.cols;
+    const auto size = static_cast<std::size_t>(n);
+    struct Lists {
+        std::vector<Placed> order, spare;
+        std::vector<std::int32_t> place, reached;
+        std::vector<std::int64_t> total, squares;
+        explicit Lists(std::size_t size)
+            : order(size), spare(size), place(size), reached(size), total(size), squares(size) {}
+    };
+    std::vector<Lists> desks(static_cast<std::size_t>(n_threads), Lists(size));
+    share(A.rows, A.rows, n_threads, watch, [&](std::int64_t i) {
+        Lists& desk = desks[static_cast<std::size_t>(omp_get_thread_num())];
+        sort(A.data + i * A.stride, desk.order, desk.spare);
+        for (std::size_t r = 0; r < size; ++r)
+            desk.place[static_cast<std::size_t>(desk.order[r].column)] = static_cast<std::int32_t>(r);
+        sort(B.data + i * B.stride, desk.order, desk.spare);
+        std::fill(desk.reached.begin(), desk.reached.end(), 0);
+        for (std::size_t r = 0; r < size; ++r) {
+            const auto there = desk.place[static_cast<std::size_t>(desk.order[r].column)];
+            ++desk.reached[static_cast<std::size_t>(std::max(there, static_cast<std::int32_t>(r)))];
+        }
+        std::int64_t common = 0;
+        double score = 0;
+        for (std::int64_t K = 0; K + 2 < n; ++K) {
+            const auto at = static_cast<std::size_t>(K);
+            common += desk.reached[at];
+            desk.total[at] += common;
+            desk.squares[at] += common * common;
+            score += weights[K] * static_cast<double>(common);
+        }
+        scores[i] = score;
+    });
+    for (const Lists& desk : desks)
+        for (std::int64_t K = 0; K + 2 < n; ++K) {
+            total[K] += desk.total[static_cast<std::size_t>(K)];
+            squares[K] += desk.squares[static_cast<std::size_t>(K)];
+        }
+}
+
+} // namespace lowdim

@@ -1,0 +1,238 @@
+// The descent. Its state lives here from the first iteration to the last, in an order of its own.
+#include "chunks.hpp"
+#include "morton.hpp"
+
+#include <lowdim/descent.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+namespace lowdim {
+namespace {
+
+constexpr std::int64_t chunk = 4096, check_every = 50;
+constexpr float longest_step = 5.0f;
+constexpr float smallest_map = 2e-5f, first_map = 1e-4f, grown_map = 0.1f; // extents
+
+// Threads for n points: where an iteration is short they wait for each other more than they work.
+int threads_for(std::int64_t n, Repel repel, int n_threads) {
+    return n < (repel == Repel::by_grid ? 4000 : 1500) ? 1 : n_threads;
+}
+
+class Descent {
+public:
+    Descent(const Affinities& P, float* Y, int k, const DescentPlan& plan, int n_threads, Watch& watch)
+        : n_(P.rows), k_(k), plan_(plan), threads_(threads_for(P.rows, plan.repel, n_threads)), watch_(watch),
+          given_(P), out_(Y), repel_(make_repulsion(plan.repel, k, plan.falloff, plan.angle, plan.spacing)) {
+        const auto size = static_cast<std::size_t>(n_ * k);
+        y_.assign(Y, Y + size);
+        velocity_.assign(size, 0.0f);
+        gains_.assign(size, 1.0f);
+        pull_.resize(size);
+        push_.resize(size);
+        costs_.resize(static_cast<std::size_t>(n_));
+        order_.resize(static_cast<std::size_t>(n_));
+        for (std::size_t i = 0; i < order_.size(); ++i)
+            order_[i] = static_cast<std::int32_t>(i);
+        entropies(P, costs_.data(), threads_, watch);
+        for (double entropy : costs_)
+            entropy_ += entropy;
+    }
+
+    std::int64_t run(const Report& report) {
+        double before = HUGE_VAL;
+        for (std::int64_t done = 0; done < plan_.iterations; ++done) {
+            if (done == plan_.exaggerated) {
+                std::fill(velocity_.begin(), velocity_.end(), 0.0f);
+                std::fill(gains_.begin(), gains_.end(), 1.0f);
+            }
+            if (done == 0 || done == 50 || done == plan_.exaggerated || done == plan_.exaggerated + 200)
+                reorder();
+            const double Z = forces();
+            if (watch_.stopped())
+                return done;
+            const bool due = done % plan_.every == 0, check = done % check_every == 0 && plan_.progress > 0;
+            if (done > 0 && (due || check)) {
+                const double now = loss(Z);
+                if (due && (give_back(), report(done, now, out_)))
+                    return done;
+                if (check && done >= plan_.exaggerated + check_every && extent_ > grown_map &&
+                    before - now < plan_.progress * now)
+                    return (give_back(), done);
+                if (check)
+                    before = now;
+            }
+            step(done, Z);
+            keep_size();
+            watch_.advance(1);
+            watch_.poll();
+        }
+        give_back();
+        return plan_.iterations;
+    }
+
+private:
+    [[nodiscard]] Affinities affinities() const {
+        return {starts_.data(), columns_.get(), values_.get(), n_};
+    }
+
+    double forces() {
+        attract(affinities(), y_.data(), k_, plan_.falloff, true, pull_.data(), threads_, watch_);
+        return (*repel_)(y_.data(), n_, push_.data(), nullptr, threads_, watch_);
+    }
+
+    double loss(double Z) {
+        attraction_costs(affinities(), y_.data(), k_, plan_.falloff, costs_.data(), threads_, watch_);
+        double sum = entropy_ + std::log(std::max(Z, 1e-300));
+        for (double cost : costs_)
+            sum += cost;
+        return sum;
+    }
+
+    // Few rows under strong exaggeration are drawn together until nothing is left; at a size where only the
+    // layout counts it is kept, and unfolds once the exaggeration ends.
+    void keep_size() {
+        std::vector<float> low(y_.begin(), y_.begin() + k_), high(low);
+        for (std::size_t e = 0, d = 0; e < y_.size(); ++e, d = d + 1 < low.size() ? d + 1 : 0) {
+            low[d] = std::min(low[d], y_[e]);
+            high[d] = std::max(high[d], y_[e]);
+        }
+        extent_ = 0;
+        for (std::size_t d = 0; d < low.size(); ++d)
+            extent_ = std::max(extent_, high[d] - low[d]);
+        if (extent_ >= smallest_map || extent_ < 1e-30f) // in one point, there is no layout to keep
+            return;
+        for (std::size_t e = 0, d = 0; e < y_.size(); ++e, d = d + 1 < low.size() ? d + 1 : 0)
+            y_[e] = (y_[e] - low[d]) * (first_map / extent_);
+        std::fill(velocity_.begin(), velocity_.end(), 0.0f);
+    }
+
+    // Gains grow where the gradient keeps its direction and shrink where it turns (Jacobs 1988).
+    void step(std::int64_t done, double Z) {
+        const bool early = done < plan_.exaggerated;
+        const double by = early ? plan_.exaggeration : 1.0;
+        const auto pull = static_cast<float>(by), push = static_cast<float>(1 / std::max(Z, 1e-30));
+        const auto rate = static_cast<float>(plan_.rate > 0 ? plan_.rate : static_cast<double>(n_) / by);
+        const float momentum = early ? 0.5f : 0.8f;
+        detail::each_chunk(
+            n_, chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                for (std::int64_t i = from; i < to; ++i) {
+                    float length = 0;
+                    for (std::int64_t e = i * k_; e < i * k_ + k_; ++e) {
+                        const auto at = static_cast<std::size_t>(e);
+                        const float g = pull * pull_[at] - push * push_[at];
+                        const float gain =
+                            (g > 0) != (velocity_[at] > 0) ? gains_[at] + 0.2f : gains_[at] * 0.8f;
+                        gains_[at] = std::max(gain, 0.01f);
+                        velocity_[at] = momentum * velocity_[at] - rate * gains_[at] * g;
+                        length += velocity_[at] * velocity_[at];
+                    }
+                    const float scale =
+                        length > longest_step * longest_step ? longest_step / std::sqrt(length) : 1.0f;
+                    for (std::int64_t e = i * k_; e < i * k_ + k_; ++e) {
+                        velocity_[static_cast<std::size_t>(e)] *= scale;
+                        y_[static_cast<std::size_t>(e)] += velocity_[static_cast<std::size_t>(e)];
+                    }
+                }
+            });
+    }
+
+    // Puts points and rows of P in Morton order, rows padded to 8 entries.
+    void reorder() {
+        std::vector<std::int32_t> to_old(static_cast<std::size_t>(n_));
+        for (std::size_t i = 0; i < to_old.size(); ++i)
+            to_old[i] = static_cast<std::int32_t>(i);
+        if (k_ <= 3) {
+            const auto keys = detail::morton_order(y_.data(), n_, k_, detail::cube_of(y_.data(), n_, k_));
+            for (std::size_t i = 0; i < to_old.size(); ++i)
+                to_old[i] = keys[i].point;
+        }
+        permute(y_, to_old);
+        permute(velocity_, to_old);
+        permute(gains_, to_old);
+        std::vector<std::int32_t> order(order_.size()), place(order_.size());
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            order[i] = order_[static_cast<std::size_t>(to_old[i])];
+            place[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
+        }
+        order_.swap(order);
+        copy_rows(place);
+    }
+
+    void permute(std::vector<float>& values, const std::vector<std::int32_t>& to_old) const {
+        std::vector<float> moved(values.size());
+        const auto k = static_cast<std::size_t>(k_);
+        for (std::size_t i = 0; i < to_old.size(); ++i)
+            std::copy_n(values.data() + static_cast<std::size_t>(to_old[i]) * k, k, moved.data() + i * k);
+        values.swap(moved);
+    }
+
+    // Rows of the given P in the order of now; place[row] is where a row stands.
+    void copy_rows(const std::vector<std::int32_t>& place) {
+        starts_.assign(static_cast<std::size_t>(n_) + 1, 0);
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            const std::int64_t row = order_[i];
+            starts_[i + 1] = starts_[i] + (given_.starts[row + 1] - given_.starts[row] + 7) / 8 * 8;
+        }
+        if (!columns_) { // the padded size is the same in any order
+            columns_.reset(new std::int32_t[static_cast<std::size_t>(starts_.back())]);
+            values_.reset(new float[static_cast<std::size_t>(starts_.back())]);
+        }
+        detail::each_chunk(n_, 512, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+            for (std::int64_t i = from; i < to; ++i) {
+                const std::int64_t row = order_[static_cast<std::size_t>(i)];
+                std::int64_t at = starts_[static_cast<std::size_t>(i)];
+                for (std::int64_t e = given_.starts[row]; e < given_.starts[row + 1]; ++e, ++at) {
+                    columns_[static_cast<std::size_t>(at)] =
+                        place[static_cast<std::size_t>(given_.columns[e])];
+                    values_[static_cast<std::size_t>(at)] = given_.values[e];
+                }
+                for (; at < starts_[static_cast<std::size_t>(i) + 1]; ++at) {
+                    columns_[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(i);
+                    values_[static_cast<std::size_t>(at)] = 0.0f;
+                }
+            }
+        });
+    }
+
+    // The map about its mean, in the rows' order.
+    void give_back() {
+        std::vector<double> mean(static_cast<std::size_t>(k_), 0.0);
+        for (std::int64_t i = 0; i < n_; ++i)
+            for (std::int64_t d = 0; d < k_; ++d)
+                mean[static_cast<std::size_t>(d)] += y_[static_cast<std::size_t>(i * k_ + d)];
+        for (std::int64_t i = 0; i < n_; ++i)
+            for (std::int64_t d = 0; d < k_; ++d)
+                out_[static_cast<std::int64_t>(order_[static_cast<std::size_t>(i)]) * k_ + d] =
+                    static_cast<float>(y_[static_cast<std::size_t>(i * k_ + d)] -
+                                       mean[static_cast<std::size_t>(d)] / static_cast<double>(n_));
+    }
+
+    std::int64_t n_;
+    int k_;
+    DescentPlan plan_;
+    int threads_;
+    Watch& watch_;
+    Affinities given_;
+    float* out_;
+    std::unique_ptr<Repulsion> repel_;
+    double entropy_ = 0; // Σ p log p
+    float extent_ = 0;   // of the map
+    std::vector<float> y_, velocity_, gains_, pull_, push_;
+    std::vector<double> costs_;
+    std::vector<std::int32_t> order_; // row that stands at each place
+    std::vector<std::int64_t> starts_;
+    std::unique_ptr<std::int32_t[]> columns_;
+    std::unique_ptr<float[]> values_;
+};
+
+} // namespace
+
+std::int64_t descend(const Affinities& P, float* Y, int k, const DescentPlan& plan, const Report& report,
+                     int n_threads, Watch& watch) {
+    return Descent(P, Y, k, plan, n_threads, watch).run(report);
+}
+
+} // namespace lowdim

@@ -1,0 +1,299 @@
+// The grid: boxes, strips of rows for spreading without conflicts, and the convolution.
+#include "grid.hpp"
+
+#include "chunks.hpp"
+
+#include <lowdim/isa.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+namespace lowdim::detail {
+namespace {
+
+constexpr std::int64_t chunk = 4096, strip = 8; // points; rows of nodes, at least the spline's width less 1
+constexpr std::int64_t most_nodes = 2'000'000;  // that are used; a wider map gets larger cells
+constexpr double most_in_a_row = 1 << 17;
+
+// Weights of the nodes about a point as polynomials of its place t within a cell, and their derivatives.
+struct Spline {
+    static constexpr int terms = Grid::width, before = Grid::width / 2 - 1;
+    float values[terms][8] = {}, slopes[terms][8] = {};
+
+    Spline() {
+        // Pieces of the B-spline of each order from those of the order before:
+        // k M_{k+1}(x) = x M_k(x) + (k + 1 − x) M_k(x − 1).
+        double pieces[terms][terms] = {{1.0}};
+        for (int k = 1; k < terms; ++k) {
+            double next[terms][terms] = {};
+            for (int j = 0; j <= k; ++j)
+                for (int power = 0; power < k; ++power) {
+                    const double rising = j < k ? pieces[j][power] : 0,
+                                 falling = j ? pieces[j - 1][power] : 0;
+                    next[j][power] += (j * rising + (k + 1 - j) * falling) / k;
+                    next[j][power + 1] += (rising - falling) / k;
+                }
+            std::copy(&next[0][0], &next[0][0] + terms * terms, &pieces[0][0]);
+        }
+        for (int node = 0; node < terms; ++node)
+            for (int power = 0; power < terms; ++power) {
+                const double c = pieces[terms - 1 - node][power];
+                values[power][node] = static_cast<float>(c);
+                if (power)
+                    slopes[power - 1][node] = static_cast<float>(power * c);
+            }
+    }
+};
+
+const Spline spline;
+
+struct View {
+    float origin[2], inverse;
+    std::int64_t stride;
+    int dimensions;
+};
+
+struct Convolution {
+    const Plan *along, *across;
+    std::int64_t rows, columns, blocks, stride;
+    float* nodes;
+    Complexes* spectrum;
+    const Lanes* multiplier;
+};
+
+struct KernelGrid {
+    const Plan *along, *across; // of the finer grid
+    std::int64_t rows, blocks;  // rows up to the middle
+    double step;
+    Lanes* out;
+};
+
+namespace generic {
+#define LOWDIM_TARGET
+#include "grid.inl"
+#undef LOWDIM_TARGET
+} // namespace generic
+
+#if LOWDIM_X86
+namespace avx2 {
+#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
+#include "grid.inl"
+#undef LOWDIM_TARGET
+} // namespace avx2
+
+namespace avx512 {
+#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+#include "grid.inl"
+#undef LOWDIM_TARGET
+} // namespace avx512
+#endif
+
+#if LOWDIM_X86
+#define LOWDIM_PICK(name)                                                                                    \
+    (isa() >= Isa::avx512 ? avx512::name : isa() >= Isa::avx2 ? avx2::name : generic::name)
+#else
+#define LOWDIM_PICK(name) generic::name
+#endif
+
+// Ŵ at the angle a cell: sinc to the power of the width.
+double window(double angle) {
+    const double sinc = angle == 0 ? 1 : std::sin(angle / 2) / (angle / 2);
+    return std::pow(sinc, Grid::width);
+}
+
+// Ŵ² / (Σ Ŵ²)², over the aliases that matter, for each frequency of a period.
+std::vector<float> correction(std::int64_t period, std::int64_t room) {
+    std::vector<float> out(static_cast<std::size_t>(std::max(period, room)), 0.0f);
+    for (std::int64_t i = 0; i < period && period > 1; ++i) {
+        const auto wave = static_cast<double>(2 * i <= period ? i : i - period);
+        const double angle = 2 * std::numbers::pi * wave / static_cast<double>(period);
+        double sum = 0;
+        for (int alias = -2; alias <= 2; ++alias)
+            sum += std::pow(window(angle + 2 * std::numbers::pi * alias), 2);
+        // The finer grid has twice the samples along this axis; the transform back divides by the period.
+        out[static_cast<std::size_t>(i)] =
+            static_cast<float>(std::pow(window(angle) / sum, 2) / (2 * static_cast<double>(period)));
+    }
+    if (period == 1)
+        out[0] = 1.0f;
+    return out;
+}
+
+} // namespace
+
+Grid::Grid(const Falloff& falloff, int dimensions, double spacing, double margin)
+    : falloff_(falloff), dimensions_(dimensions), finest_(spacing), margin_(margin) {}
+
+void Grid::fit_box(const float* Y, std::int64_t n, int n_threads, Watch& watch) {
+    const std::int64_t chunks = (n + chunk - 1) / chunk;
+    std::vector<std::array<float, 4>> ends(static_cast<std::size_t>(chunks)); // lows, highs
+    each_chunk(n, chunk, n_threads, watch, [&](std::int64_t c, std::int64_t from, std::int64_t to) {
+        constexpr float inf = std::numeric_limits<float>::infinity();
+        std::array<float, 4> box{inf, inf, -inf, -inf};
+        for (std::int64_t i = from; i < to; ++i)
+            for (int d = 0; d < dimensions_; ++d) {
+                const float y = Y[i * dimensions_ + d];
+                box[static_cast<std::size_t>(d)] = std::min(box[static_cast<std::size_t>(d)], y);
+                box[static_cast<std::size_t>(d) + 2] = std::max(box[static_cast<std::size_t>(d) + 2], y);
+            }
+        ends[static_cast<std::size_t>(c)] = box;
+    });
+    std::array<double, 2> low{}, span{};
+    double longest = 0;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
+        float lowest = ends[0][d], highest = ends[0][d + 2];
+        for (const auto& box : ends) {
+            lowest = std::min(lowest, box[d]);
+            highest = std::max(highest, box[d + 2]);
+        }
+        low[d] = lowest - margin_;
+        span[d] = static_cast<double>(highest) - lowest + 2 * margin_;
+        longest = std::max(longest, span[d]);
+    }
+    double area = dimensions_ == 1 ? 0 : 1;
+    for (std::size_t d = 0; d < 2 && dimensions_ == 2; ++d)
+        area *= span[d] + 2 * width * finest_;
+    const double spacing =
+        std::max({finest_, longest / most_in_a_row, std::sqrt(area / static_cast<double>(most_nodes))});
+    bool same = spacing == spacing_;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
+        constexpr int before = Spline::before + 1; // a cell to spare for rounding
+        const auto cells = static_cast<std::int64_t>(std::ceil(span[d] / spacing)) + 1;
+        axes_[d].nodes = cells + width + 2;
+        axes_[d].origin = static_cast<float>(low[d] - before * spacing);
+        // No node is further from another than half the period.
+        const std::int64_t needed = 2 * (cells + width + 2), period = axes_[d].plan.length();
+        if (needed > period || 10 * needed < 7 * period || !same) {
+            axes_[d].plan = Plan(Plan::at_least(needed + needed / 12));
+            same = false;
+        }
+    }
+    spacing_ = spacing;
+    const std::int64_t stride = (axes_[0].nodes + side - 1) / side * side + side;
+    stride_ = stride;
+    nodes_.resize(stride * (axes_[1].nodes + 1));
+    if (!same)
+        build_multiplier(n_threads, watch);
+    const std::int64_t blocks = (axes_[0].plan.length() / 2 + side) / side;
+    if (blocks * axes_[1].nodes > spectrum_.size())
+        spectrum_.resize(blocks * axes_[1].nodes);
+    const std::int64_t longest_plan = std::max(axes_[0].plan.length(), axes_[1].plan.length());
+    if (2 * longest_plan * n_threads > scratch_.size())
+        scratch_.resize(2 * longest_plan * n_threads);
+}
+
+void Grid::build_multiplier(int n_threads, Watch& watch) {
+    const std::int64_t wide = axes_[0].plan.length(), tall = axes_[1].plan.length();
+    const Plan along(2 * wide), across(tall > 1 ? 2 * tall : 1);
+    const std::int64_t blocks = (wide / 2 + side) / side, rows = across.length() / 2 + 1;
+    multiplier_.resize(blocks * tall);
+    Aligned<Lanes> half(blocks * rows);
+    const KernelGrid g{&along, &across, rows, blocks, spacing_ / 2, half.data()};
+    const std::vector<float> x = correction(wide, blocks * side), y = correction(tall, 1);
+    each_piece((rows + 2 * side - 1) / (2 * side), n_threads, watch, [&](std::int64_t piece) {
+        Aligned<Complexes> room(2 * along.length());
+        with_falloff<float>(falloff_, [&](const auto& f) {
+            LOWDIM_PICK(kernel_rows<std::decay_t<decltype(f)>>)(f, g, piece * 2 * side, room.data(),
+                                                                room.data() + along.length());
+        });
+    });
+    const auto columns = LOWDIM_PICK(kernel_columns);
+    each_piece(blocks, n_threads, watch, [&](std::int64_t block) {
+        Aligned<Complexes> room(2 * across.length());
+        columns(g, block, room.data(), room.data() + across.length(), x.data(), y.data(), multiplier_.data());
+    });
+}
+
+void Grid::spread(const float* Y, std::int64_t n, int n_threads, Watch& watch) {
+    const View view{
+        {axes_[0].origin, axes_[1].origin}, static_cast<float>(1 / spacing_), stride_, dimensions_};
+    const std::int64_t strips = (axes_[1].nodes + strip - 1) / strip, chunks = (n + chunk - 1) / chunk;
+    const auto strip_of = [&](std::int64_t i) {
+        if (dimensions_ == 1)
+            return std::int64_t{0};
+        const auto row = static_cast<std::int64_t>((Y[2 * i + 1] - view.origin[1]) * view.inverse);
+        return (row - Spline::before) / strip;
+    };
+    // Points by strip, in their order: counted by chunk, then put in place.
+    std::vector<std::int32_t> places(static_cast<std::size_t>(chunks * strips), 0);
+    each_chunk(n, chunk, n_threads, watch, [&](std::int64_t c, std::int64_t from, std::int64_t to) {
+        for (std::int64_t i = from; i < to; ++i)
+            ++places[static_cast<std::size_t>(c * strips + strip_of(i))];
+    });
+    std::vector<std::int64_t> starts(static_cast<std::size_t>(strips) + 1, n);
+    std::int32_t next = 0;
+    for (std::int64_t s = 0; s < strips; ++s) {
+        starts[static_cast<std::size_t>(s)] = next;
+        for (std::int64_t c = 0; c < chunks; ++c)
+            next += std::exchange(places[static_cast<std::size_t>(c * strips + s)], next);
+    }
+    order_.resize(static_cast<std::size_t>(n));
+    each_chunk(n, chunk, n_threads, watch, [&](std::int64_t c, std::int64_t from, std::int64_t to) {
+        for (std::int64_t i = from; i < to; ++i)
+            order_[static_cast<std::size_t>(places[static_cast<std::size_t>(c * strips + strip_of(i))]++)] =
+                static_cast<std::int32_t>(i);
+    });
+    // A strip's points reach into the next strip and no further: first the even ones, then the odd.
+    const auto points = LOWDIM_PICK(spread_points);
+    for (std::int64_t odd = 0; odd < 2; ++odd)
+        each_piece((strips + 1 - odd) / 2, n_threads, watch, [&](std::int64_t piece) {
+            const auto s = static_cast<std::size_t>(2 * piece + odd);
+            points(spline, view, Y, order_.data() + starts[s], starts[s + 1] - starts[s], nodes_.data());
+        });
+}
+
+void Grid::convolve(int n_threads, Watch& watch) {
+    const Plan &along = axes_[0].plan, &across = axes_[1].plan;
+    const std::int64_t rows = axes_[1].nodes, blocks = (along.length() / 2 + side) / side;
+    const Convolution c{&along,         &across,          rows,
+                        axes_[0].nodes, blocks,           stride_,
+                        nodes_.data(),  spectrum_.data(), multiplier_.data()};
+    const std::int64_t pieces = (rows + 2 * side - 1) / (2 * side);
+    const auto forward = LOWDIM_PICK(rows_forward), backward = LOWDIM_PICK(rows_backward);
+    const auto through = LOWDIM_PICK(columns_through);
+    const std::int64_t longest = std::max(along.length(), across.length());
+    const auto room = [&] { return scratch_.data() + 2 * longest * omp_get_thread_num(); };
+    each_piece(pieces, n_threads, watch,
+               [&](std::int64_t piece) { forward(c, piece * 2 * side, room(), room() + longest); });
+    each_piece(blocks, n_threads, watch,
+               [&](std::int64_t block) { through(c, block, room(), room() + longest); });
+    each_piece(pieces, n_threads, watch,
+               [&](std::int64_t piece) { backward(c, piece * 2 * side, room(), room() + longest); });
+}
+
+void Grid::charge(const float* Y, std::int64_t n, int n_threads, Watch& watch) {
+    fit_box(Y, n, n_threads, watch);
+    if (watch.stopped())
+        return;
+    spread(Y, n, n_threads, watch);
+    convolve(n_threads, watch);
+}
+
+double Grid::read(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
+                  Watch& watch) const {
+    const View view{
+        {axes_[0].origin, axes_[1].origin}, static_cast<float>(1 / spacing_), stride_, dimensions_};
+    std::vector<double> sums(static_cast<std::size_t>((n + chunk - 1) / chunk), 0.0);
+    const auto points = LOWDIM_PICK(read_points);
+    each_chunk(n, chunk, n_threads, watch, [&](std::int64_t c, std::int64_t from, std::int64_t to) {
+        sums[static_cast<std::size_t>(c)] = points(spline, view, Y, from, to, nodes_.data(), forces, phi);
+    });
+    double sum = 0;
+    for (double part : sums)
+        sum += part;
+    return sum;
+}
+
+bool Grid::covers(const float* y) const {
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
+        const double at = (static_cast<double>(y[d]) - axes_[d].origin) / spacing_;
+        if (!(at >= Spline::before && at < static_cast<double>(axes_[d].nodes - width / 2 - 1)))
+            return false;
+    }
+    return true;
+}
+
+} // namespace lowdim::detail

@@ -1,0 +1,58 @@
+// The field φ(y) = Σ_j f(‖y − y_j‖²) of a map of one or two dimensions, on a grid, by Fourier transforms.
+#pragma once
+
+#include "fft.hpp"
+
+#include <lowdim/falloff.hpp>
+#include <lowdim/watch.hpp>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace lowdim::detail {
+
+// Points are spread over the grid with a B-spline, the grid is convolved with f, and φ and its gradient are
+// read back with the same spline and its derivative. What the spline does to the spectrum, aliases included,
+// is undone in the multiplier K̂ Ŵ² / (Σ Ŵ²)², the best one in the least-squares sense (Hockney and Eastwood
+// 1981). One charge and one kernel give the normaliser Σφ − n and all forces −½∇φ. The bits do not depend on
+// n_threads.
+class Grid {
+public:
+    static constexpr int width = 6; // of the spline, in cells
+
+    Grid(const Falloff& falloff, int dimensions, double spacing, double margin = 0);
+
+    // Computes the field of n points (n × dimensions).
+    void charge(const float* Y, std::int64_t n, int n_threads, Watch& watch);
+
+    // forces = −½∇φ (n × dimensions) and, unless null, phi (n) at points that the grid covers; returns Σφ.
+    double read(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads, Watch& watch) const;
+
+    [[nodiscard]] bool covers(const float* y) const;
+
+private:
+    struct Axis {
+        std::int64_t nodes = 1; // that are used, at the head of the period
+        float origin = 0;
+        Plan plan{1}; // of the period, long enough that no image acts
+    };
+
+    void fit_box(const float* Y, std::int64_t n, int n_threads, Watch& watch);
+    void build_multiplier(int n_threads, Watch& watch);
+    void spread(const float* Y, std::int64_t n, int n_threads, Watch& watch);
+    void convolve(int n_threads, Watch& watch);
+
+    Falloff falloff_;
+    int dimensions_;
+    double finest_, margin_, spacing_ = 0;
+    std::array<Axis, 2> axes_; // along rows, across rows
+    std::int64_t stride_ = 0;  // of the nodes' rows
+    Aligned<float> nodes_;
+    Aligned<Complexes> spectrum_;     // by block of 16 frequencies along rows, then by row
+    Aligned<Lanes> multiplier_;       // by block, then by frequency across rows
+    Aligned<Complexes> scratch_;      // two periods a thread
+    std::vector<std::int32_t> order_; // points by strip of rows
+};
+
+} // namespace lowdim::detail

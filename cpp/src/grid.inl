@@ -1,0 +1,227 @@
+// Spreading, reading and transforms of the grid for one instruction set; LOWDIM_TARGET is its attribute.
+
+#include "fft.inl"
+
+// One value a node of the spline's width, the last two idle.
+typedef float Cells __attribute__((vector_size(32)));
+typedef float LooseCells __attribute__((vector_size(32), aligned(4), may_alias));
+
+LOWDIM_TARGET LOWDIM_INLINE void weights(const float (*table)[8], int terms, float t, Cells& out) {
+    out = *reinterpret_cast<const LooseCells*>(table[terms - 1]);
+    for (int power = terms - 2; power >= 0; --power)
+        out = out * t + *reinterpret_cast<const LooseCells*>(table[power]);
+}
+
+LOWDIM_TARGET LOWDIM_INLINE float total(const Cells& v) {
+    return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+}
+
+LOWDIM_TARGET static void spread_points(const Spline& spline, const View& view, const float* Y,
+                                        const std::int32_t* points, std::int64_t count, float* nodes) {
+    for (std::int64_t p = 0; p < count; ++p) {
+        const float* y = Y + static_cast<std::int64_t>(points[p]) * view.dimensions;
+        const float gx = (y[0] - view.origin[0]) * view.inverse;
+        const auto ix = static_cast<std::int32_t>(gx);
+        Cells wx;
+        weights(spline.values, spline.terms, gx - static_cast<float>(ix), wx);
+        float* at = nodes + ix - spline.before;
+        if (view.dimensions == 1) {
+            *reinterpret_cast<LooseCells*>(at) += wx;
+            continue;
+        }
+        const float gy = (y[1] - view.origin[1]) * view.inverse;
+        const auto iy = static_cast<std::int32_t>(gy);
+        Cells wy;
+        weights(spline.values, spline.terms, gy - static_cast<float>(iy), wy);
+        at += (iy - spline.before) * view.stride;
+        for (int row = 0; row < Grid::width; ++row, at += view.stride)
+            *reinterpret_cast<LooseCells*>(at) += wx * wy[row];
+    }
+}
+
+// Returns Σφ over the points `from` to `to`.
+LOWDIM_TARGET static double read_points(const Spline& spline, const View& view, const float* Y,
+                                        std::int64_t from, std::int64_t to, const float* nodes, float* forces,
+                                        float* phi) {
+    double sum = 0;
+    const float half = -0.5f * view.inverse;
+    for (std::int64_t p = from; p < to; ++p) {
+        const float* y = Y + p * view.dimensions;
+        const float gx = (y[0] - view.origin[0]) * view.inverse;
+        const auto ix = static_cast<std::int32_t>(gx);
+        const float tx = gx - static_cast<float>(ix);
+        Cells wx, dx;
+        weights(spline.values, spline.terms, tx, wx);
+        weights(spline.slopes, spline.terms - 1, tx, dx);
+        const float* at = nodes + ix - spline.before;
+        Cells here = {}, slope = {};
+        if (view.dimensions == 1) {
+            here = *reinterpret_cast<const LooseCells*>(at);
+        } else {
+            const float gy = (y[1] - view.origin[1]) * view.inverse;
+            const auto iy = static_cast<std::int32_t>(gy);
+            const float ty = gy - static_cast<float>(iy);
+            Cells wy, dy;
+            weights(spline.values, spline.terms, ty, wy);
+            weights(spline.slopes, spline.terms - 1, ty, dy);
+            at += (iy - spline.before) * view.stride;
+            for (int row = 0; row < Grid::width; ++row, at += view.stride) {
+                const Cells node = *reinterpret_cast<const LooseCells*>(at);
+                here += node * wy[row];
+                slope += node * dy[row];
+            }
+            forces[2 * p + 1] = half * total(slope * wx);
+        }
+        forces[view.dimensions * p] = half * total(here * dx);
+        const float value = total(here * wx);
+        if (phi)
+            phi[p] = value;
+        sum += value;
+    }
+    return sum;
+}
+
+// Rows first … first + 31 of the nodes, two in each lane as real and imaginary part, become their spectra.
+LOWDIM_TARGET static void rows_forward(const Convolution& c, std::int64_t first, Complexes* x,
+                                       Complexes* spare) {
+    const std::int64_t length = c.along->length(), rows = std::min<std::int64_t>(c.rows - first, 2 * side);
+    for (std::int64_t i = 0; i < length; ++i)
+        x[i] = Complexes{};
+    for (std::int64_t r = 0; r < rows; ++r) {
+        const float* row = c.nodes + (first + r) * c.stride;
+        float* out = reinterpret_cast<float*>(x) + r;
+        for (std::int64_t i = 0; i < c.columns; ++i)
+            out[i * 2 * side] = row[i];
+    }
+    const Complexes* z = transform(*c.along, x, spare);
+    for (std::int64_t block = 0; block < c.blocks; ++block) {
+        Complexes a[side], b[side];
+        for (int l = 0; l < side; ++l) {
+            const std::int64_t k = std::min(block * side + l, length / 2); // idle lanes repeat the last
+            const Complexes &plus = z[k], &minus = z[k ? length - k : 0];
+            a[l].re = (plus.re + minus.re) * 0.5f;
+            a[l].im = (plus.im - minus.im) * 0.5f;
+            b[l].re = (plus.im + minus.im) * 0.5f;
+            b[l].im = (minus.re - plus.re) * 0.5f;
+        }
+        Complexes* out = c.spectrum + block * c.rows + first;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            const Complexes* from = r < side ? a : b;
+            const auto lane = static_cast<int>(r % side);
+            for (int l = 0; l < side; ++l) {
+                out[r].re[l] = from[l].re[lane];
+                out[r].im[l] = from[l].im[lane];
+            }
+        }
+    }
+}
+
+// One block of frequencies: across the rows, times the multiplier, and back. Swapping real and imaginary
+// parts before and after turns the transform into its inverse.
+LOWDIM_TARGET static void columns_through(const Convolution& c, std::int64_t block, Complexes* x,
+                                          Complexes* spare) {
+    const std::int64_t length = c.across->length();
+    Complexes* rows = c.spectrum + block * c.rows;
+    std::copy(rows, rows + c.rows, x);
+    for (std::int64_t i = c.rows; i < length; ++i)
+        x[i] = Complexes{};
+    Complexes* z = transform(*c.across, x, spare);
+    Complexes* other = z == x ? spare : x;
+    const Lanes* multiplier = c.multiplier + block * length;
+    for (std::int64_t i = 0; i < length; ++i) {
+        const Lanes re = z[i].re * multiplier[i];
+        z[i].re = z[i].im * multiplier[i];
+        z[i].im = re;
+    }
+    z = transform(*c.across, z, other);
+    for (std::int64_t i = 0; i < c.rows; ++i) {
+        rows[i].re = z[i].im;
+        rows[i].im = z[i].re;
+    }
+}
+
+// The way back of rows_forward.
+LOWDIM_TARGET static void rows_backward(const Convolution& c, std::int64_t first, Complexes* x,
+                                        Complexes* spare) {
+    const std::int64_t length = c.along->length(), rows = std::min<std::int64_t>(c.rows - first, 2 * side);
+    for (std::int64_t block = 0; block < c.blocks; ++block) {
+        Complexes a[side] = {}, b[side] = {};
+        const Complexes* in = c.spectrum + block * c.rows + first;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            Complexes* to = r < side ? a : b;
+            const auto lane = static_cast<int>(r % side);
+            for (int l = 0; l < side; ++l) {
+                to[l].re[lane] = in[r].re[l];
+                to[l].im[lane] = in[r].im[l];
+            }
+        }
+        for (int l = 0; l < side; ++l) { // z_k = a_k + i b_k and z_−k = conj a_k + i conj b_k, parts swapped
+            const std::int64_t k = block * side + l;
+            if (k > length / 2)
+                break;
+            x[k].im = a[l].re - b[l].im;
+            x[k].re = a[l].im + b[l].re;
+            if (k && 2 * k != length) {
+                x[length - k].im = a[l].re + b[l].im;
+                x[length - k].re = b[l].re - a[l].im;
+            }
+        }
+    }
+    const Complexes* z = transform(*c.along, x, spare);
+    for (std::int64_t r = 0; r < rows; ++r) {
+        float* row = c.nodes + (first + r) * c.stride;
+        const float* in = reinterpret_cast<const float*>(z) + (r < side ? r + side : r - side);
+        for (std::int64_t i = 0; i < c.columns; ++i)
+            row[i] = in[i * 2 * side];
+    }
+}
+
+// Spectrum of f along 32 rows of a grid twice as fine, rows `first` on; the rows are even, so that it is
+// real.
+template <class F>
+LOWDIM_TARGET void kernel_rows(const F& f, const KernelGrid& g, std::int64_t first, Complexes* x,
+                               Complexes* spare) {
+    const std::int64_t length = g.along->length();
+    Lanes up[2];
+    for (int half = 0; half < 2; ++half)
+        for (int lane = 0; lane < side; ++lane) {
+            const float y = static_cast<float>(static_cast<double>(first + half * side + lane) * g.step);
+            up[half][lane] = y * y;
+        }
+    for (std::int64_t i = 0; i <= length / 2; ++i) {
+        const float across = static_cast<float>(static_cast<double>(i) * g.step);
+        Lanes pull;
+        Complexes& here = x[i];
+        f.at(Lanes(up[0] + across * across), here.re, pull);
+        f.at(Lanes(up[1] + across * across), here.im, pull);
+        if (i && 2 * i != length)
+            x[length - i] = here;
+    }
+    const Complexes* z = transform(*g.along, x, spare);
+    for (std::int64_t block = 0; block < g.blocks; ++block)
+        for (std::int64_t r = 0; r < std::min<std::int64_t>(g.rows - first, 2 * side); ++r)
+            for (int l = 0; l < side; ++l) {
+                const Complexes& from = z[std::min(block * side + l, length / 2)];
+                g.out[block * g.rows + first + r][l] = r < side ? from.re[r] : from.im[r - side];
+            }
+}
+
+// The same across the rows, for one block of frequencies.
+LOWDIM_TARGET static void kernel_columns(const KernelGrid& g, std::int64_t block, Complexes* x,
+                                         Complexes* spare, const float* along_factor,
+                                         const float* across_factor, Lanes* multiplier) {
+    const std::int64_t length = g.across->length(), kept = std::max<std::int64_t>(1, length / 2);
+    for (std::int64_t i = 0; i < g.rows; ++i) {
+        x[i] = {g.out[block * g.rows + i], Lanes{}};
+        if (i && 2 * i != length)
+            x[length - i] = x[i];
+    }
+    const Complexes* z = transform(*g.across, x, spare);
+    Lanes factor;
+    for (int l = 0; l < side; ++l)
+        factor[l] = along_factor[block * side + l];
+    for (std::int64_t i = 0; i < kept; ++i) {
+        const std::int64_t frequency = 2 * i < kept || kept == 1 ? i : length - kept + i;
+        multiplier[block * kept + i] = z[frequency].re * factor * across_factor[i];
+    }
+}

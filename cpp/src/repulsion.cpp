@@ -1,0 +1,171 @@
+// The exact sums, and the three ways to repel behind one door.
+#include "chunks.hpp"
+#include "exact.hpp"
+#include "falloffs.hpp"
+#include "grid.hpp"
+#include "tree.hpp"
+
+#include <lowdim/isa.hpp>
+#include <lowdim/repulsion.hpp>
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+namespace lowdim {
+namespace {
+
+constexpr std::int64_t rows_at_once = 16, tile = 4096;
+
+namespace generic {
+#define LOWDIM_TARGET
+#include "repulsion.inl"
+#undef LOWDIM_TARGET
+} // namespace generic
+
+#if LOWDIM_X86
+namespace avx2 {
+#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
+#include "repulsion.inl"
+#undef LOWDIM_TARGET
+} // namespace avx2
+
+namespace avx512 {
+#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+#include "repulsion.inl"
+#undef LOWDIM_TARGET
+} // namespace avx512
+#endif
+
+template <class T, class F, int fixed> auto row_kernel() {
+#if LOWDIM_X86
+    if (isa() >= Isa::avx512)
+        return avx512::one_row<T, F, fixed>;
+    if (isa() >= Isa::avx2)
+        return avx2::one_row<T, F, fixed>;
+#endif
+    return generic::one_row<T, F, fixed>;
+}
+
+template <class T, class F> auto row_kernel(int k) {
+    switch (k) {
+    case 1:
+        return row_kernel<T, F, 1>();
+    case 2:
+        return row_kernel<T, F, 2>();
+    case 3:
+        return row_kernel<T, F, 3>();
+    default:
+        return row_kernel<T, F, 0>();
+    }
+}
+
+class Exactly final : public Repulsion {
+public:
+    Exactly(int k, const Falloff& falloff) : k_(k), falloff_(falloff) {}
+    double operator()(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
+                      Watch& watch) override {
+        phi_.resize(static_cast<std::size_t>(n));
+        repel_exactly(Y, n, Y, n, k_, falloff_, forces, phi_.data(), n_threads, watch);
+        double sum = 0;
+        for (double value : phi_)
+            sum += value - 1; // a point does not repel itself
+        if (phi)
+            std::copy(phi_.begin(), phi_.end(), phi);
+        return sum;
+    }
+
+private:
+    int k_;
+    Falloff falloff_;
+    std::vector<double> phi_;
+};
+
+class ByGrid final : public Repulsion {
+public:
+    ByGrid(int k, const Falloff& falloff, double spacing) : grid_(falloff, k, spacing) {}
+    double operator()(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
+                      Watch& watch) override {
+        grid_.charge(Y, n, n_threads, watch);
+        if (watch.stopped())
+            return 1;
+        return grid_.read(Y, n, forces, phi, n_threads, watch) - static_cast<double>(n);
+    }
+
+private:
+    detail::Grid grid_;
+};
+
+class ByTree final : public Repulsion {
+public:
+    ByTree(int k, const Falloff& falloff, double angle) : k_(k), falloff_(falloff), angle_(angle) {}
+    double operator()(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
+                      Watch& watch) override {
+        return detail::repel_by_tree(Y, n, k_, falloff_, angle_, forces, phi, n_threads, watch);
+    }
+
+private:
+    int k_;
+    Falloff falloff_;
+    double angle_;
+};
+
+} // namespace
+
+namespace detail {
+
+template <class T>
+ExactField<T>::ExactField(const T* Y, std::int64_t n, int k, const Falloff& falloff)
+    : stride_((n + Wide<T>::lanes - 1) / Wide<T>::lanes * Wide<T>::lanes), k_(k), falloff_(falloff) {
+    planes_.resize(stride_ * k);
+    for (int d = 0; d < k; ++d)
+        for (std::int64_t j = 0; j < stride_; ++j) // the rest of the last vector is too far to repel
+            planes_[d * stride_ + j] = j < n ? Y[j * k + d] : T(1e17);
+}
+
+template <class T> std::int64_t ExactField<T>::tiles() const { return (stride_ + tile - 1) / tile; }
+
+template <class T> double ExactField<T>::at(const T* q, std::int64_t part, double* forces) const {
+    const std::int64_t from = part * tile, to = std::min(stride_, from + tile);
+    return with_falloff<T>(falloff_, [&](const auto& f) {
+        return row_kernel<T, std::decay_t<decltype(f)>>(k_)(f, q, planes_.data(), stride_, from, to, k_,
+                                                            forces);
+    });
+}
+
+template class ExactField<float>;
+template class ExactField<double>;
+
+} // namespace detail
+
+template <class T>
+void repel_exactly(const T* Q, std::int64_t m, const T* Y, std::int64_t n, int k, const Falloff& falloff,
+                   T* forces, double* phi, int n_threads, Watch& watch) {
+    const detail::ExactField<T> field(Y, n, k, falloff);
+    detail::each_chunk(m, rows_at_once, n_threads, watch,
+                       [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                           std::vector<double> sums(static_cast<std::size_t>((to - from) * k), 0.0);
+                           std::fill(phi + from, phi + to, 0.0);
+                           for (std::int64_t tile = 0; tile < field.tiles() && !watch.stopped(); ++tile)
+                               for (std::int64_t i = from; i < to; ++i)
+                                   phi[i] += field.at(Q + i * k, tile, sums.data() + (i - from) * k);
+                           for (std::size_t e = 0; e < sums.size(); ++e)
+                               forces[from * k + static_cast<std::int64_t>(e)] = static_cast<T>(sums[e]);
+                       });
+}
+
+std::unique_ptr<Repulsion> make_repulsion(Repel how, int k, const Falloff& falloff, double angle,
+                                          double spacing) {
+    if (how == Repel::by_grid)
+        return std::make_unique<ByGrid>(k, falloff, spacing);
+    if (how == Repel::by_tree)
+        return std::make_unique<ByTree>(k, falloff, angle);
+    return std::make_unique<Exactly>(k, falloff);
+}
+
+template void repel_exactly(const float*, std::int64_t, const float*, std::int64_t, int, const Falloff&,
+                            float*, double*, int, Watch&);
+template void repel_exactly(const double*, std::int64_t, const double*, std::int64_t, int, const Falloff&,
+                            double*, double*, int, Watch&);
+
+} // namespace lowdim

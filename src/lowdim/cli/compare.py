@@ -1,0 +1,207 @@
+"""``lowdim compare``: several methods side by side, as a table, a verdict and one page."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lowdim.cli import arguments
+from lowdim.cli.errors import in_options, tell
+from lowdim.cli.outputs import TABLES, demand_targets, show_progress
+from lowdim.cli.source import Source
+from lowdim.cli.tables import echo, show_table
+
+if TYPE_CHECKING:
+    from lowdim.comparison.result import Comparison, Outcome
+    from lowdim.data import Table
+
+PAGES = ("html", "htm")
+
+
+@click.command(
+    "compare",
+    short_help="Run several methods, measure each, and write one page.",
+    epilog="""\b
+Examples:
+  lowdim compare digits -o report.html
+  lowdim compare table.csv --label species --scale -o report.html
+  lowdim compare table.csv --label species --methods pca,lda --set pca.standardize=true -o report.html
+  lowdim compare table.csv --missing mean -o measures.csv
+""",
+)
+@arguments.data
+@click.option(
+    "--methods",
+    type=arguments.Names(),
+    shell_complete=arguments.complete_methods,
+    metavar="A,B",
+    help="Names of methods; all that suit the data by default.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=arguments.complete_files,
+    help=f"The page: html; or the table alone: {', '.join(TABLES)}.",
+)
+@click.option(
+    "-k", "n_components", type=click.IntRange(1), default=2, show_default=True, metavar="K", help="Components."
+)
+@click.option("--by", default="rnx_auc", show_default=True, metavar="MEASURE", help="The measure that ranks.")
+@arguments.reading
+@click.option(
+    "--set",
+    "settings",
+    type=arguments.Setting(),
+    multiple=True,
+    metavar="METHOD.NAME=VALUE",
+    help="Any parameter of a method.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of random draws.")
+@click.option("--scale", is_flag=True, help="Divide each column by its standard deviation first.")
+@click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")
+@arguments.quiet
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    source: str,
+    methods: list[str] | None,
+    output: str | None,
+    n_components: int,
+    by: str,
+    settings: tuple[tuple[str, Any], ...],
+    seed: int,
+    scale: bool,
+    jobs: int | None,
+    quiet: bool,
+    missing: str,
+    **reading: Any,
+) -> None:
+    """Embed DATA by several methods and measure what each map kept.
+
+    The measures are printed as a table, the best method first, with a verdict in words. With -o report.html everything
+    goes into one page that needs no network: linked maps, measures, curves, costs and the commands to do it again.
+    Methods that learn from labels take part if --label names classes. A method that fails is told; the others go on.
+    """
+    import lowdim
+
+    demand_targets(source, {"-o": (output, (*PAGES, *TABLES))})
+    parameters = _parameters(settings)
+    table, gaps = _read(Source(source), missing, reading)
+    comparison = lowdim.compare(
+        table.X, _labels(table), methods, n_components=n_components, parameters=parameters, scale=scale, by=by,
+        image_shape=table.image_shape, random_state=seed, n_jobs=jobs, verbose=show_progress(quiet),
+        on_result=None if quiet else _tell_result,
+    )  # fmt: skip
+    _show(comparison)
+    if output is None:
+        return
+    path = Path(output).expanduser()
+    if path.suffix.lower().lstrip(".") in PAGES:
+        comparison.report(
+            path,
+            title=f"{Path(table.source).name}, {len(comparison.outcomes)} ways",
+            ids=table.ids,
+            missing=gaps,
+            commands=_commands(ctx, comparison),
+        )
+    else:
+        lowdim.data.write(output, {name: column.to_numpy() for name, column in comparison.table.to_dict().items()})
+    if not quiet:
+        tell(f"wrote {output}.")
+
+
+def _read(source: Source, missing: str, reading: dict[str, Any]) -> tuple["Table", str]:
+    """Table without missing values, and what is told of those there were."""
+    from lowdim.data.missing import missing_counts
+
+    table = source.read(missing="keep", **reading)
+    count = int(missing_counts(table.X).sum())
+    if not count:
+        return table, "none"
+    left = source.read(missing=missing, **reading)
+    dropped = table.X.shape[0] - left.X.shape[0]
+    what = f"{dropped:,} rows dropped" if missing == "drop" else "means filled in"
+    return left, f"{count:,}, {what}"
+
+
+def _labels(table: "Table") -> Any:
+    """Labels under the name of their column, which becomes the title of the legend."""
+    import polars as pl
+
+    y = table.labels
+    return None if y is None else pl.Series(table.label_name, y.tolist() if y.dtype.kind in "UO" else y)
+
+
+def _parameters(settings: tuple[tuple[str, Any], ...]) -> dict[str, dict[str, Any]]:
+    """Parameters by method, from settings ``method.name=value``."""
+    parameters: dict[str, dict[str, Any]] = {}
+    for name, value in settings:
+        method, dot, parameter = name.partition(".")
+        if not dot or not parameter:
+            raise ValueError(
+                f"--set needs METHOD.NAME=VALUE here, such as pca.whiten=true; got {name!r}. Name the method."
+            )
+        parameters.setdefault(method, {})[parameter] = value
+    return parameters
+
+
+def _tell_result(name: str, outcome: "Outcome | str") -> None:
+    if isinstance(outcome, str):
+        tell(f"{name} failed: {in_options(outcome)}")
+    else:
+        for words in outcome.warnings:
+            tell(f"warning: {in_options(words)}")
+        tell(f"{name}: {outcome.seconds:.2f} s, R_NX area {outcome.found.values['rnx_auc']:.3f}.")
+
+
+def _show(comparison: "Comparison") -> None:
+    """The measures as a table, the best of each marked, and the verdict."""
+    header = ["method", *(kind.title for kind in comparison.kinds), "seconds"]
+    rows = []
+    for outcome in comparison.ranked:
+        cells = [outcome.name]
+        for kind in comparison.kinds:
+            value = comparison.values(kind).get(outcome.name)
+            star = "*" if comparison.leader(kind) == outcome.name else " "
+            cells.append("-" if value is None else f"{value:.3f}{star}")
+        rows.append([*cells, f"{outcome.seconds:.2f}"])
+    turned = [list(line) for line in zip(*[header, *rows], strict=True)]  # methods across: their names are short
+    show_table(turned[1:], turned[0])
+    echo("\n" + comparison.verdict)
+
+
+def _commands(ctx: click.Context, comparison: "Comparison") -> list[str]:
+    """The command that was given with its methods spelt out, and one for each map alone."""
+    reading = arguments.spell(ctx, "label", "id", "columns", "drop", "missing")
+    names = ",".join([*(outcome.name for outcome in comparison.outcomes), *comparison.failed])
+    rest = arguments.spell(ctx, "n_components", "by", "settings", "seed", "scale", "output")
+    lines = ["lowdim", "compare", ctx.params["source"], *reading, "--methods", names, *rest]
+    commands = [shlex.join(lines), ""]
+    for outcome in comparison.ranked:
+        method = outcome.candidate.method
+        if method is None:
+            continue
+        k = [] if method.components is None else ["-k", str(comparison.n_components)]
+        params = method.load()._get_param_names()
+        seed = ["--seed", str(comparison.random_state)] if "random_state" in params else []
+        given = [part for name, value in outcome.candidate.given.items() for part in ("--set", f"{name}={value}")]
+        scale = ["--scale"] if comparison.scale else []
+        plot = ["--plot", f"{outcome.name}.png"]
+        line = [
+            "lowdim",
+            "reduce",
+            ctx.params["source"],
+            *reading,
+            "--method",
+            method.name,
+            *k,
+            *seed,
+            *scale,
+            *given,
+            *plot,
+        ]
+        commands.append(shlex.join(line))
+    return commands

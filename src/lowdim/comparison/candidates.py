@@ -1,0 +1,127 @@
+"""Which methods take part: those asked for, or those that suit the data by what the registry says of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lowdim.methods import registry
+from lowdim.work import memory
+
+Methods = Sequence[str] | Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method ready to be fitted, under the name it goes by in the comparison."""
+
+    name: str
+    model: Any  # unfitted
+    method: registry.Method | None  # None for an estimator of the caller's
+    given: dict[str, Any]  # parameters that differ from those of a first look
+
+    @property
+    def title(self) -> str:
+        """Class of the model."""
+        return type(self.model).__name__
+
+    @property
+    def supervised(self) -> bool:
+        """Whether it learns from labels."""
+        return self.method is not None and self.method.supervised
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What of the data decides whether a method can take part."""
+
+    n: int
+    d: int
+    sparse: bool
+    classes: int  # distinct labels; 0 without labels that name classes
+
+
+def enlist(
+    methods: Methods,
+    ground: Ground,
+    n_components: int,
+    parameters: Mapping[str, Mapping[str, Any]],
+    common: dict[str, Any],
+) -> tuple[list[Candidate], dict[str, str]]:
+    """Candidates in the order asked for, and why each of the others was left out.
+
+    ``parameters`` are by method; ``common`` go to every method that knows them.
+    """
+    if isinstance(methods, str):
+        methods = [methods]
+    if isinstance(methods, Mapping):
+        candidates = [_given(name, model) for name, model in methods.items()]
+        left_out: dict[str, str] = {}
+    elif methods is None:
+        reasons = {method.name: unsuited(method, ground) for method in registry.METHODS}
+        left_out = {name: reason for name, reason in reasons.items() if reason}
+        named = [method for method in registry.METHODS if not reasons[method.name]]
+        candidates = [_named(method, n_components, parameters, common) for method in named]
+    else:
+        named = list(dict.fromkeys(registry.find(name) for name in methods))
+        left_out = {}
+        candidates = [_named(method, n_components, parameters, common) for method in named]
+    if not candidates:
+        raise ValueError("compare: at least one method is needed; got none. Name some, as in methods=['pca', 'tsne'].")
+    names = [candidate.name for candidate in candidates]
+    strange = [name for name in parameters if registry.find(name).name not in names]
+    if strange:
+        raise ValueError(
+            f"compare: parameters must be for methods that take part ({', '.join(names)}); got some for "
+            f"{', '.join(strange)}. Add them to methods, or drop their parameters."
+        )
+    for candidate in candidates:
+        if candidate.supervised and not ground.classes:
+            raise ValueError(
+                f"compare: {candidate.title} learns from labels that name classes; got none. Pass y, or leave "
+                f"{candidate.name!r} out."
+            )
+    return candidates, left_out
+
+
+def unsuited(method: registry.Method, ground: Ground) -> str:
+    """Why a method does not take part unasked; empty if it does."""
+    if not method.unasked:
+        return "is no map of the rows: name it to have it all the same"
+    if method.supervised and ground.classes < 2:
+        return "learns from labels that name two classes or more"
+    if ground.n > method.unasked:
+        return f"takes long beyond {method.unasked:,} rows"
+    needed, free = method.memory(ground.n, ground.d), memory.available()
+    if needed > free:
+        return f"needs {memory.human(needed)} of memory; {memory.human(free)} is available"
+    return "takes no sparse data" if ground.sparse and not method.load()._sparse else ""
+
+
+def _named(
+    method: registry.Method, k: int, parameters: Mapping[str, Mapping[str, Any]], common: dict[str, Any]
+) -> Candidate:
+    cls = method.load()
+    known = cls._get_param_names()
+    given: dict[str, Any] = {}
+    for name, values in parameters.items():
+        if registry.find(name) is method:
+            given |= values
+    wrong = [name for name in given if name not in known]
+    if wrong:
+        raise ValueError(f"{method.class_name} takes {', '.join(known)}; got {', '.join(wrong)}. Check the spelling.")
+    # Methods that find few components by themselves give them all; the comparison looks at the first ones.
+    first = common | {"n_components": k if method.components is not None else None}
+    model = cls(**({name: value for name, value in first.items() if name in known} | given))
+    return Candidate(method.name, model, method, given)
+
+
+def _given(name: str, model: Any) -> Candidate:
+    if not hasattr(model, "fit_transform") or isinstance(model, type):
+        raise TypeError(
+            f"compare: methods must be names, or a mapping of names to estimators; got {model!r} for {name!r}. "
+            "Pass for example {'t-SNE 5': TSNE(perplexity=5)}."
+        )
+    from sklearn.base import clone
+
+    method = next((m for m in registry.METHODS if m.class_name == type(model).__name__), None)
+    return Candidate(str(name), clone(model), method, {})

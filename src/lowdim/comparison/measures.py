@@ -1,0 +1,170 @@
+"""What is measured of every embedding: which numbers, what each says in a sentence, and which end is good."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lowdim import quality
+
+_NEIGHBORS, _FOLDS = 10, 5
+_MANY, _SOME = 10_000, 500  # beyond so many rows, so many are looked at: a curve costs n log n for each
+_PAIRS = 100_000  # of rows whose distances are looked at
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A measure by its name in :mod:`lowdim.quality`, and what a reader should know of it."""
+
+    name: str
+    title: str
+    question: str  # the heading that it stands under
+    sentence: str
+    high: bool = True  # whether more is better
+
+
+NEAR, FAR, CLASSES = "neighbourhoods", "distances", "classes"
+KINDS = (
+    Kind(
+        "rnx_auc",
+        "R_NX area",
+        NEAR,
+        "Share of neighbours kept, averaged over all sizes of neighbourhood with small ones weighing most, and "
+        "corrected for chance: 1 is a perfect map, 0 a random one.",
+    ),
+    Kind(
+        "trustworthiness",
+        "trustworthiness",
+        NEAR,
+        "Whether neighbours on the map are neighbours in the data: 1 if all are, less the further the false ones come "
+        "from.",
+    ),
+    Kind(
+        "continuity",
+        "continuity",
+        NEAR,
+        "Whether neighbours in the data are still neighbours on the map: 1 if all are, less the further they were torn "
+        "apart.",
+    ),
+    Kind(
+        "neighborhood_recall",
+        "neighbours kept",
+        NEAR,
+        "Share of the nearest neighbours in the data that are among the nearest on the map.",
+    ),
+    Kind(
+        "lcmc",
+        "LCMC",
+        NEAR,
+        "Local continuity: neighbours kept beyond what chance would keep.",
+    ),
+    Kind(
+        "shepard_correlation",
+        "distance correlation",
+        FAR,
+        "Rank correlation between distances in the data and on the map: 1 if far stays far and near stays near.",
+    ),
+    Kind(
+        "stress_normalised",
+        "stress",
+        FAR,
+        "How far distances on the map are from those in the data after the best common scale, as a share of them: 0 is "
+        "exact.",
+        high=False,
+    ),
+    Kind(
+        "stress_kruskal",
+        "Kruskal's stress",
+        FAR,
+        "The same against the best rising curve through the distances, so that only their order counts.",
+        high=False,
+    ),
+    Kind(
+        "stress_sammon",
+        "Sammon's stress",
+        FAR,
+        "The same with each error divided by the distance, so that small distances count as much as large ones.",
+        high=False,
+    ),
+    Kind(
+        "residual_variance",
+        "residual variance",
+        FAR,
+        "Variance of the distances that those on the map leave unexplained: 0 is exact.",
+        high=False,
+    ),
+    Kind(
+        "knn_accuracy",
+        "nearest-neighbour accuracy",
+        CLASSES,
+        "How often a row's nearest neighbours on the map, in other folds, tell its class.",
+    ),
+    Kind(
+        "neighbor_hit",
+        "neighbours of the same class",
+        CLASSES,
+        "Share of the nearest neighbours on the map that have the row's own class.",
+    ),
+    Kind(
+        "silhouette",
+        "silhouette",
+        CLASSES,
+        "How much nearer a row lies to its own class than to the next, from −1 to 1.",
+    ),
+)
+BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was measured of one embedding."""
+
+    values: dict[str, float]
+    errors: dict[str, float]  # standard errors; 0 where all rows were looked at
+    sampled: int | None  # rows that were looked at for neighbourhoods, None for all
+    pairs: int | None  # pairs that were looked at for distances, None for all
+    rows: np.ndarray | None  # rows that were looked at, None for all
+    distortion: np.ndarray  # how much each of them is misplaced, from 0 to 1
+    curve: np.ndarray  # R_NX for neighbourhoods of 1, 2, …
+
+
+def measure(X: Any, Y: Any, labels: Any, *, random_state: int) -> Found:
+    """Measure the embedding ``Y`` of ``X``; ``labels`` name classes, or are None.
+
+    Classes of which none has a row for every fold are not measured.
+    """
+    n = X.shape[0]
+    if labels is not None and np.unique(labels, return_counts=True)[1].max() < _FOLDS:
+        labels = None
+    k, sample = min(_NEIGHBORS, (n - 1) // 2), "auto" if n <= _MANY else _SOME
+    found = quality.report(X, Y, labels, n_neighbors=k, sample=sample, pairs=_PAIRS, random_state=random_state)
+    values = {name: float(value) for name, value in found.items()}
+    errors = {name: float(value.error) for name, value in found.items()}
+    misplaced = np.maximum(found.distortion.false_neighbors, found.distortion.missing_neighbors)
+    rows, pairs = found["trustworthiness"].sampled, found["shepard_correlation"].sampled
+    return Found(values, errors, rows, pairs, found.rows, misplaced, found.rnx)
+
+
+def intrinsic_dimension(X: Any, random_state: int) -> dict[str, float]:
+    """Estimates of the dimension of the surface that the rows lie on, by name; what cannot be estimated is left out."""
+    n = X.shape[0]
+    kinds = {"two_nn": "two nearest neighbours", "mle": "maximum likelihood"}
+    if n > _MANY:
+        del kinds["mle"]  # each costs a search
+    estimates = {}
+    for kind, title in kinds.items():
+        with suppress(ValueError):  # too few rows that differ
+            k, sample = min(20, n - 1), "auto" if n <= _MANY else _SOME
+            found = quality.intrinsic_dimension(X, kind, n_neighbors=k, sample=sample, random_state=random_state)
+            value = float(found)
+            if np.isfinite(value):
+                estimates[title] = value
+    return estimates
+
+
+def best(kind: Kind, values: Mapping[str, float]) -> str | None:
+    """Name of the method with the best value, None if there is none."""
+    known = {name: value for name, value in values.items() if np.isfinite(value)}
+    return None if not known else (max if kind.high else min)(known, key=known.__getitem__)

@@ -1,0 +1,175 @@
+"""What a comparison found: embeddings, measures, costs, and what to make of them."""
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lowdim.comparison.candidates import Candidate
+from lowdim.comparison.facts import Facts
+from lowdim.comparison.measures import BY_NAME, KINDS, Found, Kind, best
+from lowdim.data.categories import Categories, Values
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one method gave: an embedding, its measures and its cost."""
+
+    candidate: Candidate
+    embedding: np.ndarray
+    found: Found
+    seconds: float
+    memory: int  # bytes at the peak, above what was held before
+    warnings: tuple[str, ...]  # what the method had to say of the data or the fit
+
+    @property
+    def name(self) -> str:
+        """Name in the comparison."""
+        return self.candidate.name
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Methods side by side on one data set; made by :func:`lowdim.compare`.
+
+    Attributes
+    ----------
+    table : polars DataFrame
+        One row a method, best first: its measures, its seconds and its memory in megabytes.
+    best : str
+        The method that ranks first.
+    embeddings : dict of str to arrays (n_samples, n_components)
+        The maps.
+    models : dict of str to estimators
+        The fitted methods.
+    failed, left_out : dict of str to str
+        Methods without a map, and why: those that failed, and those that did not suit the data.
+    warnings : dict of str to str
+        What methods warned of.
+    verdict : str
+        What was found, in plain words.
+    facts : Facts
+        The data at a glance.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("iris")
+    >>> lowdim.compare(X, y, methods=["pca", "lda"])
+    Comparison of pca, lda on 150 × 4 rows and columns; best by rnx_auc: pca
+    """
+
+    X: Any
+    labels: Categories | Values | None
+    names: list[str] | None  # of the columns
+    facts: Facts
+    outcomes: list[Outcome]
+    failed: dict[str, str]
+    left_out: dict[str, str]
+    by: str
+    random_state: int
+    scale: bool
+    n_components: int
+    image_shape: tuple[int, int] | None
+
+    def __repr__(self) -> str:
+        names = ", ".join(outcome.name for outcome in self.ranked)
+        shape = f"{self.facts.rows:,} × {self.facts.columns:,} rows and columns"
+        return f"Comparison of {names} on {shape}; best by {self.by}: {self.best}"
+
+    @cached_property
+    def ranked(self) -> list[Outcome]:
+        """Outcomes, best first."""
+        kind = BY_NAME[self.by]
+        values = self.values(kind)
+        worst = -np.inf if kind.high else np.inf
+        return sorted(self.outcomes, key=lambda outcome: values.get(outcome.name, worst), reverse=kind.high)
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """Measures that at least one map has."""
+        return [kind for kind in KINDS if self.values(kind)]
+
+    def values(self, kind: Kind) -> dict[str, float]:
+        """One measure, by method."""
+        found = {outcome.name: outcome.found.values for outcome in self.outcomes}
+        return {name: values[kind.name] for name, values in found.items() if kind.name in values}
+
+    @property
+    def best(self) -> str:
+        """Name of the method that ranks first."""
+        return self.ranked[0].name
+
+    @property
+    def embeddings(self) -> dict[str, np.ndarray]:
+        """Maps by method, best first."""
+        return {outcome.name: outcome.embedding for outcome in self.ranked}
+
+    @property
+    def models(self) -> dict[str, Any]:
+        """Fitted methods, best first."""
+        return {outcome.name: outcome.candidate.model for outcome in self.ranked}
+
+    @property
+    def warnings(self) -> dict[str, str]:
+        """What methods warned of."""
+        return {outcome.name: " ".join(outcome.warnings) for outcome in self.ranked if outcome.warnings}
+
+    @cached_property
+    def table(self) -> "pl.DataFrame":
+        """Measures and costs, one row a method, best first."""
+        import polars as pl
+
+        columns: dict[str, list[Any]] = {"method": [outcome.name for outcome in self.ranked]}
+        for kind in self.kinds:
+            values = self.values(kind)
+            columns[kind.name] = [
+                float(v) if (v := values.get(name)) is not None else None for name in columns["method"]
+            ]
+        columns["seconds"] = [outcome.seconds for outcome in self.ranked]
+        columns["megabytes"] = [outcome.memory / 2**20 for outcome in self.ranked]
+        return pl.DataFrame(columns)
+
+    @cached_property
+    def verdict(self) -> str:
+        """What was found, in plain words."""
+        from lowdim.comparison.verdict import tell
+
+        return tell(self)
+
+    def leader(self, kind: Kind) -> str | None:
+        """Name of the method that is best by one measure."""
+        return best(kind, self.values(kind))
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        ids: Any = None,
+        missing: str = "none",
+        commands: list[str] | None = None,
+    ) -> None:
+        """Write everything to one HTML page that needs nothing but itself.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; it appears whole or not at all.
+        title : str, optional
+            Heading of the page.
+        ids : array of shape (n_samples,), optional
+            Identity of each row, shown with it.
+        missing : str
+            What is told of missing values; arrays come without any.
+        commands : list of str, optional
+            Commands that reproduce the page; Python code by default.
+        """
+        from lowdim.show.report import write
+
+        write(self, path, title=title, ids=ids, missing=missing, commands=commands)

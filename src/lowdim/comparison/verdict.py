@@ -1,0 +1,66 @@
+"""The verdict: what the measures say, in sentences."""
+
+from typing import TYPE_CHECKING
+
+from lowdim.comparison.measures import BY_NAME, CLASSES, FAR, NEAR
+
+if TYPE_CHECKING:
+    from lowdim.comparison.result import Comparison
+
+# For each question the measure that answers it, and the words for what a good map does.
+_ANSWERS = {
+    NEAR: ("trustworthiness", "keeps neighbourhoods"),
+    FAR: ("shepard_correlation", "keeps distances"),
+    CLASSES: ("knn_accuracy", "keeps classes apart"),
+}
+_CLOSE = 0.005  # measures nearer than this are called equal
+
+
+def tell(comparison: "Comparison") -> str:
+    """Sentences on neighbourhoods, distances, classes, components and intrinsic dimension."""
+    led: dict[str, list[str]] = {}  # what each method is best at
+    for name, words in _ANSWERS.values():
+        kind = BY_NAME[name]
+        values = comparison.values(kind)
+        leader = comparison.leader(kind)
+        if leader is None:
+            continue
+        equal = [_title(comparison, m) for m, v in values.items() if m != leader and values[leader] - v < _CLOSE]
+        also = f", {_listed(equal)} no less" if equal else ""
+        led.setdefault(_title(comparison, leader), []).append(f"{words} best ({_short(values[leader])}{also})")
+    if len(comparison.outcomes) == 1:
+        led = {title: [words.replace(" best", "") for words in all_words] for title, all_words in led.items()}
+    sentences = ["; ".join(f"{title} {_listed(words)}" for title, words in led.items()) + "."] if led else []
+    facts = comparison.facts
+    if facts.enough is not None:
+        hold = "1 component holds" if facts.enough == 1 else f"{facts.enough:,} components hold"
+        sentences.append(f"{hold} 90 % of the variance.")
+    if facts.dimension:
+        spread = sorted(facts.dimension.values())
+        low, high = round(spread[0]), round(spread[-1])
+        about = f"{low}" if low == high else f"{low} to {high}"
+        sentences.append(f"Nearby rows spread over about {about} {'dimension' if high == 1 else 'dimensions'}.")
+    if facts.drowned and not comparison.scale and facts.spread is not None:
+        ratio = facts.spread[1] / facts.spread[0]
+        sentences.append(
+            f"Columns differ {ratio:,.0f}-fold in scale: consider scaling, or a few of them decide the maps."
+        )
+    if comparison.failed:
+        sentences.append(f"{_listed(list(comparison.failed))} failed; see below why.")
+    return " ".join(sentences)
+
+
+def _title(comparison: "Comparison", name: str) -> str:
+    """What a method is called in a sentence: its class, or the name it was given."""
+    outcome = next(outcome for outcome in comparison.outcomes if outcome.name == name)
+    method = outcome.candidate.method
+    return method.class_name.replace("TSNE", "t-SNE") if method is not None and method.name == name else name
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _short(value: float) -> str:
+    """Two digits, more where they would round up to 1."""
+    return f"{value:.2f}" if value == 1 or value < 0.995 else f"{value:.4f}".rstrip("0")

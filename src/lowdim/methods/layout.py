@@ -1,0 +1,93 @@
+"""First layouts of a map that a descent then moves: scores of PCA, eigenvectors of the affinities, chance, or given."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.methods import spectrum
+from lowdim.relate.moments import column_moments, moments
+from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
+from lowdim.solve.signs import signs
+from lowdim.work import jobs
+from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.random import stream
+
+SIZE = 1e-4  # standard deviation of the widest coordinate: small beside the width of the falloff
+_NOISE = 1e-2  # beside that, along directions in which nothing varies, so that the map is not caught in a line
+
+
+def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
+    """Scores (n, k) of the leading principal components.
+
+    BLAS is held to one thread, so that its bits do not depend on their number.
+    """
+    n, d = X.shape
+    few = min(k, n, d)
+    with jobs.alone():
+        solver = spectrum.choose(X, few)
+        if solver in ("covariance", "streaming"):
+            found = spectrum.of_moments(moments(X), few, standardize=False)
+        else:
+            means = column_moments(X)
+            found = spectrum.of_rows(X, None, means, few, solver, standardize=False, proportion=None, seed=seed)
+        V = found.vectors[:few] * signs(found.vectors[:few])[:, None]
+        Y = np.zeros((n, k))
+        if sp.issparse(X):
+            Y[:, :few] = X @ V.T - found.moments.mean @ V.T
+        else:
+            for rows, block in row_blocks(X, float_dtype(X.dtype), less=found.moments.mean):
+                Y[rows, :few] = block @ V.T
+    Y[:, :few] *= found.values[:few] > 0  # rounding is no direction
+    return _sized(Y, seed)
+
+
+def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArray[np.float64]:
+    """Eigenvectors (n, k) of the normalised affinities ``D^-½ P D^-½`` after the first, times ``D^-½``."""
+    indptr, indices, values = P
+    n = len(indptr) - 1
+    S = sp.csr_array((values.astype(np.float64), indices, indptr), shape=(n, n))
+    root = 1.0 / np.sqrt(np.asarray(S.sum(axis=1)))
+    S = sp.diags_array(root) @ S @ sp.diags_array(root)
+    few = min(k + 1, n)
+    with jobs.alone():
+        if direct(n, few):
+            found = eigh_top(S.toarray(), few)
+        else:  # shifted, so that the largest in size are the largest
+            found = eigh_top_operator(lambda V: S @ V + V, n, few, seed=seed, tol=1e-4)
+    V = found.vectors[:, 1:]
+    Y = np.zeros((n, k))
+    Y[:, : V.shape[1]] = V * signs(V.T) * root[:, None]
+    return _sized(Y, seed)
+
+
+def by_chance(n: int, k: int, seed: int) -> NDArray[np.float64]:
+    """Normal numbers (n, k)."""
+    return _sized(stream(seed, "layout").standard_normal((n, k)), seed)
+
+
+def given(Y: Any, shape: tuple[int, int], name: str) -> NDArray[np.float64]:
+    """Checked layout (n, k) of the user's, brought to the size of the others."""
+    try:
+        Y = np.array(Y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: init must be an array of numbers; got {type(Y).__name__}. Pass one.") from None
+    if Y.shape != shape or not np.isfinite(Y).all():
+        what = f"an array of shape {Y.shape}" if Y.shape != shape else "NaN or infinity in it"
+        raise ValueError(
+            f"{name}: init must be finite, of shape (n_samples, n_components) = {shape}; got {what}. "
+            "Pass one row for each row of X, or init='pca'."
+        )
+    return _sized(Y, 0)
+
+
+def _sized(Y: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Layout about its mean, scaled as a whole, with a little noise where it has no extent."""
+    Y = Y - Y.mean(axis=0)
+    spread = Y.std(axis=0)
+    Y *= SIZE / spread.max() if spread.max() > 0 else 1.0
+    flat = np.flatnonzero(spread <= 1e-6 * spread.max())
+    if len(flat) and len(flat) < Y.shape[1]:
+        Y[:, flat] = SIZE * _NOISE * stream(seed, "flat layout").standard_normal((len(Y), len(flat)))
+    return Y

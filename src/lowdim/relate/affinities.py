@@ -1,0 +1,63 @@
+"""Affinities of rows: how likely each takes another for its neighbour.
+
+``p_{j|i} ∝ exp(−d_ij² / 2σ_i²)`` over the nearest neighbours of row i, with ``σ_i`` such that its entropy is the
+logarithm of the perplexity (Hinton and Roweis 2002), and ``P = (p_{j|i} + p_{i|j}) / 2n`` (van der Maaten and Hinton
+2008).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.work import jobs
+from lowdim.work.progress import stage
+
+_NEIGHBORS = 3  # times the perplexity: further ones weigh next to nothing
+
+
+class Affinities(NamedTuple):
+    """Symmetric ``P`` as sparse rows: starts (n + 1,), columns and values. It sums to 1."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+
+def neighbors_for(perplexity: float, n: int) -> int:
+    """How many neighbours stand for all ``n`` others at this perplexity.
+
+    >>> neighbors_for(30, 1000), neighbors_for(30, 50)
+    (90, 49)
+    """
+    return max(1, min(n - 1, int(np.ceil(_NEIGHBORS * perplexity))))
+
+
+def likelihoods(
+    distances: NDArray[np.floating], perplexities: list[float], sigma: float | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Probabilities (n, k) of neighbours at rising ``distances`` (n, k), and the perplexity (n,) that each row has.
+
+    Several perplexities are averaged; ``sigma`` is one width for all rows instead. Rows whose distances are all equal
+    get equal probabilities.
+
+    >>> p, reached = likelihoods(np.array([[1.0, 1.0, 9.0]]), [2.0])
+    >>> p.round(2), reached.round(2)
+    (array([[0.5, 0.5, 0. ]], dtype=float32), array([2.], dtype=float32))
+    """
+    with stage("perplexity", total=len(distances)) as tick:
+        if sigma is not None:
+            return _native.bandwidth(distances, float(sigma), n_threads=jobs.current(), tick=tick)
+        return _native.perplexity(distances, perplexities, n_threads=jobs.current(), tick=tick)
+
+
+def affinities(indices: NDArray[np.int32], p: NDArray[np.float32]) -> Affinities:
+    """Symmetric ``P`` from the neighbours (n, k) of each row and their probabilities (n, k).
+
+    >>> P = affinities(np.array([[1], [0]], np.int32), np.ones((2, 1), np.float32))
+    >>> P.indices, P.values
+    (array([1, 0], dtype=int32), array([0.5, 0.5], dtype=float32))
+    """
+    with stage("affinities"):
+        return Affinities(*_native.symmetrize(indices, p, n_threads=jobs.current()))

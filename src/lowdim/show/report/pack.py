@@ -1,0 +1,86 @@
+"""How maps and pictures travel inside a page: coordinates of 16 bits, one sheet of small pictures, all in base64."""
+
+import base64
+import io
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.show.scatter import strips
+
+MOST_ROWS = 20_000  # that are drawn; of more, so many are drawn by chance
+_SHEET_BYTES = 900_000  # that the sheet of pictures may take
+_SIDES = (48, 32, 24, 16, 12)  # of one picture on the sheet, in pixels
+_QUALITIES = (80, 55, 30)
+_FULL = 32_767
+_FAR_OUT = 1.3  # times the frame of nearly all rows, from which those outside are moved to its edge
+
+
+def text(values: NDArray[Any]) -> str:
+    """Array as base64, little-endian.
+
+    >>> text(np.array([1, 2], dtype=np.int16))
+    'AQACAA=='
+    """
+    kind = values.dtype.newbyteorder("<")
+    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
+
+
+def coordinates(Y: NDArray[Any]) -> tuple[NDArray[np.int16], int]:
+    """First two columns in 16 bits, centred and of one scale, and how many rows were moved to the edge of the frame.
+
+    A single column becomes a strip as wide as it is dense. Where a few rows lie so far out that the others would shrink
+    to a heap, the frame holds 99 % of them with some room, and those beyond stand at its edge.
+    """
+    if Y.shape[1] == 1:
+        points = strips(Y[:, 0].astype(np.float64), None)
+        points = points / np.maximum(np.ptp(points, axis=0), 1e-300) * [1.0, 0.5]
+    else:
+        points = Y[:, :2].astype(np.float64)
+    low, high = points.min(axis=0), points.max(axis=0)
+    inner, outer = np.quantile(points, [0.005, 0.995], axis=0)
+    room = 0.15 * (outer - inner).max()
+    if (high - low).max() > _FAR_OUT * (outer - inner + 2 * room).max():
+        low, high = np.maximum(low, inner - room), np.minimum(high, outer + room)
+    beyond = int(((points < low) | (points > high)).any(axis=1).sum())
+    points = np.clip(points, low, high)
+    reach = float((high - low).max() / 2) or 1.0
+    return np.round((points - (low + high) / 2) * (_FULL / reach)).astype(np.int16), beyond
+
+
+def bytes_of(values: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
+    """Values in 8 bits from ``low`` (0) to ``high`` (254); 255 stands for none."""
+    span = high - low or 1.0
+    scaled = np.round(np.clip((values - low) / span, 0.0, 1.0) * 254)
+    return np.where(np.isfinite(values), scaled, 255).astype(np.uint8)
+
+
+def sheet(X: NDArray[Any], shape: tuple[int, int]) -> dict[str, Any] | None:
+    """All rows as small grey pictures on one image, as sharp as its room allows; None where even the least is too much.
+
+    ``side`` is the longer side of one picture and ``columns`` how many stand in a row of the sheet.
+    """
+    from PIL import Image
+
+    pictures = bytes_of(X.astype(np.float32), float(X.min()), float(X.max())).reshape(-1, *shape)
+    columns = int(np.ceil(np.sqrt(len(pictures))))
+    for side in _SIDES:
+        if side > max(shape) and side != _SIDES[-1]:
+            continue  # no picture is made larger than it is
+        side = min(side, max(shape))
+        size = tuple(max(1, round(length * side / max(shape))) for length in shape)
+        tiles = [np.asarray(Image.fromarray(p).resize(size[::-1], Image.Resampling.BOX)) for p in pictures]
+        canvas = np.zeros((-(-len(tiles) // columns) * size[0], columns * size[1]), dtype=np.uint8)
+        for place, tile in enumerate(tiles):
+            row, column = divmod(place, columns)
+            canvas[row * size[0] : (row + 1) * size[0], column * size[1] : (column + 1) * size[1]] = tile
+        if max(canvas.shape) > 16_000:  # beyond what the format holds
+            continue
+        for quality in _QUALITIES:
+            buffer = io.BytesIO()
+            Image.fromarray(canvas).save(buffer, format="webp", quality=quality, method=4)
+            if buffer.tell() <= _SHEET_BYTES:
+                source = f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
+                return {"src": source, "height": size[0], "width": size[1], "columns": columns}
+    return None

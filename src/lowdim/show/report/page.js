@@ -1,0 +1,179 @@
+// What the maps share: the row that is marked in all, the legend, day and night, the order of the table.
+// Follows maps.js in one script.
+
+// ---- One row, marked in all maps --------------------------------------------------------------------------------
+
+const maps = [...document.querySelectorAll(".map")].map((root, i) => new Place(root, data.methods[i]));
+
+function point(map, i) {
+  if (i !== state.hover) {
+    state.hover = i;
+    for (const one of maps) one.mark();
+    say(i < 0 ? "" : describe(i).join(", "));
+  }
+  show(i < 0 ? null : map);
+}
+
+function clear() {
+  state.pinned = false;
+  state.brushed = null;
+  state.hover = -1;
+  show(null);
+  say("");
+  redraw();
+}
+
+function say(text) { if (statusLine.textContent !== text) statusLine.textContent = text; }
+
+function nameOf(code) {
+  if (code === 65535) return "no label";
+  return code < labels.names.length ? labels.names[code] : "another";
+}
+
+function describe(i) {
+  const words = [`row ${((rows ? rows[i] : i) + 1).toLocaleString("en")}`];
+  if (data.ids) words.push(data.ids[i]);
+  if (codes) words.push(`${labels.title || "class"} ${nameOf(codes[i])}`);
+  if (values) {
+    const value = labels.low + (values[i] / 254) * (labels.high - labels.low);
+    words.push(values[i] === 255 ? "no value" : `${labels.title || "value"} ${value.toPrecision(3)}`);
+  }
+  return words;
+}
+
+const sheet = data.pictures ? Object.assign(new Image(), { src: data.pictures.src }) : null;
+
+function show(map) {
+  if (!map) { tip.hidden = true; return; }
+  const i = state.hover, words = describe(i);
+  tip.replaceChildren();
+  if (sheet && sheet.complete) tip.append(picture(i));
+  const side = document.createElement("span");
+  const strong = document.createElement("b");
+  strong.textContent = words.length > 1 ? words[words.length - 1] : words[0];
+  side.append(strong, words.slice(0, -1).join(", "));
+  if (map.misplaced[i] !== 255) side.append(document.createElement("br"), misplacement(map.misplaced[i]));
+  tip.append(side);
+  tip.hidden = false;
+  const box = map.root.getBoundingClientRect();
+  const x = box.left + map.x(i), y = box.top + map.y(i);
+  const right = x + 18 + tip.offsetWidth < document.documentElement.clientWidth;
+  tip.style.left = `${Math.max(4, right ? x + 18 : x - 18 - tip.offsetWidth)}px`;
+  tip.style.top = `${Math.max(4, Math.min(y - tip.offsetHeight / 2, window.innerHeight - tip.offsetHeight - 4))}px`;
+}
+
+function misplacement(byte) {
+  return `${byte === 254 ? "≥ " : ""}${Math.round((100 * data.misplaced * byte) / 254)} % misplaced here`;
+}
+
+function picture(i) {
+  const { height, width, columns } = data.pictures;
+  const canvas = Object.assign(document.createElement("canvas"), { width, height });
+  canvas.style.height = "64px";
+  canvas.style.width = `${(64 * width) / height}px`;
+  const left = (i % columns) * width, top = Math.floor(i / columns) * height;
+  canvas.getContext("2d").drawImage(sheet, left, top, width, height, 0, 0, width, height);
+  return canvas;
+}
+
+// ---- Legend, colouring, theme, and the order of the table -------------------------------------------------------
+
+function drawLegend() {
+  const legend = document.getElementById("legend");
+  legend.replaceChildren();
+  if (state.colouring === "misplaced") return legend.append(...scale("kept in place", ink.heat, "misplaced"));
+  if (values) {
+    const [low, high] = [labels.low, labels.high].map((value) => value.toPrecision(3));
+    return legend.append(...scale(low, ink.ramp, `${high} ${labels.title}`));
+  }
+  if (!codes) return undefined;
+  labels.names.forEach((name, code) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.setAttribute("aria-pressed", String(state.classes.has(code)));
+    button.innerHTML = code < 10 ? '<svg viewBox="0 0 12 12" aria-hidden="true"><circle cx="6" cy="6" r="5"/></svg>'
+      : '<svg viewBox="0 0 12 12" aria-hidden="true"><path d="M6 0 L12 11 L0 11 Z"/></svg>';
+    button.firstChild.style.fill = ink.classes[code] || ink.other;
+    button.append(name);
+    button.addEventListener("click", () => {
+      if (!state.classes.delete(code)) state.classes.add(code);
+      button.setAttribute("aria-pressed", String(state.classes.has(code)));
+      redraw();
+    });
+    legend.append(button);
+  });
+  if (labels.hidden) legend.append(`and ${labels.hidden} more, in grey`);
+  return undefined;
+}
+
+function scale(low, shades, high) {
+  const bar = document.createElement("span");
+  bar.className = "ramp";
+  const stops = shades.filter((_, i) => i % 32 === 0);
+  bar.style.background = `linear-gradient(to right, ${stops.join(",")}, ${shades[254]})`;
+  return [low, bar, high];
+}
+
+function drawColouring() {
+  const field = document.getElementById("colouring");
+  const first = labels ? { labels: labels.title || "label" } : { none: "nothing" };
+  const ways = { ...first, misplaced: "what is misplaced" };
+  for (const [way, words] of Object.entries(ways)) {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: words });
+    button.setAttribute("aria-pressed", String(state.colouring === way));
+    button.addEventListener("click", () => {
+      state.colouring = way;
+      state.classes.clear();
+      for (const other of field.querySelectorAll("button"))
+        other.setAttribute("aria-pressed", String(other === button));
+      drawLegend();
+      redraw();
+    });
+    field.append(button);
+  }
+}
+
+function redraw() { for (const map of maps) { map.draw(); map.mark(); } }
+function repaint() { readColours(); drawLegend(); redraw(); }
+
+const night = window.matchMedia("(prefers-color-scheme: dark)");
+const theme = document.getElementById("theme");
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : night.matches;
+}
+
+function nameTheme() {
+  theme.textContent = isDark() ? "Day" : "Night"; // what a press leads to
+}
+
+theme.addEventListener("click", () => {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  nameTheme();
+  repaint();
+});
+night.addEventListener("change", () => { nameTheme(); repaint(); });
+
+for (const button of document.querySelectorAll("#measures thead button"))
+  button.addEventListener("click", () => {
+    const head = button.closest("th"), body = head.closest("table").tBodies[0];
+    const down = head.getAttribute("aria-sort") !== "descending";
+    for (const other of head.parentElement.children) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const value = (row) => Number(row.children[head.cellIndex].dataset.value ?? NaN);
+    const sorted = [...body.rows].sort((a, b) => {
+      const [u, v] = [value(a), value(b)];
+      if (Number.isNaN(u) || Number.isNaN(v)) return Number.isNaN(u) - Number.isNaN(v);
+      return down ? v - u : u - v;
+    });
+    body.append(...sorted);
+  });
+
+readColours();
+nameTheme();
+drawColouring();
+drawLegend();
+new ResizeObserver(() => { for (const map of maps) map.resize(); }).observe(document.querySelector(".gallery"));
+document.addEventListener("scroll", () => { if (!tip.hidden && !state.pinned) tip.hidden = true; }, { passive: true });
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") clear(); });

@@ -1,0 +1,201 @@
+"""The page put together from its parts."""
+
+import json
+import platform
+from datetime import UTC, datetime
+from html import escape
+from importlib.metadata import version
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim import __version__
+from lowdim.data.categories import MOST_NAMED, Categories, fold_rare
+from lowdim.show import style
+from lowdim.show.report import charts, pack
+from lowdim.show.report.blocks import code, table
+from lowdim.show.report.tables import cards, glance, measures, methods
+from lowdim.work.random import stream
+
+if TYPE_CHECKING:
+    from lowdim.comparison.result import Comparison
+
+_POINTS = 90  # of each curve
+_NO_LABEL = 65_535
+_MISPLACED = 0.5  # distortion from which a point has the strongest colour
+_PACKAGES = ("numpy", "scipy", "scikit-learn")
+
+
+def compose(
+    comparison: "Comparison",
+    *,
+    title: str | None,
+    ids: Any,
+    missing: str,
+    commands: list[str] | None,
+) -> str:
+    """The text of the page."""
+    room = files("lowdim.show.report")
+    rows = shown_rows(comparison)
+    n = comparison.facts.rows
+    data = _data(comparison, rows, ids)
+    return Template((room / "page.html").read_text(encoding="utf-8")).substitute(
+        title=escape(title or f"{len(comparison.ranked)} maps of {n:,} rows"),
+        version=__version__,
+        style=Template((room / "page.css").read_text(encoding="utf-8")).substitute(palette=_palette()),
+        verdict=escape(comparison.verdict),
+        glance=glance(comparison, missing),
+        maps_text=escape(_maps_text(comparison, rows, pictures=data["pictures"] is not None)),
+        cards=cards(comparison, {entry["name"]: entry["beyond"] for entry in data["methods"]}),
+        measures=measures(comparison),
+        curves=_curves(comparison),
+        facts=_facts(comparison, missing),
+        methods=methods(comparison),
+        again=_again(comparison, commands),
+        footer=escape(_footer()),
+        # '<' would let a name in the data end the script
+        data=json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
+        script="\n".join((room / name).read_text(encoding="utf-8") for name in ("maps.js", "page.js")),
+    )
+
+
+def shown_rows(comparison: "Comparison") -> np.ndarray | None:
+    """Rows that the maps show, None for all: those whose places were measured, and others drawn by chance."""
+    n = comparison.facts.rows
+    if n <= pack.MOST_ROWS:
+        return None
+    order = stream(comparison.random_state, "rows of a page").permutation(n)
+    found = comparison.ranked[0].found
+    if found.rows is not None:
+        order = np.concatenate([found.rows, order[~np.isin(order, found.rows)]])
+    return np.sort(order[: pack.MOST_ROWS])
+
+
+def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[str, Any]:
+    """What the script draws."""
+    chosen = slice(None) if rows is None else rows
+    described = []
+    for outcome in comparison.ranked:
+        found = outcome.found
+        misplaced = np.full(comparison.facts.rows, np.nan)
+        misplaced[slice(None) if found.rows is None else found.rows] = found.distortion
+        points, beyond = pack.coordinates(outcome.embedding[chosen])
+        described.append(
+            {
+                "name": outcome.name,
+                "xy": pack.text(points),
+                "beyond": beyond,
+                "misplaced": pack.text(pack.bytes_of(misplaced[chosen], 0.0, _MISPLACED)),
+            }
+        )
+    pictures = None
+    if comparison.image_shape is not None:
+        X = comparison.X[chosen]
+        pictures = pack.sheet(X.toarray() if sparse.issparse(X) else np.asarray(X), comparison.image_shape)
+    return {
+        "shown": comparison.facts.rows if rows is None else len(rows),
+        "rows": None if rows is None else pack.text(rows.astype(np.int32)),
+        "labels": _labels(comparison, chosen),
+        "ids": None if ids is None else [str(value) for value in np.asarray(ids, dtype=object)[chosen]],
+        "pictures": pictures,
+        "methods": described,
+        "misplaced": _MISPLACED,
+    }
+
+
+def _labels(comparison: "Comparison", chosen: Any) -> dict[str, Any] | None:
+    labels = comparison.labels
+    if labels is None:
+        return None
+    if isinstance(labels, Categories):
+        few = fold_rare(labels.codes, labels.names, labels.title, MOST_NAMED)
+        codes = np.where(few.codes < 0, _NO_LABEL, few.codes)[chosen].astype(np.uint16)
+        return {"title": labels.title, "names": list(few.names), "hidden": few.hidden, "codes": pack.text(codes)}
+    known = labels.values[np.isfinite(labels.values)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    values = pack.text(pack.bytes_of(labels.values[chosen], low, high))
+    return {"title": labels.title, "low": low, "high": high, "values": values}
+
+
+def _palette() -> str:
+    """Colours of classes and curves, by day and by night."""
+    pairs = zip(style.PALETTE, style.NIGHT, strict=True)
+    return "\n".join(f"  --c{i}: light-dark({day}, {night});" for i, (day, night) in enumerate(pairs))
+
+
+def _maps_text(comparison: "Comparison", rows: np.ndarray | None, *, pictures: bool) -> str:
+    words = "Each point is a row. Point at one to find it in every map"
+    words += ", with its picture. " if pictures else ". "
+    words += "Click to hold it, drag to choose an area, use the arrow keys to walk from point to point. "
+    if comparison.n_components > 2:
+        words += f"The first two of {comparison.n_components} components are drawn. "
+    if rows is not None:
+        words += f"The maps show {len(rows):,} of the {comparison.facts.rows:,} rows, drawn by chance; "
+        words += "the methods were fitted to all of them. "
+    return words + "Axes have no units, so none are drawn."
+
+
+def _curves(comparison: "Comparison") -> str:
+    named = []
+    for outcome in comparison.ranked:
+        curve = outcome.found.curve
+        sizes = np.unique(np.geomspace(1, len(curve), _POINTS).round().astype(int))
+        named.append((outcome.name, sizes.astype(np.float64), curve[sizes - 1]))
+    chart = charts.curves(
+        named,
+        title="R_NX for every size of neighbourhood, by method: "
+        + ", ".join(outcome.name for outcome in comparison.ranked),
+        across="neighbours, K",
+        up="R_NX: kept beyond chance",
+    )
+    words = (
+        "How many of the K nearest neighbours a map keeps, corrected for chance: 1 is all of them, 0 what a random map "
+        "keeps. High on the left means that close neighbours stay; high on the right, that the large shape does."
+    )
+    return f"<p>{words}</p>\n{chart}"
+
+
+def _facts(comparison: "Comparison", missing: str) -> str:
+    facts = comparison.facts
+    told = {
+        "shape": f"{facts.rows:,} rows × {facts.columns:,} columns",
+        "type": facts.kind,
+        "missing values": missing,
+        "columns that never change": f"{facts.constant:,}" if facts.constant else "none",
+    }
+    if facts.spread is not None:
+        told["standard deviations"] = f"from {facts.spread[0]:.3g} to {facts.spread[1]:.3g}"
+        told["standard deviations"] += ", after scaling to 1" if comparison.scale else ""
+    if comparison.labels is not None:
+        kind = f"{facts.classes} classes" if facts.classes else "a quantity, or classes not given for every row"
+        told["labels"] = f"{comparison.labels.title or 'given'}: {kind}"
+    for name, value in facts.dimension.items():
+        told[f"intrinsic dimension, {name}"] = f"{value:.1f}"
+    parts = [table(told)]
+    if len(facts.shares):
+        parts.append("<h3>How much the principal components hold</h3>")
+        parts.append(charts.scree(facts.shares, facts.enough, facts.corner, whole=facts.whole))
+    return "\n".join(parts)
+
+
+def _again(comparison: "Comparison", commands: list[str] | None) -> str:
+    if commands is None:
+        names = ", ".join(repr(outcome.name) for outcome in comparison.outcomes)
+        scale = ", scale=True" if comparison.scale else ""
+        extra = f", random_state={comparison.random_state}{scale}"
+        commands = [
+            "import lowdim",
+            f"comparison = lowdim.compare(X, y, methods=[{names}]{extra})",
+            'comparison.report("report.html")',
+        ]
+    return code("\n".join(commands))
+
+
+def _footer() -> str:
+    parts = [f"lowdim {__version__}", f"Python {platform.python_version()}"]
+    parts += [f"{package} {version(package)}" for package in _PACKAGES]
+    parts += [f"{platform.system()} {platform.machine()}", datetime.now(UTC).strftime("%-d %B %Y")]
+    return " · ".join(parts)

@@ -1,0 +1,295 @@
+"""SNE and t-SNE: maps against scikit-learn's, degenerate data, new points, determinism, control."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+
+import lowdim
+from lowdim import SNE, TSNE
+
+both = pytest.mark.parametrize("cls", [SNE, TSNE])
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:700], y[:700]
+
+
+@pytest.fixture(scope="module")
+def fitted(digits):
+    return TSNE(random_state=0).fit(digits[0])
+
+
+def by_hand(X, Y, perplexity):
+    """KL of a map with P over all pairs from scikit-learn's search of the perplexity."""
+    from sklearn.manifold._t_sne import _joint_probabilities
+
+    P = squareform(_joint_probabilities(squareform(pdist(X, "sqeuclidean")).astype(np.float32), perplexity, 0))
+    Q = 1 / (1 + squareform(pdist(Y, "sqeuclidean")))
+    np.fill_diagonal(Q, 0)
+    some = P > 1e-12
+    return (P[some] * np.log(P[some] * Q.sum() / Q[some])).sum()
+
+
+def test_maps_are_as_good_as_those_of_scikit_learn(digits, fitted):
+    from sklearn import manifold
+
+    X, y = digits
+    few = TSNE(random_state=0).fit(X[:300])
+    Y = manifold.TSNE(perplexity=30, random_state=0, max_iter=750).fit_transform(X[:300])
+    exact = by_hand(X[:300], few.embedding_, 30)
+    assert exact < by_hand(X[:300], Y, 30) + 0.02
+    assert abs(few.kl_divergence_ - exact) < 0.1  # P of 90 neighbours and of all
+    assert KNeighborsClassifier(1).fit(fitted.embedding_[::2], y[::2]).score(fitted.embedding_[1::2], y[1::2]) > 0.93
+
+
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+@both
+def test_all_repulsions_reach_the_same_divergence(cls, how, digits):
+    model = cls(repulsion=how, n_iter=400, random_state=0).fit(digits[0][:400])
+    assert model.repulsion_ == how
+    exact = cls(repulsion="exact", n_iter=400, random_state=0).fit(digits[0][:400])
+    np.testing.assert_allclose(model.kl_divergence_, exact.kl_divergence_, atol=0.03)
+
+
+@both
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_maps_of_several_dimensions(cls, k, digits):
+    model = cls(k, n_iter=300, random_state=0).fit(digits[0][:300])
+    assert model.embedding_.shape == (300, k)
+    assert model.kl_divergence_ < model.loss_trace_[0]
+
+
+@both
+def test_any_number_of_threads_gives_the_same_bits(cls, digits):
+    X = np.tile(digits[0], (3, 1)) + np.random.default_rng(0).normal(scale=0.1, size=(2100, 64))
+    one, two = (cls(n_iter=60, exaggeration_iter=30, n_jobs=n, random_state=0).fit(X) for n in (1, 2))
+    np.testing.assert_array_equal(one.embedding_, two.embedding_)
+    assert one.kl_divergence_ == two.kl_divergence_
+    new = X[:40] + 0.5
+    np.testing.assert_array_equal(one.transform(new), two.transform(new))
+
+
+@pytest.mark.parametrize("init", ["pca", "spectral", "random"])
+def test_every_layout_has_the_same_bits_for_any_threads(init, digits):
+    one, two = (TSNE(n_iter=30, init=init, n_jobs=n, random_state=3).fit_transform(digits[0]) for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+@both
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 7, 12])
+def test_few_rows_have_a_map(cls, n, rng):
+    model = cls(random_state=0).fit(rng.normal(size=(n, 3)))
+    assert np.isfinite(model.embedding_).all()
+    assert np.isfinite(model.kl_divergence_)
+    assert model.perplexity_ == max(1, (n - 1) / 3)
+    assert np.isfinite(model.transform(rng.normal(size=(2, 3)))).all()
+
+
+@both
+@pytest.mark.parametrize("init", ["pca", "spectral", "random"])
+@pytest.mark.parametrize(
+    "X",
+    [np.ones((30, 3)), np.repeat(np.eye(5), 40, axis=0), np.outer(np.arange(60.0), [1, 1, 1]), np.eye(20)],
+    ids=["constant", "duplicates", "a line", "equidistant"],
+)
+def test_degenerate_data_have_a_map(cls, init, X):
+    model = cls(n_iter=150, init=init, random_state=0).fit(X)
+    assert np.isfinite(model.embedding_).all()
+    assert np.isfinite(model.kl_divergence_)
+
+
+@both
+@pytest.mark.parametrize("n", [20, 60, 200])
+def test_few_rows_do_not_collapse_under_exaggeration(cls, n, digits):
+    model = cls(random_state=0).fit(digits[0][:n])
+    assert model.kl_divergence_ < 0.7
+    assert np.std(model.embedding_) > 0.3
+
+
+def test_equal_rows_have_one_place(digits):
+    X = np.vstack([digits[0][:200], digits[0][:50], digits[0][:50]])
+    for init in ("pca", "random"):
+        model = TSNE(n_iter=200, init=init, random_state=0).fit(X)
+        np.testing.assert_array_equal(model.embedding_[:50], model.embedding_[200:250])
+        np.testing.assert_array_equal(model.transform(X), model.embedding_)
+
+
+def test_a_line_does_not_stay_on_a_line():
+    Y = TSNE(n_iter=400, random_state=0).fit_transform(np.outer(np.arange(80.0), [1, 2]))
+    assert min(np.std(Y, axis=0)) > 0.05  # from 1e-6
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"perplexity": 60}, r"between 1 and n_samples - 1 = 49; got 60.*'auto'"),
+        ({"perplexity": [5, 60]}, "between 1 and"),
+        ({"perplexity": 0.5}, "between 1 and"),
+        ({"perplexity": []}, "perplexity must be"),
+        ({"n_components": 65}, "at most 64"),
+        ({"n_components": 3, "repulsion": "interpolation"}, "at most 2; got 3.*auto"),
+        ({"n_components": 4, "repulsion": "barnes_hut"}, "at most 3"),
+        ({"init": np.zeros((3, 2))}, r"shape \(n_samples, n_components\) = \(50, 2\)"),
+        ({"init": [["a", "b"]] * 50}, "array of numbers"),
+        ({"init": np.full((50, 2), np.nan)}, "NaN"),
+        ({"init": "umap"}, "init must be"),
+        ({"repulsion": "fft"}, "repulsion must be"),
+        ({"learning_rate": 0}, "learning_rate"),
+        ({"exaggeration": 0.5}, "exaggeration"),
+        ({"metric": "precomputed"}, "square matrix"),
+        ({"callback": 3}, "callback"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_any_work(params, words, rng):
+    with pytest.raises(ValueError, match=words):
+        TSNE(**params).fit(rng.normal(size=(50, 4)))
+
+
+def test_memory_is_asked_for_before_it_is_taken(monkeypatch, rng):
+    monkeypatch.setenv("LOWDIM_MEMORY", "1M")
+    with pytest.raises(MemoryError, match="affinities of 2,000 rows.*Lower perplexity"):
+        TSNE().fit(rng.normal(size=(2000, 4)))
+
+
+def test_new_points_do_not_see_each_other(digits, fitted):
+    new = load_digits(return_X_y=True)[0][700:730]
+    together = fitted.transform(new)
+    one_by_one = np.vstack([fitted.transform(row[None]) for row in new])
+    np.testing.assert_array_equal(together, one_by_one)
+    np.testing.assert_array_equal(fitted.transform(new[::-1])[::-1], together)
+
+
+@both
+def test_new_points_land_among_their_kind(cls, digits):
+    X, y = load_digits(return_X_y=True)
+    model = cls(random_state=0).fit(X[:900])
+    right = KNeighborsClassifier(5).fit(model.embedding_, y[:900]).score(model.transform(X[900:1400]), y[900:1400])
+    assert right > (0.9 if cls is TSNE else 0.75)
+
+
+def test_training_rows_get_their_places(digits, fitted):
+    np.testing.assert_array_equal(fitted.transform(digits[0][5:9]), fitted.embedding_[5:9])
+
+
+def test_far_points_are_placed_too(digits, fitted):
+    Y = fitted.transform(digits[0][:3] + 1e6)
+    assert np.isfinite(Y).all()
+
+
+def test_sparse_rows_give_the_map_of_dense_ones(digits):
+    X = digits[0][:200]
+    dense, sparse = (TSNE(n_iter=100, random_state=0).fit(form) for form in (X, sp.csr_matrix(X)))
+    np.testing.assert_allclose(dense.kl_divergence_, sparse.kl_divergence_, rtol=0.05)
+    np.testing.assert_array_equal(sparse.transform(X[:5]), sparse.embedding_[:5])
+    assert np.isfinite(sparse.transform(sp.csr_matrix(X[:5] + 1))).all()
+
+
+def test_distances_may_be_given(digits):
+    X = digits[0][:150]
+    D = squareform(pdist(X))
+    given = TSNE(metric="precomputed", init="random", n_iter=200, random_state=0).fit(D)
+    found = TSNE(init="random", n_iter=200, random_state=0).fit(X)
+    np.testing.assert_allclose(given.kl_divergence_, found.kl_divergence_, atol=0.05)
+    np.testing.assert_array_equal(given.transform(D[:4]), given.embedding_[:4])
+    assert np.isfinite(given.transform(D[:4] + 1.0)).all()
+
+
+@pytest.mark.parametrize("metric", ["cosine", "manhattan", "mahalanobis"])
+def test_other_metrics_give_maps(metric, digits):
+    model = TSNE(metric=metric, n_iter=60, random_state=0).fit(digits[0][:150] + 1)
+    assert np.isfinite(model.kl_divergence_)
+
+
+def test_perplexities_and_widths(digits):
+    X = digits[0][:300]
+    assert TSNE(perplexity=[5, 40], n_iter=50).fit(X).perplexity_ == [5.0, 40.0]
+    assert TSNE(n_iter=50).fit(X[:31]).perplexity_ == 10
+    narrow, wide = (TSNE(sigma=sigma, n_iter=50).fit(X).perplexity_ for sigma in (3.0, 20.0))
+    assert 1 <= narrow < wide <= 90
+
+
+def test_a_callback_sees_the_map_and_can_stop(digits):
+    seen = []
+
+    def callback(iteration, loss, embedding):
+        seen.append((iteration, loss, embedding.shape))
+        return iteration == 80
+
+    model = TSNE(callback=callback, callback_every=20, random_state=0).fit(digits[0][:200])
+    assert [entry[0] for entry in seen] == [20, 40, 60, 80]
+    assert model.n_iter_ == 80
+    np.testing.assert_allclose(model.loss_trace_[:3], [entry[1] for entry in seen[:3]])
+    assert model.loss_iterations_.tolist() == [20, 40, 60, 80]
+    assert seen[0][2] == (200, 2)
+
+
+def test_a_warm_start_goes_on(digits):
+    X = digits[0][:300]
+    model = TSNE(n_iter=300, warm_start=True, random_state=0).fit(X)
+    first, trace = model.kl_divergence_, len(model.loss_trace_)
+    model.set_params(n_iter=200).fit(X)
+    assert model.kl_divergence_ < first
+    assert model.n_iter_ <= 500
+    assert len(model.loss_trace_) > trace
+    with pytest.raises(ValueError, match="warm_start needs data of the shape fitted before"):
+        model.fit(X[:100])
+
+
+def test_descent_stops_where_progress_does(rng):
+    model = TSNE(n_iter=100_000, random_state=0).fit(rng.normal(size=(20, 3)))
+    assert model.n_iter_ < 20_000
+
+
+def test_what_is_learnt_is_told(digits, fitted):
+    assert set(fitted.timings_) == {"neighbors", "affinities", "start", "descent", "divergence"}
+    assert fitted.kl_normalizer_.startswith("exact")
+    np.testing.assert_allclose(fitted.point_losses_.sum(), fitted.kl_divergence_)
+    assert fitted.loss_trace_[-1] == fitted.kl_divergence_
+    np.testing.assert_allclose(fitted.embedding_.mean(axis=0), 0, atol=1e-3)
+
+
+def test_a_given_layout_is_kept_as_it_lies(digits):
+    X = digits[0][:200]
+    given = np.random.default_rng(0).normal(size=(200, 2)) * 1e3
+    a, b = (TSNE(init=start, n_iter=20).fit_transform(X) for start in (given, given * 7 + 3))
+    np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-6)
+
+
+def test_fewer_degrees_of_freedom_spread_more(digits):
+    X = digits[0][:200]
+    sizes = [np.std(TSNE(dof=dof, n_iter=400, random_state=0).fit_transform(X)) for dof in (0.5, 1.0, 10.0)]
+    assert sizes[0] > sizes[1] > sizes[2]
+
+
+def test_callbacks_do_not_go_into_files(digits, tmp_path):
+    model = TSNE(n_iter=20, callback=lambda *_: False).fit(digits[0][:60])
+    model.save(tmp_path / "map.lowdim")
+    assert lowdim.load(tmp_path / "map.lowdim").callback is None
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")
+def test_ctrl_c_stops_the_descent_at_once(rng):
+    X = rng.normal(size=(6000, 3)).astype(np.float32)
+    stopped = []
+
+    def press():
+        time.sleep(1.0)
+        stopped.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press, daemon=True).start()
+    model = TSNE(n_iter=10**7, repulsion="exact", random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert time.perf_counter() - stopped[0] < 2.0  # half a second where the machine is free
+    assert not hasattr(model, "embedding_")

@@ -1,0 +1,245 @@
+"""Forces within a map, descent and places, against NumPy."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lowdim import _native
+
+LAWS = [("student", 1.0), ("student", 0.5), ("student", 3.0), ("gauss", 1.0)]
+
+
+def kernel(s, falloff, dof):
+    """f(s) and −f′(s)/f(s)."""
+    if falloff == "gauss":
+        return np.exp(-s), np.ones_like(s)
+    return (1 + s / dof) ** (-(dof + 1) / 2), (dof + 1) / 2 / (dof + s)
+
+
+def by_hand(Q, Y, falloff="student", dof=1.0):
+    step = Q[:, None].astype(float) - Y[None].astype(float)
+    f, a = kernel(np.square(step).sum(axis=2), falloff, dof)
+    return np.einsum("ij,ijk->ik", f * a, step), f.sum(axis=1)
+
+
+def points(n, k, spread=8.0, dtype="float32", seed=0):
+    return (np.random.default_rng(seed).normal(size=(n, k)) * spread).astype(dtype)
+
+
+def off(F, exact):
+    return np.linalg.norm(F - exact) / np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("falloff", "dof"), LAWS)
+@pytest.mark.parametrize("k", [1, 2, 3, 7])
+def test_exact_sums_are_those_by_hand(dtype, falloff, dof, k):
+    Q, Y = points(33, k, 3.0, dtype), points(151, k, 3.0, dtype, seed=1)
+    F, phi = _native.repulsion_at(Q, Y, falloff=falloff, dof=dof, n_threads=2)
+    force, field = by_hand(Q, Y, falloff, dof)
+    small = 1e-6 if dtype == "float32" else 1e-13
+    assert off(F, force) < small
+    assert off(phi, field) < small
+
+
+@pytest.mark.parametrize(("falloff", "dof"), LAWS)
+@pytest.mark.parametrize(
+    ("how", "k", "error"),
+    [
+        ("exact", 1, 1e-6),
+        ("exact", 3, 1e-6),
+        ("barnes_hut", 1, 0.1),
+        ("barnes_hut", 2, 0.03),
+        ("barnes_hut", 3, 0.02),
+        ("interpolation", 1, 0.02),
+        ("interpolation", 2, 0.02),
+    ],
+)
+def test_forces_are_within_the_error_told(how, k, error, falloff, dof):
+    Y = points(900, k)
+    spacing = 0.5 * min(1.0, np.sqrt(dof))
+    F, phi, Z = _native.repulsion(Y, how=how, falloff=falloff, dof=dof, angle=0.5, spacing=spacing)
+    force, field = by_hand(Y, Y, falloff, dof)
+    assert off(F, force) < error
+    assert off(phi, field) < error
+    assert abs(Z / (field.sum() - len(Y)) - 1) < error
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_smaller_angle_is_more_exact_and_zero_is_exact(k):
+    Y = points(700, k)
+    force, _ = by_hand(Y, Y)
+    errors = [off(_native.repulsion(Y, how="barnes_hut", angle=angle)[0], force) for angle in (0.8, 0.4, 0.1, 0.0)]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < 1e-6
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_a_finer_grid_is_more_exact(k):
+    Y = points(700, k)
+    force, _ = by_hand(Y, Y)
+    errors = [off(_native.repulsion(Y, how="interpolation", spacing=h)[0], force) for h in (1.0, 0.5, 0.25)]
+    assert errors[0] > 5 * errors[1] > 25 * errors[2]
+
+
+@pytest.mark.parametrize("spread", [(1e-4, 1e-4), (300.0, 0.01), (3.0, 40.0)])
+def test_grids_fit_maps_of_any_shape(spread):
+    Y = points(400, 2, 1.0) * np.array(spread, np.float32)
+    force, field = by_hand(Y, Y)
+    F, phi, _ = _native.repulsion(Y, how="interpolation", spacing=0.5)
+    assert off(phi, field) < 1e-2
+    if max(spread) > 1:
+        assert off(F, force) < 5e-2
+
+
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+def test_points_in_one_place_do_not_push_each_other(how):
+    F, phi, Z = _native.repulsion(np.full((500, 2), 3.0, np.float32), how=how)
+    np.testing.assert_allclose(F, 0, atol=0.5)  # of 500 unit charges
+    np.testing.assert_allclose(phi, 500, rtol=1e-2)
+    np.testing.assert_allclose(Z, 500 * 499, rtol=1e-2)
+
+
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+def test_threads_change_no_bit(how):
+    Y = points(9000, 2, 20.0)
+    one, two = (_native.repulsion(Y, how=how, n_threads=n) for n in (1, 2))
+    np.testing.assert_array_equal(one[0], two[0])
+    assert one[2] == two[2]
+
+
+def ring(n):
+    """Each point the neighbour of the two beside it."""
+    i = np.arange(n)
+    columns = np.stack([(i - 1) % n, (i + 1) % n], axis=1).ravel().astype(np.int32)
+    return 2 * np.arange(n + 1), columns, np.full(2 * n, 0.5 / n, np.float32)
+
+
+def test_attraction_is_that_by_hand():
+    starts, columns, values = ring(50)
+    for falloff, dof in LAWS:
+        for k in (1, 2, 5):
+            Y = points(50, k, 2.0, "float64")
+            F, costs = _native.attraction(starts, columns, values, Y, falloff=falloff, dof=dof)
+            P = np.zeros((50, 50))
+            P[np.repeat(np.arange(50), 2), columns] = values
+            step = Y[:, None] - Y[None]
+            f, a = kernel(np.square(step).sum(axis=2), falloff, dof)
+            np.testing.assert_allclose(F, np.einsum("ij,ijk->ik", P * a, step), rtol=1e-10, atol=1e-14)
+            entropy = np.where(P > 0, P * np.log(np.where(P > 0, P, 1) / f), 0).sum(axis=1)
+            np.testing.assert_allclose(costs, entropy, rtol=1e-6, atol=1e-8)
+
+
+def descend(Y, **changes):
+    options = {
+        "how": "exact",
+        "falloff": "student",
+        "dof": 1.0,
+        "angle": 0.5,
+        "spacing": 0.5,
+        "iterations": 60,
+        "exaggerated": 20,
+        "exaggeration": 4.0,
+        "rate": 0.0,
+        "every": 10,
+        "progress": 0.0,
+        "report": lambda done, loss: False,
+    } | changes
+    return _native.descend(*ring(len(Y)), Y, **options)
+
+
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+@pytest.mark.parametrize("falloff", ["student", "gauss"])
+def test_descent_lowers_the_divergence(how, falloff):
+    losses = []
+    Y = points(300, 2, 1e-2)
+    descend(Y, how=how, falloff=falloff, iterations=200, report=lambda done, loss: losses.append(loss))
+    assert losses[-1] < losses[0] - 0.5
+    np.testing.assert_allclose(Y.mean(axis=0), 0, atol=1e-4)
+
+
+def test_descent_has_the_same_bits_for_any_threads():
+    one, two = points(5000, 2, 1e-2), points(5000, 2, 1e-2)
+    for Y, n in ((one, 1), (two, 2)):
+        descend(Y, how="interpolation", n_threads=n)
+    np.testing.assert_array_equal(one, two)
+
+
+def test_a_report_stops_the_descent_and_its_error_comes_out():
+    assert descend(points(30, 2, 1e-2), report=lambda done, loss: done == 30) == 30
+
+    def fail(done, loss):
+        raise KeyError("from the report")
+
+    with pytest.raises(KeyError, match="from the report"):
+        descend(points(30, 2, 1e-2), report=fail)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_new_points_find_the_bottom(k):
+    Y = points(400, k, 5.0)
+    neighbors = np.random.default_rng(2).choice(400, (20, 6), replace=False).astype(np.int32)
+    p = np.random.default_rng(3).dirichlet(np.ones(6), 20).astype(np.float32)
+    at = _native.place(neighbors, p, Y, iterations=300, n_threads=2)
+
+    def loss(y, i):
+        near = np.square(y - Y[neighbors[i]]).sum(axis=1)
+        return (p[i] * np.log1p(near)).sum() + np.log((1 / (1 + np.square(y - Y).sum(axis=1))).sum())
+
+    rng = np.random.default_rng(4)
+    for i in range(20):
+        here = loss(at[i], i)
+        order = np.argsort(Y[neighbors[i]], axis=0)
+        half = np.argmax(np.cumsum(p[i][order], axis=0) >= 0.5, axis=0)
+        median = np.take_along_axis(Y[neighbors[i]], np.take_along_axis(order, half[None], axis=0), axis=0)[0]
+        assert here <= loss(median, i) + 1e-3
+        around = [loss(at[i] + rng.normal(scale=0.1, size=k), i) for _ in range(20)]
+        assert here < min(around) + 1e-3
+        np.testing.assert_array_equal(_native.place(neighbors[i : i + 1], p[i : i + 1], Y, iterations=300)[0], at[i])
+
+
+def test_all_instruction_sets_agree_to_rounding():
+    code = (
+        f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+        "from test_forces import _native, points\n"
+        "for how in ('exact', 'interpolation'):\n"
+        "    F, phi, Z = _native.repulsion(points(500, 2), how=how)\n"
+        "    print(Z, abs(F).sum())"
+    )
+    lines = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"LOWDIM_ISA": isa},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for isa in ("default", "avx2", "avx512")
+    ]
+    for line in lines[1:]:
+        np.testing.assert_allclose(np.array(line, float), np.array(lines[0], float), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: _native.repulsion(points(9, 3), how="interpolation"), "1 or 2 dimensions"),
+        (lambda: _native.repulsion(points(9, 4), how="barnes_hut"), "1 to 3 dimensions"),
+        (lambda: _native.repulsion(points(9, 65), how="exact"), "1 to 64"),
+        (lambda: _native.repulsion(points(9, 2), how="other"), "how must be"),
+        (lambda: _native.repulsion(points(9, 2), how="exact", falloff="other"), "falloff must be"),
+        (lambda: _native.repulsion(points(9, 2), how="exact", dof=0.0), "dof must be"),
+        (lambda: _native.repulsion_at(points(9, 2), points(9, 3)), "as many columns"),
+        (lambda: _native.attraction(*ring(9), points(8, 2)), "starts must rise"),
+        (lambda: _native.attraction(ring(9)[0], ring(9)[1] + 1, ring(9)[2], points(9, 2)), "columns must lie"),
+        (lambda: descend(points(9, 2), every=0), "every"),
+        (lambda: _native.place(np.zeros((1, 2), np.int32), np.ones((1, 1), np.float32), points(9, 2)), "same shape"),
+        (lambda: _native.place(np.full((1, 1), 9, np.int32), np.ones((1, 1), np.float32), points(9, 2)), "points of"),
+    ],
+)
+def test_impossible_arguments_are_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

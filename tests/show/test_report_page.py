@@ -1,0 +1,278 @@
+"""The report of a comparison: whole, escaped, small, and alive in a real browser."""
+
+import base64
+import json
+import re
+import runpy
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import CHROMIUM, Browser
+
+import lowdim
+from lowdim.show.report import charts, pack
+from lowdim.show.report.blocks import code, heading, paragraph, table
+
+EVIL = '</script><script>alert("x")</script> & co'
+VOID = {"meta", "img", "br", "link"}
+
+
+class Balance(HTMLParser):
+    """Fails on a tag that closes what is not open."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def data_of(text):
+    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])
+
+
+def unpacked(text, dtype):
+    return np.frombuffer(base64.b64decode(text), dtype=dtype)
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    X, y = lowdim.data.load("digits")
+    chosen = np.arange(0, len(X), 6)
+    return lowdim.compare(X[chosen], y[chosen], ["pca", "lda", "kl"], image_shape=(8, 8))
+
+
+@pytest.fixture(scope="module")
+def page(comparison, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    comparison.report(path, title="Digits", ids=[f"id {i}" for i in range(comparison.facts.rows)])
+    return path
+
+
+def test_the_page_is_well_formed_and_needs_nothing_but_itself(page):
+    text = page.read_text(encoding="utf-8")
+    parser = Balance()
+    parser.feed(text)
+    assert parser.open == []
+    assert len(parser.ids) == len(set(parser.ids))
+    assert not re.search(r'https?:|url\(|@import|src="(?!data:)', re.sub(r"data:image[^\"]*", "", text))
+    assert "default-src 'none'" in text
+    assert 'name="viewport"' in text
+
+
+def test_the_page_tells_all_that_was_found(page, comparison):
+    text = unescape(page.read_text(encoding="utf-8"))
+    for kind in comparison.kinds:
+        assert kind.title in text
+        assert kind.sentence[:40] in text
+    for name, values in comparison.embeddings.items():
+        assert f"Map by {name}, {len(values):,} rows" in text
+    assert comparison.verdict[:30] in text
+    assert "lowdim.compare(X, y, methods=[" in text
+    assert "is no map of the rows" not in text  # nothing was left out: methods were named
+
+
+def test_coordinates_come_back_from_the_page(page, comparison):
+    data = data_of(page.read_text(encoding="utf-8"))
+    assert data["shown"] == comparison.facts.rows
+    assert data["rows"] is None
+    assert unpacked(data["labels"]["codes"], "<u2").tolist() == comparison.labels.codes.tolist()
+    for described in data["methods"]:
+        Y = comparison.embeddings[described["name"]]
+        points = unpacked(described["xy"], "<i2").reshape(-1, 2).astype(float)
+        for j in range(2):
+            slope, offset = np.polyfit(points[:, j], Y[:, j], 1)
+            assert np.abs(slope * points[:, j] + offset - Y[:, j]).max() < 2e-4 * np.ptp(Y)
+
+
+def test_names_in_the_data_cannot_break_out(tmp_path):
+    X, y = lowdim.data.load("iris")
+    labels = np.array([EVIL, "b", "c"], dtype=object)[y]
+    made = lowdim.compare(X, labels, ["pca"])
+    made.report(tmp_path / "r.html", title=EVIL, ids=[EVIL] * 150, missing=EVIL, commands=[EVIL])
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert text.count("<script") == 2  # the data and our own
+    assert EVIL not in text
+    assert data_of(text)["labels"]["names"][0] == EVIL
+
+
+def test_many_rows_are_sampled_and_the_page_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(pack, "MOST_ROWS", 100)
+    X, y = lowdim.data.load("iris")
+    lowdim.compare(X, y, ["pca"]).report(tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "The maps show 100 of the 150 rows" in text
+    rows = unpacked(data_of(text)["rows"], "<i4")
+    assert len(np.unique(rows)) == 100
+    np.testing.assert_array_equal(unpacked(data_of(text)["labels"]["codes"], "<u2"), y[rows])
+
+
+def test_values_and_single_components_have_maps(tmp_path):
+    X, t = lowdim.data.load("swissroll", n_samples=200)
+    made = lowdim.compare(X, t, ["pca"], n_components=1)
+    made.report(tmp_path / "r.html")
+    data = data_of((tmp_path / "r.html").read_text(encoding="utf-8"))
+    values = unpacked(data["labels"]["values"], np.uint8)
+    np.testing.assert_allclose(data["labels"]["low"] + values / 254 * np.ptp(t), t, atol=np.ptp(t) / 250)
+    points = unpacked(data["methods"][0]["xy"], "<i2").reshape(-1, 2).astype(int)
+    assert np.ptp(points[:, 0]) == 2 * 32767
+    assert 0 < np.ptp(points[:, 1]) < np.ptp(points[:, 0])
+
+
+def test_rows_far_out_stand_at_the_edge_and_the_others_fill_the_frame():
+    Y = np.random.default_rng(0).normal(size=(1000, 2))
+    calm, none = pack.coordinates(Y)
+    assert none == 0
+    Y[:3] = [[90.0, 0.0], [0.0, 80.0], [-70.0, -70.0]]
+    wild, beyond = pack.coordinates(Y)
+    assert 3 <= beyond <= 10
+    assert np.std(wild[3:], axis=0).min() > 0.8 * np.std(calm[3:], axis=0).min()
+    assert np.abs(wild.astype(int)).max() == 32767
+
+
+def test_the_sheet_of_pictures_stays_within_its_room():
+    rng = np.random.default_rng(0)
+    sheet = pack.sheet(rng.random((3000, 28 * 28)), (28, 28))
+    assert sheet["height"] == sheet["width"] <= 28
+    assert len(sheet["src"]) < 1.4 * 900_000
+    wide = pack.sheet(rng.random((10, 40)), (4, 10))
+    assert (wide["height"], wide["width"]) == (4, 10)
+
+
+def test_wrong_arguments_are_refused_before_a_file_is_there(comparison, tmp_path):
+    with pytest.raises(ValueError, match=r"one for each of the 300 rows; got shape \(2,\)"):
+        comparison.report(tmp_path / "r.html", ids=["a", "b"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_charts_tell_what_they_show_and_keep_names_apart():
+    x = np.arange(1.0, 200.0)
+    text = charts.curves([(f"m<{i}", x, 0.5 + 0 * x) for i in range(12)], title="a & b", across="K", up="kept")
+    assert "<title>a &amp; b</title>" in text
+    heights = [float(v) for v in re.findall(r'class="name" x="\d+" y="([\d.]+)"', text)]
+    assert len(heights) == 12
+    assert np.diff(sorted(heights)).min() >= 14.9
+    scree = charts.scree(np.array([0.6, 0.35, 0.05]), 2, 1, whole=True)
+    assert "2 for 90 %" in scree
+    assert "elbow 1" in scree
+
+
+def test_blocks_escape_and_set_numbers_right():
+    assert "<script" not in heading(EVIL) + paragraph(EVIL) + code(EVIL) + table([(EVIL, EVIL)], header=(EVIL, EVIL))
+    text = table([("pca", 0.123456, "fast"), ("tsne", 12345, "slow")], header=("method", "error", "note"), caption="c")
+    assert '<td class="number">0.1235</td><td>fast</td>' in text
+    assert '<td class="number">12,345</td>' in text
+    with pytest.raises(ValueError, match=r"level must be 2 or 3 .* got 1"):
+        heading("x", level=1)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine: the page was not looked at in a real browser")
+    made = Browser(tmp_path_factory.mktemp("profile"))
+    yield made
+    made.close()
+
+
+def inked(browser, i, canvas):
+    """Share of the pixels of a map's lower (0) or upper (1) canvas that are drawn on."""
+    return browser.run(
+        f"(() => {{ const c = document.querySelectorAll('.map')[{i}].querySelectorAll('canvas')[{canvas}];"
+        "const copy = Object.assign(document.createElement('canvas'), { width: c.width, height: c.height });"
+        "const pen = copy.getContext('2d', { willReadFrequently: true }); pen.drawImage(c, 0, 0);"
+        "const p = pen.getImageData(0, 0, c.width, c.height).data;"
+        "let n = 0; for (let k = 3; k < p.length; k += 4) n += p[k] > 0; return n / (p.length / 4); })()"
+    )
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1200, False), (1200, True), (390, False)])
+def test_the_page_loads_without_complaint_and_fits_its_window(browser, page, width, dark):
+    browser.errors.clear()
+    browser.requests.clear()
+    browser.open(page, width=width, dark=dark)
+    assert browser.errors == []
+    assert [url for url in browser.requests if not url.startswith(("file:", "data:"))] == []
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+    ground = browser.run("getComputedStyle(document.body).backgroundColor")
+    assert ground == ("rgb(18, 21, 26)" if dark else "rgb(250, 249, 246)")
+    assert all(inked(browser, i, 0) > 0.01 for i in range(3))
+
+
+def test_a_row_under_the_pointer_is_marked_in_every_map(browser, page):
+    browser.open(page)
+    browser.run("document.getElementById('maps').scrollIntoView()")
+    assert all(inked(browser, i, 1) == 0 for i in range(3))
+    x, y, row = browser.run(
+        "(() => { const box = maps[1].root.getBoundingClientRect(), i = 17;"
+        "return [box.left + maps[1].x(i), box.top + maps[1].y(i), maps[1].nearest(maps[1].x(i), maps[1].y(i), 5)]; })()"
+    )
+    browser.mouse("Moved", x, y)
+    assert browser.run("state.hover") == row
+    assert all(0 < inked(browser, i, 1) < 0.01 for i in range(3))
+    told = browser.run("tip.textContent")
+    assert f"id {row}" in told
+    assert browser.run("tip.querySelector('canvas') !== null")  # its picture
+    assert f"row {row + 1}" in browser.run("document.getElementById('status').textContent")
+    browser.mouse("Moved", 2, 2)
+    assert browser.run("state.hover") == -1
+    assert browser.run("tip.hidden")
+    assert browser.errors == []
+
+
+def test_an_area_chosen_in_one_map_fades_the_rest_in_all(browser, page):
+    browser.open(page)
+    browser.run("document.getElementById('maps').scrollIntoView()")
+    left, top, side = browser.run(
+        "(() => { const b = maps[0].root.getBoundingClientRect(); return [b.left, b.top, b.width]; })()"
+    )
+    browser.drag((left + 0.1 * side, top + 0.1 * side), (left + 0.6 * side, top + 0.6 * side))
+    chosen = browser.run("state.brushed.reduce((a, b) => a + b, 0)")
+    assert 0 < chosen < browser.run("n")
+    assert f"{chosen} rows chosen in " in browser.run("document.getElementById('status').textContent")
+    browser.key("Escape")
+    assert browser.run("state.brushed") is None
+
+
+def test_keys_walk_the_map_and_buttons_change_it(browser, page):
+    browser.open(page)
+    browser.run("maps[0].root.focus()")
+    browser.key("ArrowRight")
+    first = browser.run("state.hover")
+    browser.key("ArrowRight")
+    second = browser.run("state.hover")
+    assert first >= 0
+    assert browser.run(f"maps[0].x({second}) > maps[0].x({first})")
+    browser.key("Escape")
+    assert browser.run("state.hover") == -1
+    browser.run("document.querySelector('#legend button').click()")
+    assert browser.run("document.querySelector('#legend button').getAttribute('aria-pressed')") == "true"
+    assert browser.run("state.classes.size") == 1
+    browser.run("document.querySelectorAll('#colouring button')[1].click()")
+    assert browser.run("document.querySelector('#legend .ramp') !== null")
+    browser.run("document.getElementById('theme').click()")
+    assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(18, 21, 26)"
+    rows = "[...document.querySelectorAll('#measures tbody tr')].map(r => r.cells[0].textContent)"
+    before = browser.run(rows)
+    browser.run("document.querySelector('#measures th[aria-sort] button').click()")
+    assert browser.run(rows) == before[::-1]
+    assert browser.errors == []
+
+
+def test_the_demo_writes_its_page_and_prints_where_it_is(tmp_path, capsys):
+    script = Path(__file__).parents[2] / "examples" / "demo.py"
+    demo = runpy.run_path(str(script))
+    demo["main"](str(tmp_path / "demo" / "index.html"), "pca", "lda")
+    verdict, printed = capsys.readouterr().out.splitlines()
+    assert "keeps neighbourhoods best" in verdict
+    assert Path(printed).is_absolute()
+    assert len(data_of(Path(printed).read_text(encoding="utf-8"))["methods"]) == 2

@@ -1,0 +1,73 @@
+"""The gradient of the divergence, by finite differences, and the divergence itself."""
+
+import numpy as np
+import pytest
+
+from lowdim.relate.affinities import affinities, likelihoods
+from lowdim.relate.neighbors import nearest
+from lowdim.solve import descent
+from lowdim.solve.descent import Falloff
+
+
+@pytest.fixture(scope="module")
+def rows():
+    found = nearest(np.random.default_rng(0).normal(size=(40, 6)), 15)
+    return affinities(found.indices, likelihoods(found.distances, [5.0])[0])
+
+
+FALLOFFS = [Falloff("student"), Falloff("student", 0.5), Falloff("student", 4.0), Falloff("gauss")]
+
+
+def by_hand(P, Y, falloff):
+    n = len(Y)
+    A = np.zeros((n, n))
+    A[np.repeat(np.arange(n), np.diff(P.indptr)), P.indices] = P.values
+    s = np.square(Y[:, None] - Y[None]).sum(axis=2)
+    nu = falloff.dof
+    f = np.exp(-s) if falloff.name == "gauss" else (1 + s / nu) ** (-(nu + 1) / 2)
+    np.fill_diagonal(f, 0)
+    some = A > 0
+    return (A[some] * np.log(A[some] * f.sum() / f[some])).sum()
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@pytest.mark.parametrize("falloff", FALLOFFS)
+def test_gradient_matches_finite_differences(rows, falloff, k):
+    Y = np.random.default_rng(1).normal(size=(40, k))
+    loss, G = descent.gradient(rows, Y, falloff)
+    np.testing.assert_allclose(loss, by_hand(rows, Y, falloff), rtol=1e-6)
+    for i, d in [(0, 0), (7, k - 1), (39, 0)]:
+        step = np.zeros_like(Y)
+        step[i, d] = 1e-5
+        slope = (by_hand(rows, Y + step, falloff) - by_hand(rows, Y - step, falloff)) / 2e-5
+        # P sums to 1 to the precision of float32, which the gradient takes for granted
+        np.testing.assert_allclose(G[i, d], slope, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+@pytest.mark.parametrize("falloff", FALLOFFS)
+def test_divergence_is_that_of_all_pairs(rows, falloff, k):
+    Y = np.random.default_rng(2).normal(size=(40, k)).astype(np.float32)
+    found = descent.divergence(rows, Y, falloff)
+    np.testing.assert_allclose(found.value, by_hand(rows, Y.astype(float), falloff), rtol=1e-5)
+    np.testing.assert_allclose(found.points.sum(), found.value)
+    assert found.how == "exact: all pairs"
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_certified_divergence_is_within_what_it_tells(k, monkeypatch, rng):
+    found = nearest(rng.normal(size=(1500, 4)), 15)
+    P = affinities(found.indices, likelihoods(found.distances, [5.0])[0])
+    Y = (10 * rng.normal(size=(1500, k))).astype(np.float32)
+    exact = descent.divergence(P, Y, Falloff("student")).value
+    monkeypatch.setattr(descent, "_EXACT_NORMALISER", 1000)
+    near = descent.divergence(P, Y, Falloff("student"))
+    told = float(near.how.rsplit(" ", 1)[1])
+    assert abs(near.value - exact) <= told + 1e-6 * exact
+    assert told < 1e-3
+
+
+def test_two_points_and_their_half():
+    P = affinities(np.array([[1], [0]], np.int32), np.ones((2, 1), np.float32))
+    loss, G = descent.gradient(P, np.array([[0.0], [3.0]]), Falloff("student"))
+    np.testing.assert_allclose([loss, *G.ravel()], 0, atol=1e-7)  # one pair: P and Q are the same

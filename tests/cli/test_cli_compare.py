@@ -86,6 +86,16 @@ def test_the_table_alone_goes_to_a_file(table, tmp_path):
     assert got["rnx_auc"][0] == pytest.approx(made.table["rnx_auc"][0])
 
 
+def test_rows_can_be_called_pictures(tmp_path):
+    X, y = lowdim.data.load("digits")
+    np.savez(tmp_path / "few.npz", X=X[:60], y=y[:60])
+    result = run("compare", tmp_path / "few.npz", "--methods", "pca", "--image-shape", "8x8", "-o", tmp_path / "r.html")
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert '"height":8,"width":8' in text
+    assert "--image-shape 8x8" in text
+
+
 def test_missing_values_are_told_on_the_page(table, tmp_path):
     frame = pl.read_csv(table).with_columns(a=pl.Series([None, *pl.read_csv(table)["a"][1:]]))
     frame.write_csv(tmp_path / "gaps.csv")
@@ -118,6 +128,8 @@ def test_a_pipe_and_pictures_can_be_compared(table, tmp_path):
         ("compare iris --methods pca --set lda.tol=1", "Add them to methods"),
         ("compare iris --methods pca --by beauty", "lowdim: by must be one of rnx_auc"),
         ("compare iris --methods pca -k 0", "-k"),
+        ("compare iris --methods pca --image-shape 4", "needs HEIGHTxWIDTH, such as 28x28; got '4'"),
+        ("compare iris --methods pca --image-shape 3x3", "4 pixels in all"),
         ("compare swissroll --methods lda", "learns from labels"),
         ("completion tcsh", "tcsh"),
         ("reduce iris -m lda --scale --save m.lowdim", "LDA does not"),

@@ -28,6 +28,7 @@ Examples:
   lowdim compare table.csv --label species --scale -o report.html
   lowdim compare table.csv --label species --methods pca,lda --set pca.standardize=true -o report.html
   lowdim compare table.csv --missing mean -o measures.csv
+  lowdim compare mnist.npz --image-shape 28x28 --methods pca,tsne -o report.html
 """,
 )
 @arguments.data
@@ -59,6 +60,7 @@ Examples:
     help="Any parameter of a method.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of random draws.")
+@click.option("--image-shape", metavar="HxW", help="Rows are pictures of so many pixels, such as 28x28, and shown.")
 @click.option("--scale", is_flag=True, help="Divide each column by its standard deviation first.")
 @click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")
 @arguments.quiet
@@ -73,6 +75,7 @@ def command(
     by: str,
     settings: tuple[tuple[str, Any], ...],
     seed: int,
+    image_shape: str | None,
     scale: bool,
     jobs: int | None,
     quiet: bool,
@@ -89,10 +92,11 @@ def command(
 
     demand_targets(source, {"-o": (output, (*PAGES, *TABLES))})
     parameters = _parameters(settings)
+    shape = None if image_shape is None else _sides(image_shape)
     table, gaps = _read(Source(source), missing, reading)
     comparison = lowdim.compare(
         table.X, named_labels(table), methods, n_components=n_components, parameters=parameters, scale=scale, by=by,
-        image_shape=table.image_shape, random_state=seed, n_jobs=jobs, verbose=show_progress(quiet),
+        image_shape=shape or table.image_shape, random_state=seed, n_jobs=jobs, verbose=show_progress(quiet),
         on_result=None if quiet else _tell_result,
     )  # fmt: skip
     _show(comparison)
@@ -125,6 +129,14 @@ def _read(source: Source, missing: str, reading: dict[str, Any]) -> tuple["Table
     dropped = table.X.shape[0] - left.X.shape[0]
     what = f"{dropped:,} rows dropped" if missing == "drop" else "means filled in"
     return left, f"{count:,}, {what}"
+
+
+def _sides(text: str) -> tuple[int, int]:
+    """Height and width from text such as 28x28."""
+    height, _, width = text.lower().partition("x")
+    if not (height.isdecimal() and width.isdecimal()):
+        raise ValueError(f"--image-shape needs HEIGHTxWIDTH, such as 28x28; got {text!r}. Give both in pixels.")
+    return int(height), int(width)
 
 
 def _parameters(settings: tuple[tuple[str, Any], ...]) -> dict[str, dict[str, Any]]:
@@ -169,7 +181,7 @@ def _commands(ctx: click.Context, comparison: "Comparison") -> list[str]:
     """The command that was given with its methods spelt out, and one for each map alone."""
     reading = arguments.spell(ctx, "label", "id", "columns", "drop", "missing")
     names = ",".join([*(outcome.name for outcome in comparison.outcomes), *comparison.failed])
-    rest = arguments.spell(ctx, "n_components", "by", "settings", "seed", "scale", "output")
+    rest = arguments.spell(ctx, "n_components", "by", "settings", "seed", "image_shape", "scale", "output")
     lines = ["lowdim", "compare", ctx.params["source"], *reading, "--methods", names, *rest]
     commands = [shlex.join(lines), ""]
     for outcome in comparison.ranked:

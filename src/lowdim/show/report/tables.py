@@ -68,17 +68,18 @@ def measures(comparison: "Comparison") -> str:
         + '<th scope="colgroup" colspan="2">cost</th>'
     )
     heads = [(kind.title, kind.name == comparison.by) for kind in comparison.kinds]
-    heads += [("seconds", False), ("memory", False)]
+    heads += [("time", False), ("memory", False)]
     columns = '<th scope="col">method</th>' + "".join(
         f'<th scope="col" class="number"{_sorted(comparison, ranks)}>'
         f'<button type="button">{escape(title)}</button></th>'
         for title, ranks in heads
     )
     body = []
+    quickest = min(comparison.ranked, key=lambda one: one.seconds) if len(comparison.ranked) > 1 else None
     for outcome in comparison.ranked:
         cells = "".join(_cell(comparison, kind, outcome) for kind in comparison.kinds)
-        cells += _number(outcome.seconds, _seconds(outcome.seconds), outcome is _least(comparison, "seconds"))
-        cells += _number(outcome.memory, human(outcome.memory), outcome is _least(comparison, "memory"))
+        cells += _number(outcome.seconds, _seconds(outcome.seconds), outcome is quickest)
+        cells += _number(outcome.memory, human(outcome.memory), False)  # no best: used again, it counts as none
         body.append(f'<tr><th scope="row">{escape(outcome.name)}</th>{cells}</tr>')
     words = "".join(
         f"<div><dt>{escape(kind.title)}</dt><dd>{escape(kind.sentence)} "
@@ -129,7 +130,7 @@ def _sampling(comparison: "Comparison") -> str:
     """What was looked at, and how exact that is."""
     found = comparison.ranked[0].found
     rows = "all rows" if found.sampled is None else f"{found.sampled:,} of the {comparison.facts.rows:,} rows"
-    pairs = "" if found.pairs is None else f", distances on {found.pairs:,} pairs of them"
+    pairs = "" if found.pairs is None else f", distances on {found.pairs:,} pairs of rows"
     worst = max((error for outcome in comparison.ranked for error in outcome.found.errors.values()), default=0.0)
     drawn = f", drawn by chance: standard errors are at most {worst:.1g}" if rows != "all rows" or pairs else ""
     return f"Measured on {rows}{pairs}{drawn}. "
@@ -155,10 +156,6 @@ def _value(comparison: "Comparison", kind: Kind, outcome: "Outcome") -> str:
 def _number(value: float, words: str, best: bool) -> str:
     mark = ' <span aria-label="best">★</span>' if best else ""
     return f'<td class="number{" best" if best else ""}" data-value="{float(value)!r}">{escape(words)}{mark}</td>'
-
-
-def _least(comparison: "Comparison", cost: str) -> "Outcome | None":
-    return min(comparison.ranked, key=lambda outcome: getattr(outcome, cost)) if len(comparison.ranked) > 1 else None
 
 
 def _seconds(seconds: float) -> str:

@@ -186,9 +186,13 @@ def attraction(
     *,
     falloff: str = "student",
     dof: float = 1.0,
+    plane: bool = False,
     n_threads: int = 1,
 ) -> tuple[Floats, NDArray[np.float64]]:
-    """Forces (n, k) of sparse affinities on a map, and Σ_j p log(p / f) of each point (n,)."""
+    """Forces (n, k) of sparse affinities on a map, and Σ_j p log(p / f) of each point (n,).
+
+    With ``plane`` the forces are those of the descent of a plane.
+    """
 
 def repulsion_at(
     Q: Floats,

@@ -1,4 +1,4 @@
-"""Isomap of a swiss roll: too few neighbours tear it, too many short-circuit it; warnings tell."""
+"""Isomap of a swiss roll: too few neighbours tear it, too many short-circuit it; warnings and figures tell."""
 
 import warnings
 from pathlib import Path

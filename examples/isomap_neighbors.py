@@ -1,4 +1,4 @@
-"""Isomap of a swiss roll: too few neighbours tear it, too many short-circuit it; residual variance tells."""
+"""Isomap of a swiss roll: too few neighbours tear it, too many short-circuit it; warnings and residual variance tell."""
 
 import warnings
 from pathlib import Path
@@ -21,7 +21,7 @@ def main(out: str | Path = OUT) -> None:
             warnings.simplefilter("always")
             model = Isomap(2, n_neighbors=k).fit(X)
         show.scatter(model.embedding_, t, legend=False, ax=ax)
-        facts = f"parts of the graph: {model.components_found_}"
+        facts = f"parts of the graph: {model.components_found_}; short circuits named: {len(model.short_circuits_)}"
         ax.set_title(
             f"{k} neighbours, {word}: residual variance {model.residual_variance_[1]:.3f}\n{facts}",
             fontsize=10,

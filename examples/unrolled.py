@@ -38,7 +38,7 @@ def main(out: str | Path = OUT) -> None:
         y = line.fit_transform(spiral)[:, 0]
         ax.scatter(s, y, c=s, s=4)
         ax.set(xlabel="arc length", xticks=[], yticks=[])
-        ax.set_title(f"{name}: |correlation| {abs(np.corrcoef(s, y)[0, 1]):.3f}", fontsize=11, loc="left")
+        ax.set_title(f"{name}: |r| = {abs(np.corrcoef(s, y)[0, 1]):.3f}", fontsize=11, loc="left")
     figure.savefig(out, dpi=72)
     print(Path(out).resolve())
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -79,14 +80,26 @@ Affinities affinities_of(const Starts& starts, const Columns& columns, const Vec
 
 template <class T>
 nb::tuple call_attraction(const Starts& starts, const Columns& columns, const Vector<float>& values,
-                          const Map<T>& Y, const std::string& falloff, double dof, int n_threads) {
+                          const Map<T>& Y, const std::string& falloff, double dof, bool plane,
+                          int n_threads) {
     const int k = dimensions(Y, n_threads);
+    const bool packed = plane && k == 2 && sizeof(T) == sizeof(float);
+    demand(packed || !plane, "plane must come with a map of float32 in two dimensions");
     const Affinities P = affinities_of(starts, columns, values, Y.shape(0));
     const Falloff of = falloff_of(falloff, dof);
     auto forces = empty<T>(Y.shape(0), Y.shape(1));
     auto costs = doubles(Y.shape(0));
     watched(nb::none(), [&](Watch& watch) {
-        attract(P, Y.data(), k, of, false, forces.data(), n_threads, watch);
+        if (packed) {
+            std::vector<std::int32_t> same(Y.shape(0));
+            std::iota(same.begin(), same.end(), 0);
+            PlaneAffinities rows;
+            rows.assign(P, same.data(), same.data(), n_threads, watch);
+            if constexpr (sizeof(T) == sizeof(float))
+                rows.attract(Y.data(), of, forces.data(), n_threads, watch);
+        } else {
+            attract(P, Y.data(), k, of, forces.data(), n_threads, watch);
+        }
         attraction_costs(P, Y.data(), k, of, costs.data(), n_threads, watch);
         std::vector<double> entropy(Y.shape(0));
         entropies(P, entropy.data(), n_threads, watch);
@@ -189,8 +202,11 @@ Filled<float> call_place(const Map<std::int32_t>& neighbors, const Map<float>& p
 template <class T> void define(nb::module_& m) {
     m.def("attraction", &call_attraction<T>, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
           nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(),
-          nb::arg("falloff") = "student", nb::arg("dof") = 1.0, nb::arg("n_threads") = 1,
-          "Forces (n, k) of sparse affinities on a map, and Σ_j p log(p / f) of each point (n,).");
+          nb::arg("falloff") = "student", nb::arg("dof") = 1.0, nb::arg("plane") = false,
+          nb::arg("n_threads") = 1,
+          "Forces (n, k) of sparse affinities on a map, as the descent of a plane has them where `plane` is "
+          "true, and "
+          "Σ_j p log(p / f) of each point (n,).");
     m.def("repulsion_at", &call_repulsion_at<T>, nb::arg("Q").noconvert(), nb::arg("Y").noconvert(),
           nb::kw_only(), nb::arg("falloff") = "student", nb::arg("dof") = 1.0, nb::arg("n_threads") = 1,
           nb::arg("tick") = nb::none(),

@@ -1,4 +1,4 @@
-// _native.geodesics, _native.supported and _native.distance_sums.
+// _native.geodesics and _native.distance_sums.
 #include "bind.hpp"
 
 #include <lowdim/geodesics.hpp>
@@ -53,17 +53,6 @@ void call_geodesics(const Vector<std::int64_t>& starts, const Vector<std::int32_
     watched(tick, [&](Watch& watch) { geodesics(graph, sources, out.data(), n_threads, watch); });
 }
 
-nb::object call_supported(const Vector<std::int64_t>& starts, const Vector<std::int32_t>& ends,
-                          const Vector<float>& lengths, int n_threads) {
-    const Graph graph = graph_of(starts, ends, lengths);
-    demand_threads(n_threads);
-    nb::object array = nb::module_::import_("numpy").attr("zeros")(size(ends), "bool");
-    auto out = nb::cast<nb::ndarray<bool, nb::ndim<1>, nb::c_contig>>(array);
-    auto* first = reinterpret_cast<std::uint8_t*>(out.data());
-    watched(nb::none(), [&](Watch& watch) { supported(graph, first, n_threads, watch); });
-    return array;
-}
-
 nb::object call_sums(const Matrix<float>& D, const Vector<std::int32_t>& places, const Matrix<float>& Y,
                      bool squared, int n_threads, nb::handle tick) {
     const std::int64_t rows = size(D), n = size(D, 1), k = size(Y);
@@ -92,9 +81,6 @@ void bind_geodesics(nb::module_& m) {
           nb::arg("source_nodes").noconvert(), nb::arg("source_lengths").noconvert(),
           nb::arg("out").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
           "Fill out (sources, nodes) with the lengths of the shortest paths from sources to nodes.");
-    m.def("supported", &call_supported, nb::arg("starts").noconvert(), nb::arg("ends").noconvert(),
-          nb::arg("lengths").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1,
-          "Whether the two ends of each edge have a neighbour in common.");
     m.def("distance_sums", &call_sums, nb::arg("D").noconvert(), nb::arg("places").noconvert(),
           nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("squared") = false, nb::arg("n_threads") = 1,
           nb::arg("tick") = nb::none(),

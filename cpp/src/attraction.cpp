@@ -6,7 +6,9 @@
 #include <lowdim/attraction.hpp>
 #include <lowdim/isa.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -29,12 +31,19 @@ namespace avx2 {
 } // namespace avx2
 #endif
 
-template <bool constant> auto pull_kernel() {
+template <bool constant> auto plane_kernel() {
 #if LOWDIM_X86
     if (isa() >= Isa::avx2)
-        return avx2::pull_rows<constant>;
+        return avx2::pull_plane<constant>;
 #endif
-    return generic::pull_rows<constant>;
+    return generic::pull_plane<constant>;
+}
+
+// The upper half of a positive float, rounded to the nearest.
+std::uint16_t upper_half(float x) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
 auto log_kernel() {
@@ -69,28 +78,77 @@ void pull_rows(const F& f, const Affinities& P, const T* Y, int k, std::int64_t 
 } // namespace
 
 template <class T>
-void attract(const Affinities& P, const T* Y, int k, const Falloff& falloff, bool padded, T* forces,
-             int n_threads, Watch& watch) {
-    if constexpr (std::is_same_v<T, float>) {
-        if (padded && k == 2) {
-            const bool constant = falloff.kind == Falloff::Kind::gauss;
-            const bool student = falloff.kind == Falloff::Kind::student;
-            const auto factor = static_cast<float>(student ? (falloff.dof + 1) / 2 : 1);
-            const auto shift = static_cast<float>(student ? falloff.dof : 1);
-            const auto kernel = constant ? pull_kernel<true>() : pull_kernel<false>();
-            detail::each_chunk(P.rows, chunk, n_threads, watch,
-                               [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                                   kernel(P, Y, factor, shift, from, to, forces);
-                               });
-            return;
-        }
-    }
+void attract(const Affinities& P, const T* Y, int k, const Falloff& falloff, T* forces, int n_threads,
+             Watch& watch) {
     detail::with_falloff<T>(falloff, [&](const auto& f) {
         detail::each_chunk(P.rows, chunk, n_threads, watch,
                            [&](std::int64_t, std::int64_t from, std::int64_t to) {
                                pull_rows(f, P, Y, k, from, to, forces);
                            });
     });
+}
+
+void PlaneAffinities::assign(const Affinities& P, const std::int32_t* order, const std::int32_t* place,
+                             int n_threads, Watch& watch) {
+    const auto pages = static_cast<std::size_t>(P.rows >> 16) + 1; // columns that share their upper bits
+    starts_.assign(static_cast<std::size_t>(P.rows) + 1, 0);
+    // Entries of each page of row i, by which the groups are first counted and then filled.
+    const auto count = [&](std::int64_t row, std::vector<std::int64_t>& sizes) {
+        sizes.assign(pages, 0);
+        for (std::int64_t e = P.starts[row]; e < P.starts[row + 1]; ++e)
+            ++sizes[static_cast<std::size_t>(place[P.columns[e]] >> 16)];
+    };
+    detail::each_chunk(P.rows, chunk, n_threads, watch,
+                       [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                           std::vector<std::int64_t> sizes;
+                           for (std::int64_t i = from; i < to; ++i) {
+                               count(order[i], sizes);
+                               for (std::int64_t size : sizes)
+                                   starts_[static_cast<std::size_t>(i) + 1] += (size + 7) / 8;
+                           }
+                       });
+    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+    const auto groups = static_cast<std::size_t>(starts_.back());
+    bases_.resize(groups);
+    columns_.resize(8 * groups);
+    values_.resize(8 * groups);
+    detail::each_chunk(
+        P.rows, chunk, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+            std::vector<std::int64_t> sizes, next(pages);
+            for (std::int64_t i = from; i < to; ++i) {
+                const std::int64_t row = order[i];
+                count(row, sizes);
+                std::int64_t group = starts_[static_cast<std::size_t>(i)];
+                for (std::size_t page = 0; page < pages; ++page) {
+                    next[page] = 8 * group;
+                    for (std::int64_t rest = sizes[page]; rest > 0; rest -= 8, ++group) {
+                        bases_[static_cast<std::size_t>(group)] = static_cast<std::int32_t>(page << 16);
+                        std::fill_n(columns_.begin() + 8 * group, 8, std::uint16_t{0});
+                        std::fill_n(values_.begin() + 8 * group, 8, std::uint16_t{0});
+                    }
+                }
+                for (std::int64_t e = P.starts[row]; e < P.starts[row + 1]; ++e) {
+                    const std::int32_t column = place[P.columns[e]];
+                    const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(column >> 16)]++);
+                    columns_[at] = static_cast<std::uint16_t>(column & 0xFFFF);
+                    values_[at] = upper_half(P.values[e]);
+                }
+            }
+        });
+}
+
+void PlaneAffinities::attract(const float* Y, const Falloff& falloff, float* forces, int n_threads,
+                              Watch& watch) const {
+    const bool constant = falloff.kind == Falloff::Kind::gauss;
+    const bool student = falloff.kind == Falloff::Kind::student;
+    const auto factor = static_cast<float>(student ? (falloff.dof + 1) / 2 : 1);
+    const auto shift = static_cast<float>(student ? falloff.dof : 1);
+    const auto kernel = constant ? plane_kernel<true>() : plane_kernel<false>();
+    const Rows rows{starts_.data(), bases_.data(), columns_.data(), values_.data()};
+    detail::each_chunk(static_cast<std::int64_t>(starts_.size()) - 1, chunk, n_threads, watch,
+                       [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                           kernel(rows, Y, factor, shift, from, to, forces);
+                       });
 }
 
 template <class T>
@@ -151,8 +209,8 @@ void entropies(const Affinities& P, double* out, int n_threads, Watch& watch) {
         });
 }
 
-template void attract(const Affinities&, const float*, int, const Falloff&, bool, float*, int, Watch&);
-template void attract(const Affinities&, const double*, int, const Falloff&, bool, double*, int, Watch&);
+template void attract(const Affinities&, const float*, int, const Falloff&, float*, int, Watch&);
+template void attract(const Affinities&, const double*, int, const Falloff&, double*, int, Watch&);
 template void attraction_costs(const Affinities&, const float*, int, const Falloff&, double*, int, Watch&);
 template void attraction_costs(const Affinities&, const double*, int, const Falloff&, double*, int, Watch&);
 

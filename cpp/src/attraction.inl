@@ -1,7 +1,6 @@
 // Attraction and its cost for one instruction set; LOWDIM_TARGET is its attribute.
 
 typedef float Eight __attribute__((vector_size(32)));
-typedef float LooseEight __attribute__((vector_size(32), aligned(4), may_alias));
 typedef double Four __attribute__((vector_size(32)));
 typedef double Place __attribute__((may_alias, aligned(4))); // the two floats of a point, moved as one
 
@@ -9,21 +8,24 @@ LOWDIM_TARGET LOWDIM_INLINE float total(const Eight& v) {
     return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
 }
 
-// Rows of P padded to 8, in the plane. a(s) = factor/(s + shift), or 1 where `constant`.
+// a(s) = factor/(s + shift), or 1 where `constant`.
 template <bool constant>
-LOWDIM_TARGET void pull_rows(const Affinities& P, const float* Y, float factor, float shift,
-                             std::int64_t from, std::int64_t to, float* forces) {
-    const auto* places = reinterpret_cast<const Place*>(Y);
+LOWDIM_TARGET void pull_plane(const PlaneAffinities::Rows& P, const float* Y, float factor, float shift,
+                              std::int64_t from, std::int64_t to, float* forces) {
+    typedef std::uint16_t Halves __attribute__((vector_size(16), aligned(2), may_alias));
+    typedef std::uint32_t Bits __attribute__((vector_size(32)));
     for (std::int64_t i = from; i < to; ++i) {
         const float x = Y[2 * i], y = Y[2 * i + 1];
         Eight fx = {}, fy = {};
-        for (std::int64_t e = P.starts[i]; e < P.starts[i + 1]; e += 8) {
-            const std::int32_t* q = P.columns + e;
+        for (std::int64_t g = P.starts[i]; g < P.starts[i + 1]; ++g) {
+            const auto* places = reinterpret_cast<const Place*>(Y) + P.bases[g];
+            const std::uint16_t* q = P.columns + 8 * g;
             const Eight a = (Eight)Four{places[q[0]], places[q[1]], places[q[4]], places[q[5]]};
             const Eight b = (Eight)Four{places[q[2]], places[q[3]], places[q[6]], places[q[7]]};
             const Eight dx = x - __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14);
             const Eight dy = y - __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
-            Eight w = *reinterpret_cast<const LooseEight*>(P.values + e);
+            const Halves upper = *reinterpret_cast<const Halves*>(P.values + 8 * g);
+            Eight w = (Eight)(__builtin_convertvector(upper, Bits) << 16);
             if constexpr (!constant)
                 w /= dx * dx + (dy * dy + shift);
             fx += w * dx;

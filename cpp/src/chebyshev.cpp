@@ -97,38 +97,34 @@ void chebyshev(const Csr& B, const Csr& Bt, double* V, double* next, double* wor
     const int team_size =
         std::clamp(n_threads, 1, static_cast<int>(std::min(work_of_step / thread_work, 1023.0)) + 1);
     bool stop = false;
-    double *now = V, *then = next; // T_{d − 1} and T_d
+    const double* result = V;
 #pragma omp parallel num_threads(team_size)
     {
         const std::int64_t thread = omp_get_thread_num(), team = omp_get_num_threads();
         const std::int64_t first = n * thread / team, last = n * (thread + 1) / team;
+        double *now = V, *then = next; // T_{d − 1} and T_d; every thread swaps its own
         for (std::int64_t d = 0; d < degree; ++d) {
-            const double* newest = d == 0 ? now : then;
-            steps.multiply(B, newest, work, first, last);
+            steps.multiply(B, d == 0 ? now : then, work, first, last);
 #pragma omp barrier
-            if (stop) // written before the barrier of the step before, so that all threads read the same
-                break;
-            if (d == 0)
+            if (d == 0) {
                 steps.advance(Bt, work, now, 1 / half, centre, nullptr, then, first, last);
-            else
+            } else {
                 steps.advance(Bt, work, then, 2 / half, centre, now, now, first, last);
-#pragma omp barrier
-#pragma omp single
-            {
-                if (d > 0)
-                    std::swap(now, then);
-                watch.advance(1);
+                std::swap(now, then);
             }
-#pragma omp master
-            {
+            if (thread == 0) {
+                result = then;
+                watch.advance(1);
                 watch.poll();
                 stop = watch.stopped();
             }
 #pragma omp barrier
+            if (stop) // written between the two barriers alone, so that all threads read the same
+                break;
         }
     }
-    if (degree > 0 && then != V)
-        std::copy_n(then, n * width, V);
+    if (result != V)
+        std::copy_n(result, n * width, V);
 }
 
 } // namespace lowdim

@@ -62,11 +62,11 @@ public:
             const bool due = done % plan_.every == 0, check = done % check_every == 0 && plan_.progress > 0;
             if (done > 0 && (due || check)) {
                 const double now = loss(Z);
-                if (due && (give_back(), report(done, now, out_)))
+                if (due && report(done, now, out_))
                     return done;
                 if (check && done >= exaggerated_ + check_every && extent() > grown_map &&
                     before - now < plan_.progress * now)
-                    return (give_back(), done);
+                    return done;
                 if (check)
                     before = now;
             }
@@ -84,12 +84,16 @@ private:
     }
 
     double forces() {
-        attract(affinities(), y_.data(), k_, plan_.falloff, true, pull_.data(), threads_, watch_);
+        if (k_ == 2)
+            plane_.attract(y_.data(), plan_.falloff, pull_.data(), threads_, watch_);
+        else
+            attract(affinities(), y_.data(), k_, plan_.falloff, pull_.data(), threads_, watch_);
         return (*repel_)(y_.data(), n_, push_.data(), nullptr, threads_, watch_);
     }
 
     double loss(double Z) {
-        attraction_costs(affinities(), y_.data(), k_, plan_.falloff, costs_.data(), threads_, watch_);
+        give_back(); // in the rows' own order the affinities are whole
+        attraction_costs(given_, out_, k_, plan_.falloff, costs_.data(), threads_, watch_);
         double sum = entropy_ + std::log(std::max(Z, 1e-300));
         for (double cost : costs_)
             sum += cost;
@@ -141,7 +145,7 @@ private:
             });
     }
 
-    // Puts points and rows of P in Morton order, rows padded to 8 entries.
+    // Puts points and rows of P in Morton order.
     void reorder() {
         std::vector<std::int32_t> to_old(static_cast<std::size_t>(n_));
         for (std::size_t i = 0; i < to_old.size(); ++i)
@@ -160,7 +164,10 @@ private:
             place[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
         }
         order_.swap(order);
-        copy_rows(place);
+        if (k_ == 2)
+            plane_.assign(given_, order_.data(), place.data(), threads_, watch_);
+        else
+            copy_rows(place);
     }
 
     void permute(std::vector<float>& values, const std::vector<std::int32_t>& to_old) const {
@@ -176,9 +183,9 @@ private:
         starts_.assign(static_cast<std::size_t>(n_) + 1, 0);
         for (std::size_t i = 0; i < order_.size(); ++i) {
             const std::int64_t row = order_[i];
-            starts_[i + 1] = starts_[i] + (given_.starts[row + 1] - given_.starts[row] + 7) / 8 * 8;
+            starts_[i + 1] = starts_[i] + given_.starts[row + 1] - given_.starts[row];
         }
-        if (!columns_) { // the padded size is the same in any order
+        if (!columns_) {
             columns_.reset(new std::int32_t[static_cast<std::size_t>(starts_.back())]);
             values_.reset(new float[static_cast<std::size_t>(starts_.back())]);
         }
@@ -190,10 +197,6 @@ private:
                     columns_[static_cast<std::size_t>(at)] =
                         place[static_cast<std::size_t>(given_.columns[e])];
                     values_[static_cast<std::size_t>(at)] = given_.values[e];
-                }
-                for (; at < starts_[static_cast<std::size_t>(i) + 1]; ++at) {
-                    columns_[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(i);
-                    values_[static_cast<std::size_t>(at)] = 0.0f;
                 }
             }
         });
@@ -225,6 +228,7 @@ private:
     std::vector<float> y_, velocity_, gains_, pull_, push_;
     std::vector<double> costs_;
     std::vector<std::int32_t> order_; // row that stands at each place
+    PlaneAffinities plane_;           // what a plane is drawn by; other maps by the rows below
     std::vector<std::int64_t> starts_;
     std::unique_ptr<std::int32_t[]> columns_;
     std::unique_ptr<float[]> values_;

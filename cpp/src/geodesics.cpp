@@ -270,21 +270,4 @@ void geodesics(const Graph& graph, const Sources& sources, float* out, int n_thr
     }
 }
 
-void supported(const Graph& graph, std::uint8_t* out, int n_threads, Watch& watch) {
-#pragma omp parallel for schedule(dynamic, 256) num_threads(n_threads)
-    for (std::int64_t u = 0; u < graph.nodes; ++u) {
-        if (omp_get_thread_num() == 0 && (u & 255) == 0)
-            watch.poll();
-        if (watch.stopped())
-            continue;
-        for (std::int64_t e = graph.starts[u]; e < graph.starts[u + 1]; ++e) {
-            std::int64_t a = graph.starts[u], b = graph.starts[graph.ends[e]];
-            const std::int64_t a_end = graph.starts[u + 1], b_end = graph.starts[graph.ends[e] + 1];
-            while (a < a_end && b < b_end && graph.ends[a] != graph.ends[b])
-                graph.ends[a] < graph.ends[b] ? ++a : ++b;
-            out[e] = a < a_end && b < b_end;
-        }
-    }
-}
-
 } // namespace lowdim

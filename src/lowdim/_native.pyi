@@ -65,11 +65,6 @@ def geodesics(
 ) -> None:
     """Fill out (sources, nodes) with the lengths of the shortest paths from sources to nodes."""
 
-def supported(
-    starts: NDArray[np.int64], ends: NDArray[np.int32], lengths: NDArray[np.float32], *, n_threads: int = 1
-) -> NDArray[np.bool_]:
-    """Whether the two ends of each edge have a neighbour in common."""
-
 def distance_sums(
     D: NDArray[np.float32],
     places: NDArray[np.int32],
@@ -191,9 +186,13 @@ def attraction(
     *,
     falloff: str = "student",
     dof: float = 1.0,
+    plane: bool = False,
     n_threads: int = 1,
 ) -> tuple[Floats, NDArray[np.float64]]:
-    """Forces (n, k) of sparse affinities on a map, and Σ_j p log(p / f) of each point (n,)."""
+    """Forces (n, k) of sparse affinities on a map, and Σ_j p log(p / f) of each point (n,).
+
+    With ``plane`` the forces are those of the descent of a plane.
+    """
 
 def repulsion_at(
     Q: Floats,

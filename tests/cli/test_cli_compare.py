@@ -116,7 +116,7 @@ def test_a_pipe_and_pictures_can_be_compared(table, tmp_path):
         ("compare iris --methods pca --set whiten=true", "METHOD.NAME=VALUE"),
         ("compare iris --methods pca --set pca.whitn=true", "PCA takes"),
         ("compare iris --methods pca --set lda.tol=1", "Add them to methods"),
-        ("compare iris --methods pca --by beauty", "rnx_auc"),
+        ("compare iris --methods pca --by beauty", "lowdim: by must be one of rnx_auc"),
         ("compare iris --methods pca -k 0", "-k"),
         ("compare swissroll --methods lda", "learns from labels"),
         ("completion tcsh", "tcsh"),

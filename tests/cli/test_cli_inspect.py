@@ -32,7 +32,7 @@ def test_data_are_described():
     assert "14.9 %" in line(text, "pca0")
     assert line(text, "-k for 90 %").endswith(f" {lowdim.PCA(0.9).fit(lowdim.data.load('digits')[0]).n_components_}")
     assert line(text, "-k at the elbow").endswith(" 12")
-    two, twenty = (line(text, f"intrinsic dimension, {words} neighbours") for words in ("two", "twenty"))
+    two, twenty = (line(text, f"intrinsic dimension, {words} neighbours") for words in ("two", "20"))
     assert 5 < float(two.split()[-3]) < 14
     assert 5 < float(twenty.split()[-3]) < 14
     assert all(method.cost in text for method in METHODS)
@@ -45,6 +45,7 @@ def test_missing_values_are_counted_by_column_even_from_a_pipe():
     text = output("inspect", "-", "--label", "who", stdin="who,a,b\nx,1,2\ny,,4\nx,3,\ny,,1\n")
     assert line(text, "missing").endswith("'a' lacks 2, 'b' lacks 1")
     assert "4 rows × 2 columns" in text
+    assert "intrinsic dimension, 3 neighbours" in text  # as many as there are
     assert "1 rows × 2 columns" in output(
         "inspect", "-", "--missing", "drop", "--label", "who", stdin="who,a,b\nx,1,2\ny,,4\nx,3,\ny,,1\n"
     )

@@ -202,6 +202,27 @@ def test_short_circuits_are_named():
     assert len(model.short_circuits_) > 0
 
 
+@pytest.mark.parametrize("scale", [1e-30, 1e-22, 1e18, 1e25])
+def test_the_scale_of_the_data_does_not_matter(scale, roll):
+    X, y = roll[0][:300], np.arange(300) % 2
+    new = X[:9] + 0.1
+    for params in ({}, {"landmarks": 50}, {"supervision": 0.5}):
+        plain = Isomap(2, n_neighbors=8, random_state=0, **params).fit(X, y)
+        model = Isomap(2, n_neighbors=8, random_state=0, **params).fit(X * scale, y)
+        np.testing.assert_allclose(model.embedding_ / scale, plain.embedding_, atol=1e-2)
+        np.testing.assert_allclose(model.transform(new * scale) / scale, plain.transform(new), atol=1e-2)
+        np.testing.assert_allclose(model.eigenvalues_ / scale / scale, plain.eigenvalues_, rtol=1e-3)
+        np.testing.assert_allclose(model.residual_variance_, plain.residual_variance_, atol=1e-4)
+
+
+def test_a_class_outside_the_part_fitted_has_no_distance(two_parts):
+    y = np.repeat([0, 1, 2], 40)
+    with pytest.warns(UserWarning, match="largest is fitted"):
+        model = Isomap(2, n_neighbors=5, disconnected="largest", supervision=0.5).fit(two_parts, y)
+    np.testing.assert_array_equal(np.isnan(model.class_distance_), [[0, 0, 1], [0, 0, 1], [1, 1, 0]])
+    assert np.isfinite(model.embedding_).all()
+
+
 @pytest.mark.parametrize(
     ("params", "words"),
     [
@@ -231,6 +252,8 @@ def test_given_distances_must_be_distances():
     for damage, words in ((D - 1, "0 or more; got -1"), (D + 1, "from each to itself"), (np.triu(D), "symmetric")):
         with pytest.raises(ValueError, match=words):
             Isomap(1, metric="precomputed").fit(damage)
+    with pytest.raises(ValueError, match="distances to the training rows, 0 or more; got -1 in row 1"):
+        Isomap(1, metric="precomputed").fit(D).transform([D[0], D[1] - 1])
     y = [0, 0, 1, 1, 1]
     for C, words in (([[0.0]], "a row for each of the 2 classes; got 1"), ([[0, 1], [2, 0]], "symmetric")):
         with pytest.raises(ValueError, match=words):

@@ -133,6 +133,28 @@ def test_attraction_is_that_by_hand():
             np.testing.assert_allclose(costs, entropy, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("isa", ["default", "avx2"])
+@pytest.mark.parametrize("n", [2, 9, 500, 70_000])  # the last has columns beyond 16 bits
+def test_affinities_of_a_plane_pull_as_whole_ones_do(isa, n, monkeypatch):
+    monkeypatch.setenv("LOWDIM_ISA", isa)
+    rng = np.random.default_rng(n)
+    sizes = rng.integers(0, 30, n)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    columns = rng.integers(0, n, starts[-1]).astype(np.int32)
+    values = rng.random(starts[-1]).astype(np.float32) ** 8
+    Y = points(n, 2, 3.0)
+    for falloff, dof in LAWS:
+        law = {"falloff": falloff, "dof": dof}
+        whole, _ = _native.attraction(starts, columns, values, Y, **law)
+        halves, _ = _native.attraction(starts, columns, values, Y, plane=True, **law)
+        again, _ = _native.attraction(starts, columns, values, Y, plane=True, n_threads=3, **law)
+        np.testing.assert_array_equal(halves, again)
+        rows = np.repeat(np.arange(n), sizes)
+        size = np.zeros(n)
+        np.add.at(size, rows, values * np.linalg.norm(Y[rows] - Y[columns], axis=1))
+        assert (np.abs(whole - halves).max(axis=1) <= 2**-8 * size * (dof + 1) / dof + 1e-6).all()
+
+
 def descend(Y, **changes):
     options = {
         "how": "exact",

@@ -81,17 +81,6 @@ def test_nodes_without_a_path_are_infinitely_far():
     assert (np.diagonal(D) == 0).all()
 
 
-def test_edges_of_triangles_are_supported():
-    graph = undirected(5, np.array([0, 1, 2, 2, 3]), np.array([1, 2, 0, 3, 4]), np.ones(5))
-    held = _native.supported(*graph, n_threads=2)
-    tails = graph.tails()
-    assert {(int(u), int(v)) for u, v in zip(tails[held], graph.ends[held], strict=True) if u < v} == {
-        (0, 1),
-        (1, 2),
-        (0, 2),
-    }
-
-
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("n", [2, 17, 300, 513])
@@ -129,7 +118,7 @@ def test_broken_graphs_are_refused():
     with pytest.raises(ValueError, match="source 1 is joined to none"):
         _native.geodesics(*good, np.array([0, 1, 1]), sources[1][:1], sources[2][:1], out[:2])
     with pytest.raises(ValueError, match="n_threads must be 1 or more"):
-        _native.supported(*good, n_threads=0)
+        _native.geodesics(*good, *sources, out, n_threads=0)
     with pytest.raises(ValueError, match="places must be from 0 to 9"):
         _native.distance_sums(out, np.full(10, 10, np.int32), np.zeros((1, 10), np.float32))
     assert isinstance(good, Graph)

@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from lowdim import data
-from lowdim.relate.graph import beside, closed_classes, closest_bridges, components, joined, short_circuits, undirected
+from lowdim.relate.graph import beside, closed_classes, closest_bridges, components, joined, undirected
 from lowdim.relate.neighbors import nearest
+from lowdim.relate.shortcuts import short_circuits
 from lowdim.relate.twins import find_twins
 
 
@@ -50,17 +51,22 @@ def test_bridges_are_the_least_spanning_tree_of_closest_pairs(metric, size):
     assert components(joined(graph, bridges)).max() == 0
 
 
-def test_a_short_circuit_is_found_and_a_sound_graph_has_none():
-    X, t = data.load("swissroll", n_samples=800, noise=0.0)
-    graph = knn_graph(X, 7)
-    if components(graph).max() == 0:
-        assert len(short_circuits(graph).pairs) == 0
-    i, j = int(np.argmin(t)), int(np.argmin(np.abs(t - t.min() - 2 * np.pi)))
-    tails, ends = np.append(graph.tails(), i), np.append(graph.ends, j)
-    broken = undirected(graph.n, tails, ends, np.append(graph.lengths, np.float32(np.linalg.norm(X[i] - X[j]) / 4)))
-    found = short_circuits(broken)
-    assert [min(i, j), max(i, j)] in found.pairs.tolist()
-    assert (found.detours > 7 * found.lengths).all()
+@pytest.mark.parametrize(("k", "least"), [(10, 0), (15, 7), (20, 25), (40, 100)])
+def test_short_circuits_of_a_roll_cross_from_turn_to_turn(k, least):
+    X, t = data.load("swissroll", n_samples=1500, noise=0.0)
+    found = short_circuits(knn_graph(X, k))
+    assert least <= len(found.pairs) <= (k > 10) * 10_000
+    np.testing.assert_allclose(np.linalg.norm(np.diff(X[found.pairs], axis=1)[:, 0], axis=1), found.lengths, rtol=1e-5)
+    assert len({tuple(pair) for pair in found.pairs.tolist()}) == len(found.pairs)
+    assert (np.abs(np.diff(t[found.pairs], axis=1)) > np.pi).all()
+    assert (found.detours > 8 * found.lengths).all()
+    assert (np.diff(found.detours) <= 0).all()
+
+
+def test_digits_and_a_cloud_have_no_short_circuits():
+    for X in (data.load("digits")[0], np.random.default_rng(0).uniform(size=(1000, 2))):
+        for k in (5, 10, 20):
+            assert not len(short_circuits(knn_graph(X, k)).pairs)
 
 
 def test_new_rows_within_a_radius_have_the_nearest_at_least():

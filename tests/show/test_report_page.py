@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import runpy
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from browser import CHROMIUM, Browser
 
 import lowdim
+from lowdim.data.categories import read_labels
 from lowdim.show.report import charts, pack
 from lowdim.show.report.blocks import code, heading, paragraph, table
 
@@ -77,8 +79,32 @@ def test_the_page_tells_all_that_was_found(page, comparison):
     for name, values in comparison.embeddings.items():
         assert f"Map by {name}, {len(values):,} rows" in text
     assert comparison.verdict[:30] in text
-    assert "lowdim.compare(X, y, methods=[" in text
     assert "is no map of the rows" not in text  # nothing was left out: methods were named
+
+
+@pytest.mark.parametrize(
+    ("methods", "options"),
+    [
+        (["pca", "lda"], {"parameters": {"pca": {"whiten": True}}, "by": "stress_kruskal", "n_components": 1}),
+        ({"white": lowdim.PCA(2, whiten=True)}, {"scale": True, "image_shape": (2, 2), "random_state": 3}),
+    ],
+)
+def test_the_code_on_the_page_makes_it_again(methods, options, tmp_path, monkeypatch):
+    X, y = lowdim.data.load("iris")
+    made = lowdim.compare(X, y, methods, **options)
+    made.report(tmp_path / "first.html")
+    text = unescape(re.search(r"<pre><code>(.*?)</code>", (tmp_path / "first.html").read_text("utf-8"), re.S)[1])
+    monkeypatch.chdir(tmp_path)
+    room = {"X": X, "y": y, "PCA": lowdim.PCA}
+    exec(text, room)
+    again = room["comparison"]
+    assert (again.by, again.scale, again.image_shape) == (made.by, made.scale, made.image_shape)
+    assert list(again.embeddings) == list(made.embeddings)
+    for name, Y in made.embeddings.items():
+        np.testing.assert_array_equal(again.embeddings[name], Y)
+    assert data_of((tmp_path / "report.html").read_text("utf-8")) == data_of(
+        (tmp_path / "first.html").read_text("utf-8")
+    )
 
 
 def test_coordinates_come_back_from_the_page(page, comparison):
@@ -226,6 +252,17 @@ def test_a_row_under_the_pointer_is_marked_in_every_map(browser, page):
     browser.mouse("Moved", 2, 2)
     assert browser.run("state.hover") == -1
     assert browser.run("tip.hidden")
+    assert browser.errors == []
+
+
+def test_the_whole_table_is_in_sight_and_rows_without_label_are_named(browser, comparison, tmp_path):
+    labels = comparison.labels.codes.astype(object)
+    labels[:5] = None
+    made = replace(comparison, labels=read_labels(labels, len(labels)))
+    made.report(tmp_path / "r.html")
+    browser.open(tmp_path / "r.html", width=1400)
+    assert browser.run("(w => w.scrollWidth <= w.clientWidth)(document.querySelector('#measures .wide'))")
+    assert browser.run("document.getElementById('legend').textContent").endswith("no label, in light grey")
     assert browser.errors == []
 
 

@@ -10,7 +10,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.collections import LineCollection
 
-from lowdim import PCA, SequentialSelector, data, quality, show
+from lowdim import PCA, TSNE, SequentialSelector, data, quality, show
 
 X, Y_LABELS = data.load("iris")
 MAP = PCA(2).fit_transform(X)
@@ -156,8 +156,13 @@ def test_loss_takes_models_and_arrays_and_marks_the_exaggeration():
             """Like an estimator."""
 
     ax = show.loss(Fitted())
+    assert ax.get_xlabel() == "iteration"
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), np.arange(0, 750, 50))
     assert "exaggeration ends" in [text.get_text() for text in ax.texts]
+    tsne = TSNE(n_iter=150, exaggeration_iter=100, random_state=0).fit(X)
+    line = show.loss(tsne).lines[0]
+    assert line.get_xdata().tolist() == tsne.loss_iterations_.tolist()
+    assert line.get_xdata()[-1] > 100
     assert show.loss([1.0, 0.1], log=True).get_yscale() == "log"
 
 

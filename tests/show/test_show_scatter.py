@@ -156,6 +156,11 @@ def test_beyond_twenty_categories_the_most_frequent_are_named():
     assert "c24" in texts
     assert texts[:3] == ["c0", "c1", "c2"]
     assert n_drawn(ax) == 300
+    for axes in (ax, plt.subplots(2, 1)[1][0]):  # in small Axes it has two columns
+        scatter(PLANE, y, ax=axes)
+        axes.figure.canvas.draw()
+        legend, box = axes.get_legend().get_window_extent(), axes.get_window_extent()
+        assert legend.height < 1.4 * box.height
 
 
 def test_order_of_categories_is_theirs_or_natural():

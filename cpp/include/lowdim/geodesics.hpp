@@ -34,9 +34,6 @@ void check(const Sources& sources, std::int64_t stored, std::int64_t nodes);
 // depend on nothing else.
 void geodesics(const Graph& graph, const Sources& sources, float* out, int n_threads, Watch& watch);
 
-// out (stored edges): 1 where the two ends of an edge have a neighbour in common, else 0.
-void supported(const Graph& graph, std::uint8_t* out, int n_threads, Watch& watch);
-
 // For the distances d from some rows of an embedding to all n, and e_c those in its first c coordinates:
 // out (rows × (2 + 3k)) = Σd, Σd², then Σe_c, Σe_c², Σd e_c for c = 1 … k. `places` are the rows' own
 // numbers, `Y` (k × n) the coordinates one after the other. `squared` says that D holds d².

@@ -9,7 +9,7 @@ import click
 from lowdim.cli import arguments
 from lowdim.cli.errors import in_options, tell
 from lowdim.cli.outputs import TABLES, demand_targets, show_progress
-from lowdim.cli.source import Source
+from lowdim.cli.source import Source, named_labels
 from lowdim.cli.tables import echo, show_table
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def command(
     parameters = _parameters(settings)
     table, gaps = _read(Source(source), missing, reading)
     comparison = lowdim.compare(
-        table.X, _labels(table), methods, n_components=n_components, parameters=parameters, scale=scale, by=by,
+        table.X, named_labels(table), methods, n_components=n_components, parameters=parameters, scale=scale, by=by,
         image_shape=table.image_shape, random_state=seed, n_jobs=jobs, verbose=show_progress(quiet),
         on_result=None if quiet else _tell_result,
     )  # fmt: skip
@@ -125,14 +125,6 @@ def _read(source: Source, missing: str, reading: dict[str, Any]) -> tuple["Table
     dropped = table.X.shape[0] - left.X.shape[0]
     what = f"{dropped:,} rows dropped" if missing == "drop" else "means filled in"
     return left, f"{count:,}, {what}"
-
-
-def _labels(table: "Table") -> Any:
-    """Labels under the name of their column, which becomes the title of the legend."""
-    import polars as pl
-
-    y = table.labels
-    return None if y is None else pl.Series(table.label_name, y.tolist() if y.dtype.kind in "UO" else y)
 
 
 def _parameters(settings: tuple[tuple[str, Any], ...]) -> dict[str, dict[str, Any]]:

@@ -55,7 +55,7 @@ def in_options(message: str) -> str:
     >>> in_options("read: every cell must hold a number. Pass missing='drop' or drop=[...].")
     'every cell must hold a number. Pass --missing drop or --drop COLUMN,COLUMN.'
     """
-    message = re.sub(r"^(read|write|load): ", "", message)
+    message = re.sub(r"^(read|write|load|compare|intrinsic_dimension): ", "", message)
     return _KEYWORD.sub(lambda m: f"{_OPTIONS[m[1]]} {_VALUES.get(m[2], m[2].strip(chr(39)))}", message)
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _BARS = 10  # components in the scree graph
 _WIDTH = 30  # signs in its longest bar
 _WHOLE = 2000  # smaller side up to which the whole spectrum is computed; beyond it, the leading part
-_ESTIMATES = {"two_nn": "two neighbours", "mle": "twenty neighbours"}
 _FAR_APART = 10.0  # ratio of standard deviations from which columns drown others
 
 
@@ -158,7 +157,9 @@ def _show_dimension(table: "Table", scale: bool) -> None:
 
     try:
         X = divided_by_deviation(table.X) if scale else table.X
-        found = [(words, intrinsic_dimension(X, kind)) for kind, words in _ESTIMATES.items()]
+        near = min(20, X.shape[0] - 1)
+        estimates = {"two_nn": "two neighbours", "mle": f"{near} neighbours"}
+        found = [(words, intrinsic_dimension(X, kind, n_neighbors=near)) for kind, words in estimates.items()]
     except (ValueError, MemoryError) as error:
         echo(f"\nintrinsic dimension: not computed. {in_options(str(error))}")
         return

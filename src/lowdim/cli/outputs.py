@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lowdim.cli.errors import tell
+from lowdim.cli.source import named_labels
 
 if TYPE_CHECKING:
     from lowdim.data import Table
@@ -79,10 +80,7 @@ def draw_embedding(target: str, Y: Any, names: Sequence[str], table: "Table", ti
 
     shown = Y.shape[1] if Y.shape[1] <= 3 else 2
     frame = pl.DataFrame({name: Y[:, j] for j, name in enumerate(names[:shown])})
-    y = table.labels
-    # A series has a name, which becomes the title of the legend.
-    labels = None if y is None else pl.Series(table.label_name, y.tolist() if y.dtype.kind == "U" else y)
-    ax = show.scatter(frame, labels, title=title)
+    ax = show.scatter(frame, named_labels(table), title=title)
     figure = ax.get_figure(root=True)
     path = Path(target).expanduser()
     try:

@@ -1,7 +1,7 @@
 """``lowdim reduce``: fit a method and write the embedding, a picture, the model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,11 +16,8 @@ from lowdim.cli.outputs import (
     show_progress,
     write_embedding,
 )
-from lowdim.cli.source import Source, counted
+from lowdim.cli.source import Source, note_names
 from lowdim.methods import registry
-
-if TYPE_CHECKING:
-    from lowdim.data import Table
 
 
 @click.command(
@@ -113,7 +110,7 @@ def command(
         raise ValueError(f"{chosen.class_name} learns from labels; {table.source} came without. Pass --label COLUMN.")
     X = divided_by_deviation(table.X) if scale and not inside else table.X
     Y = model.fit_transform(X, table.labels)
-    _note_names(model, table)
+    note_names(model, table)
     names = [str(name) for name in model.get_feature_names_out()]
     if save:
         model.set_params(verbose=0).save(Path(save).expanduser())  # whether we watched is no part of the model
@@ -140,15 +137,3 @@ def _build(chosen: registry.Method, asked: dict[str, tuple[str, Any]], verbose: 
     model = cls(**defaults | given)
     options.check(model, model._rules)
     return model
-
-
-def _note_names(model: Any, table: "Table") -> None:
-    """Let the model know its columns, as it would from a data frame.
-
-    Rows go in as the plain array they were read into: a data frame would copy them, and a memory map would be read
-    whole. Names that only count the columns are none.
-    """
-    import numpy as np
-
-    if table.names != counted(len(table.names)):
-        model.feature_names_in_ = np.array(table.names, dtype=object)

@@ -8,7 +8,7 @@ import click
 from lowdim.cli import arguments
 from lowdim.cli.errors import tell
 from lowdim.cli.outputs import MODELS, TABLES, demand_targets, show_progress, write_embedding
-from lowdim.cli.source import Source, counted
+from lowdim.cli.source import Source, note_names
 from lowdim.cli.tables import echo, show_table
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def command(
         names = [name for name, flag in zip(table.names, model.support_, strict=True) if flag]
         write_embedding(output, model.transform(table.X), names, table, quiet=quiet)
     if save:
-        _note_names(model, table)
+        note_names(model, table)
         model.set_params(verbose=0, keep=None).save(Path(save).expanduser())
         if not quiet:
             tell(f"saved {save} ({model.n_features_} of {len(table.names)} columns).")
@@ -159,11 +159,3 @@ def _show_path(model: Any, names: list[str], *, to_error: bool) -> None:
     else:
         show_table(rows, header)
         echo(last)
-
-
-def _note_names(model: Any, table: "Table") -> None:
-    """Let the model know its columns, as it would from a data frame."""
-    import numpy as np
-
-    if table.names != counted(len(table.names)):
-        model.feature_names_in_ = np.array(table.names, dtype=object)

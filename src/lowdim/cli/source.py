@@ -34,3 +34,23 @@ def counted(d: int) -> list[str]:
     ['x0', 'x1']
     """
     return [f"x{j}" for j in range(d)]
+
+
+def note_names(model: Any, table: "Table") -> None:
+    """Let the model know its columns, as it would from a data frame.
+
+    Rows go in as the plain array they were read into: a data frame would copy them, and a memory map would be read
+    whole. Names that only count the columns are none.
+    """
+    import numpy as np
+
+    if table.names != counted(len(table.names)):
+        model.feature_names_in_ = np.array(table.names, dtype=object)
+
+
+def named_labels(table: "Table") -> Any:
+    """Labels under the name of their column, which becomes the title of the legend; None where there are none."""
+    import polars as pl
+
+    y = table.labels
+    return None if y is None else pl.Series(table.label_name, y.tolist() if y.dtype.kind in "UO" else y)

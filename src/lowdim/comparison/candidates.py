@@ -25,6 +25,11 @@ class Candidate:
         return type(self.model).__name__
 
     @property
+    def named(self) -> bool:
+        """Whether the caller gave a name of the registry, not an estimator."""
+        return self.method is not None and self.method.name == self.name
+
+    @property
     def supervised(self) -> bool:
         """Whether it learns from labels."""
         return self.method is not None and self.method.supervised

@@ -85,14 +85,14 @@ KINDS = (
         "stress_sammon",
         "Sammon's stress",
         FAR,
-        "The same with each error divided by the distance, so that small distances count as much as large ones.",
+        "The same with each squared error divided by the distance, so that errors in small distances weigh more.",
         high=False,
     ),
     Kind(
         "residual_variance",
         "residual variance",
         FAR,
-        "Variance of the distances that those on the map leave unexplained: 0 is exact.",
+        "Share of the variance of the distances that a straight line from those on the map leaves: 0 is exact.",
         high=False,
     ),
     Kind(

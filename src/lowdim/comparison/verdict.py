@@ -53,8 +53,7 @@ def tell(comparison: "Comparison") -> str:
 def _title(comparison: "Comparison", name: str) -> str:
     """What a method is called in a sentence: its class, or the name it was given."""
     outcome = next(outcome for outcome in comparison.outcomes if outcome.name == name)
-    method = outcome.candidate.method
-    return method.class_name.replace("TSNE", "t-SNE") if method is not None and method.name == name else name
+    return outcome.candidate.title.replace("TSNE", "t-SNE") if outcome.candidate.named else name
 
 
 def _listed(names: list[str]) -> str:

@@ -38,6 +38,16 @@ def demand_distances(D: Any, name: str) -> None:
             )
 
 
+def demand_new_distances(least: Any, name: str) -> None:
+    """Refuse distances of new rows to the training rows if the ``least`` (m,) of a row is below 0."""
+    below = np.flatnonzero(least < 0)
+    if len(below):
+        raise ValueError(
+            f"{name}: metric='precomputed' needs distances to the training rows, 0 or more; got {least[below[0]]:g} in "
+            f"row {below[0]}. Correct it."
+        )
+
+
 def _is_square(value: Any) -> bool:
     try:
         array = np.asarray(value, dtype=np.float64)

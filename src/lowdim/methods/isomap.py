@@ -13,20 +13,25 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from lowdim.data import gate, options
-from lowdim.data.distances import demand_class_distances, demand_distances, given_class_distances
+from lowdim.data.distances import (
+    demand_class_distances,
+    demand_distances,
+    demand_new_distances,
+    given_class_distances,
+)
 from lowdim.data.labels import Labels, labels
-from lowdim.methods.base import fitting
 from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
 from lowdim.methods.scaling import bytes_to_scale, classical_scaling
-from lowdim.relate.geodesics import Beside, bytes_for, class_distances, geodesics, residual_variance
-from lowdim.relate.graph import Graph, beside, closest_bridges, components, joined, part_of, short_circuits, undirected
+from lowdim.relate.geodesics import Beside, bytes_for, class_distances, draw_landmarks, geodesics, residual_variance
+from lowdim.relate.graph import Graph, beside, closest_bridges, components, joined, neighbor_graph, part_of
 from lowdim.relate.moments import moments
-from lowdim.relate.neighbors import METRICS, nearest, within
+from lowdim.relate.neighbors import METRICS
+from lowdim.relate.shortcuts import short_circuits
 from lowdim.solve.components import elbow
 from lowdim.solve.discriminant import whiten
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
-from lowdim.work.random import seed_of, stream
+from lowdim.work.random import seed_of
 
 _BLOCK_BYTES = 2**26  # of distances between new rows and old ones
 _REG = 1e-3  # of the weights that interpolate
@@ -89,7 +94,7 @@ class Isomap(NeighborReducer):
     landmarks_ : array (landmarks,) or None
         The rows drawn.
     classes_, class_distance_ : array or None
-        Classes and the distances between them, under supervision.
+        Classes and the distances between them, under supervision; NaN for a class without rows in the part fitted.
     residual_ : float
         Largest ``‖B u − λ u‖`` relative to the first eigenvalue.
 
@@ -153,44 +158,6 @@ class Isomap(NeighborReducer):
         tags.target_tags.required = self.supervision > 0
         return tags
 
-    @fitting
-    def fit(self, X: Any, y: Any = None) -> "Isomap":
-        """Learn the embedding of ``X``.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            The data, dense or sparse; all distances (n_samples, n_samples) where ``metric="precomputed"``.
-        y : array (n_samples,), optional
-            Labels of the rows, for ``supervision``.
-
-        Returns
-        -------
-        Isomap
-            This object.
-        """
-        self._learn(X, y)
-        return self
-
-    @fitting
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray:
-        """Learn the embedding and return it.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            As in ``fit``.
-        y : array (n_samples,), optional
-            As in ``fit``.
-
-        Returns
-        -------
-        array (n_samples, n_components)
-            The places of the rows.
-        """
-        self._learn(X, y)
-        return self.embedding_
-
     def _learn(self, X: Any, y: Any) -> None:
         given = self.metric == "precomputed"
         X = gate.rows(self, X, reset=True, sparse=not given, minimum=2)
@@ -201,56 +168,30 @@ class Isomap(NeighborReducer):
         self._rows = np.empty((0, 0), float_dtype(X.dtype)) if given else self._keep_rows(X)
         self._whitening = self._find_whitening(X)
         Z, metric = self._flat(X if given else self._rows)
-        graph, rows = self._connected(self._neighbor_graph(Z, metric), Z, metric)
-        self._fitted, self._graph = rows, (graph.starts, graph.ends, graph.lengths)
+        self.n_neighbors_ = None if self.radius is not None else self._count_neighbors(n)
+        graph, rows = self._connected(neighbor_graph(Z, self.n_neighbors_, self.radius, metric), Z, metric)
         self.short_circuits_ = self._suspected(graph, rows)
+        # Distances are squared in float32: in a unit near their own they neither overflow nor vanish.
+        self._unit = float(np.exp2(np.floor(np.log2(graph.lengths.max(initial=0) or 1.0))))
+        graph = graph._replace(lengths=graph.lengths / np.float32(self._unit))
+        self._fitted, self._graph = rows, (graph.starts, graph.ends, graph.lengths)
         codes = None if found is None else found.codes if rows is None else found.codes[rows]
-        self.landmarks_ = self._draw(graph.n, codes, seed)
+        self.landmarks_ = None if self.landmarks is None else draw_landmarks(graph.n, int(self.landmarks), codes, seed)
         D = geodesics(graph, self.landmarks_)
         self.classes_, self.class_distance_ = None, None
         if found is not None and codes is not None:
             self.classes_ = found.classes
-            self.class_distance_ = self._mix(D, codes, found)
+            self.class_distance_ = self._mix(D, codes, len(found.classes))
         np.multiply(D, D, out=D)
         some = slice(None) if self.landmarks_ is None else self.landmarks_
         scaling = classical_scaling(D if self.landmarks_ is None else D[:, some], k, seed)
         Y = scaling.places if self.landmarks_ is None else scaling.project(D.T)
-        sources = np.arange(graph.n)[some]
-        self.residual_variance_ = residual_variance(D, sources, Y, squared=True)
+        self.residual_variance_ = residual_variance(D, np.arange(graph.n)[some], Y, squared=True)
         self.suggested_components_ = min(k, elbow([1.0, *self.residual_variance_]))
         del D
         self._dual, self._offset = scaling.dual, scaling.offset
-        self.eigenvalues_, self.residual_ = scaling.values, scaling.residual
-        self._complete(Y, Z, float_dtype(X.dtype))
-
-    def _complete(self, Y: NDArray, Z: Any, dtype: np.dtype) -> None:
-        """Keep the places of the rows fitted, and find those of rows outside the largest part."""
-        if self._fitted is None:
-            self.embedding_ = Y.astype(dtype)
-            return
-        n = Z.shape[0]
-        self.embedding_ = np.empty((n, Y.shape[1]), dtype)
-        self.embedding_[self._fitted] = Y
-        rest = np.setdiff1d(np.arange(n), self._fitted)
-        self.embedding_[rest] = self._place_flat(Z, Z[rest])
-
-    def _neighbor_graph(self, Z: Any, metric: str) -> Graph:
-        n = Z.shape[0]
-        self.n_neighbors_: int | None = None
-        if self.radius is None:
-            self.n_neighbors_ = self._count_neighbors(n)
-            found = nearest(Z, self.n_neighbors_, metric=metric)
-            tails = np.repeat(np.arange(n), self.n_neighbors_)
-            return undirected(n, tails, found.indices.ravel(), found.distances.ravel())
-        near = within(Z, float(self.radius), metric=metric)
-        alone = np.flatnonzero(np.diff(near.indptr) == 0)
-        if len(alone):
-            least = float(nearest(Z, 1, metric=metric).distances.max())
-            raise ValueError(
-                f"Isomap: radius must reach a neighbour of every row; got {self.radius:g}, which leaves {len(alone):,} "
-                f"rows alone (the first is row {alone[0]}). Pass {least:.4g} or more, or use n_neighbors."
-            )
-        return undirected(n, np.repeat(np.arange(n), np.diff(near.indptr)), near.indices, near.distances)
+        self.eigenvalues_, self.residual_ = scaling.values * self._unit**2, scaling.residual
+        self._complete((Y * self._unit).astype(float_dtype(X.dtype)), X if given else self._rows)
 
     def _connected(self, graph: Graph, Z: Any, metric: str) -> tuple[Graph, NDArray | None]:
         """A connected graph, by the policy, and the rows it is on (None: all)."""
@@ -280,29 +221,18 @@ class Isomap(NeighborReducer):
             )
         return pairs
 
-    def _draw(self, n: int, codes: NDArray | None, seed: int) -> NDArray | None:
-        """Landmarks among n rows, in order; under supervision each class has one."""
-        if self.landmarks is None:
-            return None
-        drawn = stream(seed, "landmarks").permutation(n)
-        if codes is not None:
-            _, first = np.unique(codes[drawn], return_index=True)
-            drawn = np.concatenate([drawn[first], np.delete(drawn, first)])
-        return np.sort(drawn[: min(n, int(self.landmarks))])
-
-    def _mix(self, D: NDArray[np.float32], codes: NDArray, found: Labels) -> NDArray[np.float64]:
+    def _mix(self, D: NDArray[np.float32], codes: NDArray, n_classes: int) -> NDArray[np.float64]:
         """Turn ``D`` into ``(1 − α) D + α C``, in place, and return ``C``."""
-        own = codes if self.landmarks_ is None else codes[self.landmarks_]
+        own, share = codes if self.landmarks_ is None else codes[self.landmarks_], float(self.supervision)
         if self.class_distance is None:
-            C = class_distances(D, own, codes, len(found.classes))
+            C = class_distances(D, own, codes, n_classes)
         else:
-            C = np.array(self.class_distance, dtype=np.float64)
-        share = float(self.supervision)
+            C = np.array(self.class_distance, dtype=np.float64) / self._unit
         D *= np.float32(1 - share)
         columns = (share * C).astype(np.float32)[:, codes]
         for i, code in enumerate(own):
             D[i] += columns[code]
-        return C
+        return C * self._unit
 
     def _find_whitening(self, X: Any) -> NDArray | None:
         if self.metric != "mahalanobis":
@@ -324,40 +254,36 @@ class Isomap(NeighborReducer):
     def _known(self, X: Any) -> tuple[Any, NDArray]:
         if self.metric != "precomputed":
             return super()._known(X)
-        nearest_ = X.argmin(axis=1)
-        return X, np.where(X[np.arange(len(X)), nearest_] <= 0, nearest_, -1)
+        first = X.argmin(axis=1)
+        least = X[np.arange(len(X)), first]
+        demand_new_distances(least, "Isomap")
+        return X, np.where(least == 0, first, -1)
 
     def _place(self, Q: Any) -> NDArray:
         if self.metric == "precomputed":
-            return self._place_flat(None, Q)
-        return self._place_flat(self._flat(self._rows)[0], self._flat(Q)[0])
-
-    def _place_flat(self, Z: Any, Q: Any) -> NDArray:
-        """Places of new rows ``Q`` beside all training rows ``Z``, both in the form of the neighbour search."""
-        if self.metric == "precomputed":
-            Q = self._learnt_from(Q.T).T
+            Z, Q = None, self._learnt_from(Q.T).T
         else:
-            Z = self._learnt_from(Z)
+            Z, Q = self._learnt_from(self._flat(self._rows)[0]), self._flat(Q)[0]
         metric = self.metric if self._whitening is None else "euclidean"
         near = beside(Z, Q, self.n_neighbors_, self.radius, metric)
         if self.new_points == "interpolate" or self.supervision > 0:
             return self._between(Z, Q, near)
-        graph, m = Graph(*self._graph), Q.shape[0]
+        graph, m, scaled = Graph(*self._graph), Q.shape[0], near.lengths / np.float32(self._unit)
         Y = np.empty((m, self._dual.shape[1]))
         step = max(64, _BLOCK_BYTES // (4 * graph.n))
         for start in range(0, m, step):
             stop = min(m, start + step)
             cut = slice(near.starts[start], near.starts[stop])
-            some = Beside(near.starts[start : stop + 1] - near.starts[start], near.rows[cut], near.lengths[cut])
+            some = Beside(near.starts[start : stop + 1] - near.starts[start], near.rows[cut], scaled[cut])
             D = geodesics(graph, some)
             D = D if self.landmarks_ is None else D[:, self.landmarks_]
             Y[start:stop] = -0.5 * (np.square(D, dtype=np.float64) @ self._dual) - self._offset
-        return Y
+        return Y * self._unit
 
     def _between(self, Z: Any, Q: Any, near: Beside) -> NDArray:
         """Places between the neighbours; where rows are not known, by weights that fall with the squared distance."""
         if self.metric == "precomputed":
-            W = 1.0 / np.maximum(np.square(near.lengths, dtype=np.float64), np.finfo(np.float32).tiny)
+            W = 1.0 / np.maximum(np.square(near.lengths, dtype=np.float64), np.finfo(np.float64).tiny)
             A = sp.csr_array((W, near.rows, near.starts), shape=(Q.shape[0], len(self._places())))
             return np.asarray(A @ self._places()) / np.asarray(A.sum(axis=1)).reshape(-1, 1)
         if self.metric == "cosine":

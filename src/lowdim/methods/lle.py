@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import gate, options
-from lowdim.methods.base import fitting
 from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
 from lowdim.relate.graph import Bridges, Neighborhoods, beside, bridge_classes, closed_classes
 from lowdim.relate.neighbors import nearest
@@ -110,45 +109,7 @@ class LLE(NeighborReducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @fitting
-    def fit(self, X: Any, y: Any = None) -> "LLE":
-        """Learn the embedding of ``X``.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            The data, dense or sparse.
-        y : ignored
-            For pipelines.
-
-        Returns
-        -------
-        LLE
-            This object.
-        """
-        self._learn(X)
-        return self
-
-    @fitting
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray:
-        """Learn the embedding and return it.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            As in ``fit``.
-        y : ignored
-            For pipelines.
-
-        Returns
-        -------
-        array (n_samples, n_components)
-            The places of the rows.
-        """
-        self._learn(X)
-        return self.embedding_
-
-    def _learn(self, X: Any) -> None:
+    def _learn(self, X: Any, y: Any) -> None:
         X = gate.rows(self, X, reset=True, sparse=True, minimum=2)
         n = X.shape[0]
         self.n_neighbors_ = self._count_neighbors(n)
@@ -197,16 +158,6 @@ class LLE(NeighborReducer):
         counts = np.diff(near.starts)
         starts = np.concatenate([[0], np.cumsum(np.where(parts == 0, counts, 0))])
         return Neighborhoods(starts, near.ends[np.repeat(parts == 0, counts)]), parts
-
-    def _complete(self, Y: NDArray, rows: Any) -> None:
-        """Keep the places of the rows fitted, and find those of rows outside the largest class."""
-        if self._fitted is None:
-            self.embedding_ = Y
-            return
-        self.embedding_ = np.empty((rows.shape[0], Y.shape[1]), Y.dtype)
-        self.embedding_[self._fitted] = Y
-        rest = np.setdiff1d(np.arange(rows.shape[0]), self._fitted)
-        self.embedding_[rest] = self._place(rows[rest])
 
     def _place(self, Q: Any) -> NDArray:
         rows = self._learnt_from(self._rows)

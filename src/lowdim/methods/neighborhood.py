@@ -2,14 +2,14 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import gate, options
-from lowdim.methods.base import Reducer, applying
+from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.relate.geodesics import Beside
 from lowdim.relate.graph import Bridges
 from lowdim.relate.twins import find_twins
@@ -34,6 +34,48 @@ class NeighborReducer(Reducer):
     embedding_: NDArray
     _rows: Any
     _fitted: NDArray | None
+
+    @fitting
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the embedding of ``X``.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The data, dense or sparse; for ``metric="precomputed"`` all distances (n_samples, n_samples).
+        y : array (n_samples,), optional
+            Labels of the rows, where the method has a use for them.
+
+        Returns
+        -------
+        self
+            This object.
+        """
+        self._learn(X, y)
+        return self
+
+    @fitting
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray:
+        """Learn the embedding and return it.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            As in ``fit``.
+        y : array (n_samples,), optional
+            As in ``fit``.
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            The places of the rows.
+        """
+        self._learn(X, y)
+        return self.embedding_
+
+    def _learn(self, X: Any, y: Any) -> None:
+        """Set ``embedding_`` and all else that is learnt."""
+        raise NotImplementedError
 
     @property
     def _n_features_out(self) -> int:
@@ -131,6 +173,17 @@ class NeighborReducer(Reducer):
     def _learnt_from(self, rows: Any) -> Any:
         """The training rows that the map was learnt from."""
         return rows if self._fitted is None else rows[self._fitted]
+
+    def _complete(self, Y: NDArray, rows: Any) -> None:
+        """Keep the places ``Y`` of the rows fitted, and find those of the others among ``rows``, all there are."""
+        if self._fitted is None:
+            self.embedding_ = Y
+            return
+        n = rows.shape[0]
+        self.embedding_ = np.empty((n, Y.shape[1]), Y.dtype)
+        self.embedding_[self._fitted] = Y
+        rest = np.setdiff1d(np.arange(n), self._fitted)
+        self.embedding_[rest] = self._place(rows[rest])
 
     def _places(self) -> NDArray:
         """Places of those rows, as float64."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.work import jobs
 from lowdim.work.progress import stage
+from lowdim.work.random import stream
 
 if TYPE_CHECKING:
     from lowdim.relate.graph import Graph
@@ -42,6 +43,15 @@ def bytes_for(m: int, n: int) -> float:
     return 4.0 * m * n + jobs.current() * n * (64 * 4 + 32)
 
 
+def draw_landmarks(n: int, m: int, codes: NDArray | None, seed: int) -> NDArray[np.int64]:
+    """At most m of n rows, drawn at random, in order; each class of ``codes`` (n,) has one first."""
+    drawn = stream(seed, "landmarks").permutation(n)
+    if codes is not None:
+        _, first = np.unique(codes[drawn], return_index=True)
+        drawn = np.concatenate([drawn[first], np.delete(drawn, first)])
+    return np.sort(drawn[:m])
+
+
 def residual_variance(D: NDArray[np.float32], rows: NDArray, Y: NDArray, *, squared: bool) -> NDArray[np.float64]:
     """Share (k,) of the variance of distances that those in the first 1 … k coordinates of ``Y`` leave unexplained.
 
@@ -66,7 +76,7 @@ def residual_variance(D: NDArray[np.float32], rows: NDArray, Y: NDArray, *, squa
 
 
 def class_distances(D: NDArray[np.float32], own: NDArray, codes: NDArray, n_classes: int) -> NDArray[np.float64]:
-    """Mean distance (C, C) between the members of two classes, 0 within one.
+    """Mean distance (C, C) between the members of two classes, 0 within one, NaN where one has none.
 
     ``D`` (m, n) are the distances of rows of the classes ``own`` (m,) to rows of the classes ``codes`` (n,).
 
@@ -78,7 +88,8 @@ def class_distances(D: NDArray[np.float32], own: NDArray, codes: NDArray, n_clas
     member = np.eye(n_classes, dtype=np.float32)[codes]
     sums = np.zeros((n_classes, n_classes))
     np.add.at(sums, own, D @ member)  # float32 sums of a row, float64 over rows
-    C = sums / np.outer(np.bincount(own, minlength=n_classes), np.bincount(codes, minlength=n_classes))
+    pairs = np.outer(np.bincount(own, minlength=n_classes), np.bincount(codes, minlength=n_classes))
+    C = np.divide(sums, pairs, out=np.full_like(sums, np.nan), where=pairs > 0)
     C = (C + C.T) / 2
     np.fill_diagonal(C, 0.0)
     return C

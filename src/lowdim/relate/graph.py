@@ -1,4 +1,4 @@
-"""The graph of neighbours: symmetric edges, the parts it falls into, bridges between them, suspected short circuits."""
+"""The graph of neighbours: symmetric edges, the parts it falls into, and bridges between them."""
 
 from typing import Any, NamedTuple
 
@@ -7,16 +7,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from lowdim import _native
-from lowdim.relate.geodesics import Beside, geodesics
+from lowdim.relate.geodesics import Beside
 from lowdim.relate.neighbors import nearest, within
-from lowdim.work import jobs
 
 _FEW = 32  # rows of a part up to which one search serves all such parts together
 _ROUNDS = 32  # in which closed classes grow
-_LOOSE = 0.02  # share of edges without common neighbours above which nothing can be told of short circuits
-_SUSPECTS = 256  # edges whose detour is measured
-_DETOUR = 0.25  # share of the extent of the graph from which a detour counts, if it is seven times the edge
 
 
 class Graph(NamedTuple):
@@ -62,6 +57,25 @@ def undirected(n: int, tails: NDArray, ends: NDArray, lengths: NDArray) -> Graph
     key, lengths = key[first], np.concatenate([lengths, lengths])[order[first]]
     starts = np.searchsorted(key, np.arange(n + 1, dtype=np.int64) * n)
     return Graph(starts.astype(np.int64), (key % n).astype(np.int32), lengths.astype(np.float32))
+
+
+def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> Graph:
+    """Graph of each row of ``X`` with its k nearest, or with all within the radius: one at least, or it is refused."""
+    n = X.shape[0]
+    if radius is None:
+        found = nearest(X, k or 1, metric=metric)
+        return undirected(
+            n, np.repeat(np.arange(n), found.indices.shape[1]), found.indices.ravel(), found.distances.ravel()
+        )
+    near = within(X, radius, metric=metric)
+    alone = np.flatnonzero(np.diff(near.indptr) == 0)
+    if len(alone):
+        least = float(nearest(X, 1, metric=metric).distances.max())
+        raise ValueError(
+            f"radius must reach a neighbour of every row; got {radius:g}, which leaves {len(alone):,} rows alone (the "
+            f"first is row {alone[0]}). Pass {least:.4g} or more, or use n_neighbors."
+        )
+    return undirected(n, np.repeat(np.arange(n), np.diff(near.indptr)), near.indices, near.distances)
 
 
 def beside(X: Any, queries: Any, k: int | None, radius: float | None, metric: str) -> Beside:
@@ -243,42 +257,3 @@ def _nearest_outside(X: Any, labels: NDArray, rows: NDArray, metric: str) -> tup
             found = nearest(X[outside], 1, queries=X[rows[here]], metric=metric, how="exact")
             near[here], apart[here] = outside[found.indices[:, 0]], found.distances[:, 0]
     return near, apart
-
-
-class ShortCircuits(NamedTuple):
-    """Suspected edges (s, 2), their lengths (s,), and the way round (s,) without edges like them."""
-
-    pairs: NDArray[np.int32]
-    lengths: NDArray[np.float32]
-    detours: NDArray[np.float32]
-
-
-def short_circuits(graph: Graph) -> ShortCircuits:
-    """Edges that may join what lies far apart along the data, longest detour first.
-
-    In a graph of neighbours the two ends of an edge have neighbours in common. Edges whose ends have none are left
-    out; one whose ends then lie further apart than a quarter of the graph's extent is suspected. Of many such edges
-    those longest for their surroundings are looked at. An edge without any way round is the only link between two
-    parts, and is not counted. Where a larger share of edges is like that (few neighbours, high dimension) they are
-    nothing unusual, and none is suspected.
-    """
-    held = _native.supported(*graph, n_threads=jobs.current())
-    tails = graph.tails()
-    loose = np.flatnonzero(~held & (tails < graph.ends))
-    none = ShortCircuits(np.empty((0, 2), np.int32), np.empty(0, np.float32), np.empty(0, np.float32))
-    if not len(loose) or 2 * len(loose) > _LOOSE * len(held):
-        return none
-    count = np.maximum(1, np.diff(graph.starts))
-    local = np.add.reduceat(np.append(graph.lengths, 0), graph.starts[:-1]) / count
-    unusual = graph.lengths[loose] / np.maximum(local[tails[loose]] + local[graph.ends[loose]], 1e-30)
-    loose = np.sort(loose[np.argsort(-unusual, kind="stable")[:_SUSPECTS]])
-    starts = np.concatenate([[0], np.cumsum(held)])[graph.starts]
-    rest = Graph(starts.astype(np.int64), graph.ends[held], graph.lengths[held])
-    sources, at = np.unique(tails[loose], return_inverse=True)
-    D = geodesics(rest, sources)
-    detours = D[at, graph.ends[loose]]
-    extent = float(np.where(np.isfinite(D), D, 0).max())
-    bad = np.flatnonzero(np.isfinite(detours) & (detours > np.maximum(_DETOUR * extent, 7 * graph.lengths[loose])))
-    bad = bad[np.argsort(-detours[bad], kind="stable")]
-    loose = loose[bad]
-    return ShortCircuits(np.column_stack([tails[loose], graph.ends[loose]]), graph.lengths[loose], detours[bad])

@@ -16,7 +16,8 @@ def loss(model: Any, *, ax: Any = None, log: bool = False) -> Any:
     Parameters
     ----------
     model : fitted estimator, or array of shape (n_steps,) or (n_steps, 2)
-        Anything with ``loss_trace_``. Two columns are the iteration and the loss then; one is the loss of each step.
+        Anything with ``loss_trace_``, and ``loss_iterations_`` if the trace skips some. Two columns are the iteration
+        and the loss then; one is the loss of each step.
     ax : matplotlib Axes, optional
         Where to draw. A new figure by default.
     log : bool
@@ -25,8 +26,8 @@ def loss(model: Any, *, ax: Any = None, log: bool = False) -> Any:
     Returns
     -------
     matplotlib Axes
-        The one given, or that of the new figure. Where the model has an early exaggeration, its end is marked: the loss
-        before is that of exaggerated affinities and does not compare.
+        The one given, or that of the new figure. Where the model has an early exaggeration, its end is marked: before
+        it, exaggerated affinities are fitted and not the loss that is drawn.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def loss(model: Any, *, ax: Any = None, log: bool = False) -> Any:
     )  # fmt: skip
     ax.margins(x=0.02, y=0.1)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8, min_n_ticks=1))
-    ax.set_xlabel("iteration", color=style.INK, fontsize="small")
+    ax.set_xlabel("epoch" if hasattr(model, "max_epochs") else "iteration", color=style.INK, fontsize="small")
     ax.set_ylabel("loss", color=style.INK, fontsize="small")
     return ax
 
@@ -75,7 +76,8 @@ def _trace(model: Any) -> tuple[Floats, Floats]:
         )
     trace = np.asarray(getattr(model, "loss_trace_", model), dtype=np.float64)
     if trace.ndim == 1:
-        trace = np.column_stack([np.arange(len(trace)), trace])
+        at = getattr(model, "loss_iterations_", np.arange(len(trace)))
+        trace = np.column_stack([at, trace])
     if trace.ndim != 2 or trace.shape[1] != 2 or not len(trace):
         raise ValueError(
             f"loss: one loss per step, or columns of iteration and loss, are needed; got shape {trace.shape}. "

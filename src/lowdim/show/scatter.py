@@ -17,6 +17,7 @@ from lowdim.show.style import Floats
 
 MOST_MARKERS = 50_000
 CELLS_PER_INCH = 75
+_ENTRY = 0.18  # inches that an entry of the legend takes
 MARKERS = ("o", "^")  # the second ten categories differ by shape as well
 
 
@@ -261,12 +262,15 @@ def _add_legend(ax: Any, read: Categories, ink: style.Ink, *, shapes: bool) -> N
         handles.append(
             Line2D([], [], linestyle="", marker=MARKERS[second], color=ink.table[code], label=text, markersize=6)
         )
+    figure = ax.figure.canvas.figure
+    placed = figure.get_layout_engine() is None or len(figure.axes) > 1
+    room = style.axes_inches(ax)[1] if placed else 0.95 * figure.get_figheight()  # Axes alone will fill the figure
+    tall = (len(handles) + bool(read.title)) * _ENTRY > room
     legend = ax.legend(
         handles=handles, title=read.title or None, loc="upper left", bbox_to_anchor=(1.01, 1.0),
-        frameon=False, fontsize="small", title_fontsize="small", borderaxespad=0.0, handletextpad=0.3,
-        alignment="left",
+        ncols=1 + tall, columnspacing=1.0, frameon=False, fontsize="small", title_fontsize="small", borderaxespad=0.0,
+        handletextpad=0.3, alignment="left",
     )  # fmt: skip
-    figure = ax.figure.canvas.figure
     if figure.get_layout_engine() is None:  # nothing else makes room, so the Axes give some of theirs
         taken = legend.get_window_extent().width / figure.bbox.width
         box = ax.get_position(original=True)

@@ -8,6 +8,8 @@ small on the unwanted part of the spectrum are applied to a block of vectors (Zh
 
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +31,7 @@ _FEW = 400  # rows up to which the singular values are computed densely
 _MOST_DENSE = 2000  # the same where a factorisation failed
 _FLOPS = 5e10  # of a banded factorisation, above which polynomials are cheaper
 _WIDTH = 8  # vectors that the native polynomial takes at a time
+_COLUMNS = 4  # solved for at a time, by one thread
 _TOL = 1e-9  # residual relative to the largest eigenvalue, of polynomials
 _DEGREES = 60_000  # in all, before polynomials give up
 
@@ -69,10 +72,10 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
             continue
         vectors = found - found.mean(axis=0)
         # Rayleigh and Ritz once more, through B itself, so that small values keep their digits.
-        vectors, _ = np.linalg.qr(vectors)
         with jobs.alone():
+            vectors, _ = np.linalg.qr(vectors)
             _, values, turn = sl.svd(B @ vectors, full_matrices=False, check_finite=False)
-        values, vectors = np.square(values[::-1]), vectors @ turn[::-1].T
+            values, vectors = np.square(values[::-1]), vectors @ turn[::-1].T
         apart = B.T @ (B @ vectors) - vectors * values
         tried.append(Smallest(values, vectors, float(np.linalg.norm(apart, axis=0).max()) / largest, solver))
         if tried[-1].residual <= 10 * _TOL:
@@ -150,32 +153,33 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int) -> Doubles | None:
     """
     n = B.shape[0]
     ground = sp.csr_array((np.ones(1), (np.array([root]), np.array([root]))), shape=(n, n))
-    with stage("factorisation"):
-        try:
-            factor = sla.splu(
-                (B + ground).tocsc(),
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.1,
-                options={"SymmetricMode": True},
-            )
-        except RuntimeError:  # exactly singular
+    # Other threads do the work, which lets go of Python: this one waits, and hears of Ctrl-C.
+    pool = ThreadPoolExecutor(jobs.current())
+    try:
+        with stage("factorisation"):
+            settings = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
+            factor = pool.submit(sla.splu, (B + ground).tocsc(), **settings).result()
+            z = factor.solve(np.eye(1, n, root)[0], trans="T")
+        z /= np.linalg.norm(z)
+        if not np.isfinite(z).all():
             return None
-        z = factor.solve(np.eye(1, n, root)[0], trans="T")
-    z /= np.linalg.norm(z)
-    if not np.isfinite(z).all():
-        return None
 
-    def inverse(X: NDArray) -> NDArray:
-        G = factor.solve(np.ascontiguousarray(X - X.mean(axis=0)), trans="T")
-        Y = factor.solve(G - np.outer(z, z @ G))
-        return np.asarray(Y - Y.mean(axis=0))
+        def solve(X: NDArray, trans: str) -> NDArray:
+            blocks = (np.asfortranarray(X[:, at : at + _COLUMNS]) for at in range(0, X.shape[1], _COLUMNS))
+            return np.hstack(list(pool.map(partial(factor.solve, trans=trans), blocks)))
 
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
-        try:
+        def inverse(X: NDArray) -> NDArray:
+            G = solve(X - X.mean(axis=0), "T")
+            Y = solve(G - np.outer(z, z @ G), "N")
+            return np.asarray(Y - Y.mean(axis=0))
+
+        with warnings.catch_warnings(), np.errstate(all="ignore"), jobs.alone():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
             pairs = eigh_top_operator(inverse, n, k, seed=seed, tol=1e-10, max_passes=60)
-        except (ValueError, np.linalg.LinAlgError):  # infinite
-            return None
+    except (RuntimeError, ValueError, np.linalg.LinAlgError):  # exactly singular; infinite
+        return None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
     return pairs.vectors if np.isfinite(pairs.vectors).all() else None
 
 
@@ -200,12 +204,12 @@ def _by_polynomials(B: sp.csr_array, k: int, seed: int) -> Doubles:
                 _native.chebyshev(*own, *other, block, low, high, degree, n_threads=jobs.current(), tick=tick)
                 V[:, start : start + _WIDTH] = block
             used += degree
-            V, _ = np.linalg.qr(V - V.mean(axis=0))
-            image = B @ V
-            with jobs.alone():
+            with jobs.alone():  # the bits must not depend on the threads of BLAS
+                V, _ = np.linalg.qr(V - V.mean(axis=0))
+                image = B @ V
                 values, turn = sl.eigh(image.T @ image, check_finite=False)
-            V, values = V @ turn, np.maximum(values, 0.0)
-            apart = transposed @ (image @ turn[:, :k]) - V[:, :k] * values[:k]
+                V, values = V @ turn, np.maximum(values, 0.0)
+                apart = transposed @ (image @ turn[:, :k]) - V[:, :k] * values[:k]
             residual = float(np.linalg.norm(apart, axis=0).max()) / largest
             note(f"residual {residual:.1e}")
             best = min(best, (residual, V[:, :k]), key=lambda one: one[0])

@@ -14,7 +14,7 @@ _DASHES = ("", "6 3", "2 3")  # for the first, second and third ten of curves
 
 
 def curves(named: Sequence[tuple[str, Floats, Floats]], *, title: str, across: str, up: str) -> str:
-    """Curves over the logarithm of x, each named at its end; y from 0 (or below) to 1."""
+    """Curves over the logarithm of x, named beside them, best first; y from 0 (or below) to 1."""
     most = max(float(x[-1]) for _, x, _ in named)
     floor = min(0.0, *(float(y.min()) for _, _, y in named))
     floor = np.floor(floor * 10) / 10
@@ -30,20 +30,18 @@ def curves(named: Sequence[tuple[str, Floats, Floats]], *, title: str, across: s
             value = float(step * 10**power)
             if value <= most and (step == 1 or most < 3000):
                 parts.append(_tick_across(float(place(np.array([value]), np.zeros(1))[0][0]), f"{value:,.0f}"))
-    ends = [float(place(x[-1:], y[-1:])[1][0]) for _, x, y in named]
-    # The curves meet at their ends, so the names are ordered by the area below instead.
+    # All curves end at 0, where lines to their names would meet in a knot; so names have a key, by the area below.
     order = sorted(range(len(named)), key=lambda i: -float(named[i][2].mean()))
-    heights = _apart([ends[i] for i in order], TOP + 8, HEIGHT - BOTTOM)
+    line = min(_LINE + 3.0, high / len(named))
     for rank, i in enumerate(order):
         name, x, y = named[i]
-        across_at, up_at = place(x, y)
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across_at, up_at, strict=True))
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(*place(x, y), strict=True))
         dash = f' stroke-dasharray="{_DASHES[i // 10 % 3]}"' if i >= 10 else ""
+        left, level = WIDTH - RIGHT + 12, TOP + 8 + rank * line
         parts.append(
             f'<g class="curve" data-method="{escape(name)}" style="--c: var(--c{i % 10})">'
-            f'<polyline points="{path}"{dash}/>'
-            f'<path class="lead" d="M{WIDTH - RIGHT + 1} {ends[i]:.1f} L{WIDTH - RIGHT + 12} {heights[rank]:.1f}"/>'
-            f'<text class="name" x="{WIDTH - RIGHT + 15}" y="{heights[rank] + 4:.1f}">{escape(name)}</text></g>'
+            f'<polyline points="{path}"{dash}/><polyline points="{left},{level:.1f} {left + 16},{level:.1f}"{dash}/>'
+            f'<text class="name" x="{left + 22}" y="{level + 4:.1f}">{escape(name)}</text></g>'
         )
     return _frame(title, across, up, parts)
 
@@ -107,15 +105,6 @@ def _tick_across(x: float, words: str, *, line: bool = True) -> str:
     y = HEIGHT - BOTTOM
     mark = f'<path class="grid" d="M{x:.1f} {TOP} V{y}"/>' if line else ""
     return f'{mark}<text class="tick" x="{x:.1f}" y="{y + 16}" text-anchor="middle">{words}</text>'
-
-
-def _apart(wanted: list[float], low: float, high: float) -> list[float]:
-    """Heights in the order given, each at least a line below the one before, all between ``low`` and ``high``."""
-    placed: list[float] = []
-    for height in wanted:
-        placed.append(max(height, low if not placed else placed[-1] + _LINE))
-    over = max(0.0, placed[-1] - high)
-    return [max(low + i * _LINE, height - over) for i, height in enumerate(placed)]
 
 
 def _frame(title: str, across: str, up: str, parts: list[str]) -> str:

@@ -102,7 +102,9 @@ function drawLegend() {
     });
     legend.append(button);
   });
-  if (labels.hidden) legend.append(`and ${labels.hidden} more, in grey`);
+  const rest = labels.hidden ? [`and ${labels.hidden} more, in dark grey`] : [];
+  if (codes.includes(65535)) rest.push("no label, in light grey");
+  legend.append(rest.join("; "));
   return undefined;
 }
 

@@ -171,7 +171,7 @@ def _facts(comparison: "Comparison", missing: str) -> str:
         told["standard deviations"] += ", after scaling to 1" if comparison.scale else ""
     if comparison.labels is not None:
         kind = f"{facts.classes} classes" if facts.classes else "a quantity, or classes not given for every row"
-        told["labels"] = f"{comparison.labels.title or 'given'}: {kind}"
+        told["labels"] = f"{comparison.labels.title}: {kind}" if comparison.labels.title else kind
     for name, value in facts.dimension.items():
         told[f"intrinsic dimension, {name}"] = f"{value:.1f}"
     parts = [table(told)]
@@ -182,16 +182,31 @@ def _facts(comparison: "Comparison", missing: str) -> str:
 
 
 def _again(comparison: "Comparison", commands: list[str] | None) -> str:
-    if commands is None:
-        names = ", ".join(repr(outcome.name) for outcome in comparison.outcomes)
-        scale = ", scale=True" if comparison.scale else ""
-        extra = f", random_state={comparison.random_state}{scale}"
-        commands = [
-            "import lowdim",
-            f"comparison = lowdim.compare(X, y, methods=[{names}]{extra})",
-            'comparison.report("report.html")',
-        ]
-    return code("\n".join(commands))
+    return code("\n".join(_python(comparison) if commands is None else commands))
+
+
+def _python(comparison: "Comparison") -> list[str]:
+    """Code that makes the page again from X and y."""
+    candidates = [outcome.candidate for outcome in comparison.outcomes]
+    given = {one.name: one.given for one in candidates if one.given}
+    arguments = ["X"] if comparison.labels is None else ["X, y"]
+    if all(one.named for one in candidates):
+        arguments.append(f"methods={[one.name for one in candidates]}")
+    else:  # estimators of the caller's
+        models = ", ".join(f"{one.name!r}: {' '.join(repr(one.model).split())}" for one in candidates)
+        arguments.append(f"methods={{{models}}}")
+    defaults = {"n_components": 2, "parameters": {}, "scale": False, "by": "rnx_auc", "image_shape": None}
+    told = {name: given if name == "parameters" else getattr(comparison, name) for name in defaults}
+    arguments += [f"{name}={value!r}" for name, value in told.items() if value != defaults[name]]
+    arguments.append(f"random_state={comparison.random_state}")
+    return [
+        "import lowdim",
+        "",
+        "comparison = lowdim.compare(",
+        *(f"    {argument}," for argument in arguments),
+        ")",
+        'comparison.report("report.html")',
+    ]
 
 
 def _footer() -> str:

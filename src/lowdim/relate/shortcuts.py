@@ -1,0 +1,65 @@
+"""Suspected short circuits: neighbours that lie far apart along the data."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.relate.geodesics import geodesics
+from lowdim.relate.graph import Graph, components
+
+_FEWEST = 5  # neighbours that may show the way along the data
+_SUSPECTS = 256  # longest edges, whose rows' detours are measured
+_DETOUR, _EXTENT = 8.0, 1 / 3  # times the edge, and share of the extent of the graph, from which a detour counts
+
+
+class ShortCircuits(NamedTuple):
+    """Suspected edges (s, 2), their lengths (s,), and the way round (s,) without edges like them."""
+
+    pairs: NDArray[np.int32]
+    lengths: NDArray[np.float32]
+    detours: NDArray[np.float32]
+
+
+def short_circuits(graph: Graph) -> ShortCircuits:
+    """Edges that may join what lies far apart along the data, longest detour first.
+
+    Where there are more neighbours than the graph needs to hang together, the fewest of them, with some to spare, show
+    the way along the data. Of the edges beyond those, from the rows that have the longest for their surroundings, one
+    is suspected if its ends lie apart, on the way that is left, eight times its length and a third of the graph's
+    extent. In high dimension paths are never that long, and nothing is suspected.
+    """
+    tails = graph.tails()
+    spare = _thinned(graph, tails)
+    local = np.add.reduceat(np.append(graph.lengths, 0), graph.starts[:-1]) / np.maximum(1, np.diff(graph.starts))
+    unusual = graph.lengths / np.maximum(local[tails] + local[graph.ends], 1e-30)
+    extra = np.flatnonzero(spare & (tails < graph.ends))
+    sources = np.unique(tails[extra[np.argsort(-unusual[extra], kind="stable")[:_SUSPECTS]]])
+    starts = np.concatenate([[0], np.cumsum(~spare)])[graph.starts]
+    D = geodesics(Graph(starts.astype(np.int64), graph.ends[~spare], graph.lengths[~spare]), sources)
+    place = np.full(graph.n, -1)
+    place[sources] = np.arange(len(sources))
+    edges = np.flatnonzero(spare & (place[tails] >= 0) & ((tails < graph.ends) | (place[graph.ends] < 0)))
+    detours, lengths = D[place[tails[edges]], graph.ends[edges]], graph.lengths[edges]
+    extent = float(D.max(initial=0, where=np.isfinite(D)))
+    bad = np.flatnonzero(np.isfinite(detours) & (detours > np.maximum(_EXTENT * extent, _DETOUR * lengths)))
+    bad = bad[np.argsort(-detours[bad], kind="stable")]
+    pairs = np.sort(np.column_stack([tails[edges[bad]], graph.ends[edges[bad]]]), axis=1)
+    return ShortCircuits(pairs, lengths[bad], detours[bad])
+
+
+def _thinned(graph: Graph, tails: NDArray) -> NDArray[np.bool_]:
+    """Which edges can go: all but the shortest few of each row, half as many again as keep the parts whole."""
+    parts, most = components(graph).max(), int(np.diff(graph.starts).max(initial=0))
+    rank = np.empty(len(tails), np.int64)
+    rank[np.lexsort((graph.lengths, tails))] = np.arange(len(tails)) - graph.starts[tails]
+    reverse = np.argsort(graph.ends, kind="stable")  # the same edge from its other end
+    rank = np.minimum(rank, rank[reverse])
+    few = _FEWEST
+    while few < most:
+        kept = rank < few
+        starts = np.concatenate([[0], np.cumsum(kept)])[graph.starts]
+        few += few // 2
+        if components(Graph(starts, graph.ends[kept], graph.lengths[kept])).max() == parts:
+            break
+    return np.asarray(rank >= few)

@@ -12,9 +12,10 @@
 namespace lowdim {
 namespace {
 
-constexpr std::int64_t chunk = 4096, check_every = 50, few_rows = 5000;
-constexpr float longest_step = 5.0f;
-constexpr float smallest_map = 2e-5f, first_map = 1e-4f, grown_map = 0.1f; // extents
+constexpr std::int64_t chunk = 4096, check_every = 50;
+// Steps. Beyond a few widths Gauss's falloff is nothing: points thrown so far no longer feel each other.
+constexpr float longest_student = 5.0f, longest_gauss = 0.5f;
+constexpr float smallest_map = 1e-7f, grown_map = 0.1f; // extents
 
 // Threads for n points: where an iteration is short they wait for each other more than they work.
 int threads_for(std::int64_t n, Repel repel, int n_threads) {
@@ -44,11 +45,16 @@ public:
     std::int64_t run(const Report& report) {
         double before = HUGE_VAL;
         for (std::int64_t done = 0; done < plan_.iterations; ++done) {
-            if (done == plan_.exaggerated) {
+            // Near one point a mode of the layout changes by 1/exaggeration + λ an iteration, λ its
+            // eigenvalue of P made stochastic. Where no group of rows keeps to itself, as among few, all of
+            // them shrink and exaggeration would draw the map together until nothing is left of its layout.
+            if (done % 4 == 0 && done < exaggerated_ && extent() < smallest_map)
+                exaggerated_ = done;
+            if (done == exaggerated_) {
                 std::fill(velocity_.begin(), velocity_.end(), 0.0f);
                 std::fill(gains_.begin(), gains_.end(), 1.0f);
             }
-            if (done == 0 || done == 50 || done == plan_.exaggerated || done == plan_.exaggerated + 200)
+            if (done == 0 || done == 50 || done == exaggerated_ || done == exaggerated_ + 200)
                 reorder();
             const double Z = forces();
             if (watch_.stopped())
@@ -58,15 +64,13 @@ public:
                 const double now = loss(Z);
                 if (due && report(done, now, out_))
                     return done;
-                if (check && done >= plan_.exaggerated + check_every && extent_ > grown_map &&
+                if (check && done >= exaggerated_ + check_every && extent() > grown_map &&
                     before - now < plan_.progress * now)
                     return done;
                 if (check)
                     before = now;
             }
             step(done, Z);
-            if (n_ < few_rows || (done + 1) % check_every == 0)
-                keep_size();
             watch_.advance(1);
             watch_.poll();
         }
@@ -96,31 +100,28 @@ private:
         return sum;
     }
 
-    // Few rows under strong exaggeration are drawn together until nothing is left; at a size where only the
-    // layout counts it is kept, and unfolds once the exaggeration ends.
-    void keep_size() {
-        std::vector<float> low(y_.begin(), y_.begin() + k_), high(low);
-        for (std::size_t e = 0, d = 0; e < y_.size(); ++e, d = d + 1 < low.size() ? d + 1 : 0) {
-            low[d] = std::min(low[d], y_[e]);
-            high[d] = std::max(high[d], y_[e]);
+    [[nodiscard]] float extent() const {
+        float widest = 0;
+        for (std::size_t d = 0, k = static_cast<std::size_t>(k_); d < k; ++d) {
+            float low = y_[d], high = y_[d];
+            for (std::size_t e = d; e < y_.size(); e += k) {
+                low = std::min(low, y_[e]);
+                high = std::max(high, y_[e]);
+            }
+            widest = std::max(widest, high - low);
         }
-        extent_ = 0;
-        for (std::size_t d = 0; d < low.size(); ++d)
-            extent_ = std::max(extent_, high[d] - low[d]);
-        if (extent_ >= smallest_map || extent_ < 1e-30f) // in one point, there is no layout to keep
-            return;
-        for (std::size_t e = 0, d = 0; e < y_.size(); ++e, d = d + 1 < low.size() ? d + 1 : 0)
-            y_[e] = (y_[e] - low[d]) * (first_map / extent_);
-        std::fill(velocity_.begin(), velocity_.end(), 0.0f);
+        return widest;
     }
 
     // Gains grow where the gradient keeps its direction and shrink where it turns (Jacobs 1988).
     void step(std::int64_t done, double Z) {
-        const bool early = done < plan_.exaggerated;
+        const bool early = done < exaggerated_;
         const double by = early ? plan_.exaggeration : 1.0;
         const auto pull = static_cast<float>(by), push = static_cast<float>(1 / std::max(Z, 1e-30));
         const auto rate = static_cast<float>(plan_.rate > 0 ? plan_.rate : static_cast<double>(n_) / by);
         const float momentum = early ? 0.5f : 0.8f;
+        const float longest_step =
+            plan_.falloff.kind == Falloff::Kind::gauss ? longest_gauss : longest_student;
         detail::each_chunk(
             n_, chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
                 for (std::int64_t i = from; i < to; ++i) {
@@ -222,8 +223,8 @@ private:
     Affinities given_;
     float* out_;
     std::unique_ptr<Repulsion> repel_;
-    double entropy_ = 0; // Σ p log p
-    float extent_ = 0;   // of the map
+    double entropy_ = 0;                           // Σ p log p
+    std::int64_t exaggerated_ = plan_.exaggerated; // fewer where the map collapses
     std::vector<float> y_, velocity_, gains_, pull_, push_;
     std::vector<double> costs_;
     std::vector<std::int32_t> order_; // row that stands at each place

@@ -116,6 +116,23 @@ def test_few_rows_do_not_collapse_under_exaggeration(cls, n, digits):
     assert np.std(model.embedding_) > 0.3
 
 
+@both
+@pytest.mark.parametrize("n", [3, 4, 5, 8, 30])
+def test_few_rows_are_not_thrown_apart(cls, n):
+    for seed in range(8):
+        model = cls(random_state=0).fit(np.random.default_rng(seed).normal(size=(n, 4)))
+        assert -1e-6 < model.kl_divergence_ < 1.5
+        assert np.abs(model.embedding_).max() < 1000
+
+
+def test_rows_without_groups_keep_both_directions(rng):
+    from sklearn import manifold
+
+    X = rng.normal(size=(80, 20))
+    Y = manifold.TSNE(perplexity=79 / 3, random_state=0).fit_transform(X)
+    assert by_hand(X, TSNE(random_state=0).fit_transform(X), 79 / 3) < by_hand(X, Y, 79 / 3) + 0.03
+
+
 def test_equal_rows_have_one_place(digits):
     X = np.vstack([digits[0][:200], digits[0][:50], digits[0][:50]])
     for init in ("pca", "random"):
@@ -223,7 +240,7 @@ def test_a_callback_sees_the_map_and_can_stop(digits):
 
     def callback(iteration, loss, embedding):
         seen.append((iteration, loss, embedding.shape))
-        return iteration == 80
+        return np.bool_(iteration == 80)
 
     model = TSNE(callback=callback, callback_every=20, random_state=0).fit(digits[0][:200])
     assert [entry[0] for entry in seen] == [20, 40, 60, 80]
@@ -256,6 +273,12 @@ def test_what_is_learnt_is_told(digits, fitted):
     np.testing.assert_allclose(fitted.point_losses_.sum(), fitted.kl_divergence_)
     assert fitted.loss_trace_[-1] == fitted.kl_divergence_
     np.testing.assert_allclose(fitted.embedding_.mean(axis=0), 0, atol=1e-3)
+
+
+def test_a_wrong_layout_is_refused_before_neighbours_are_sought(digits, monkeypatch):
+    monkeypatch.setattr("lowdim.methods.neighbor_embedding.nearest", None)
+    with pytest.raises(ValueError, match=r"init must be finite, of shape .* got an array of shape \(3, 2\)"):
+        TSNE(init=np.ones((3, 2))).fit(digits[0])
 
 
 def test_a_given_layout_is_kept_as_it_lies(digits):

@@ -257,6 +257,8 @@ class NeighborEmbedding(Reducer):
                 f"{name}: warm_start needs data of the shape fitted before, {before.shape[0]} rows and "
                 f"{before.shape[1]} components; got {n} and {k}. Pass warm_start=False to start anew."
             )
+        if before is None and not isinstance(self.init, str):
+            layout.given(self.init, (n, k), name)
         return perplexities, how, before
 
     def _layout(self, X: Any, P: Affinities, seed: int) -> NDArray:
@@ -269,7 +271,8 @@ class NeighborEmbedding(Reducer):
 
     def _descend(self, P: Affinities, Y: NDArray, falloff: Falloff, how: str, *, again: bool, dtype: Any) -> Descended:
         def report(done: int, loss: float, Y: NDArray) -> bool:
-            return self.callback is not None and self.callback(done, loss, Y.astype(dtype)) is True
+            said = self.callback(done, loss, Y.astype(dtype)) if self.callback is not None else False
+            return isinstance(said, bool | np.bool_) and bool(said)  # also what a comparison of arrays gives
 
         return descent.descend(
             P,

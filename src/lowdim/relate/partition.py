@@ -23,7 +23,8 @@ Singles = NDArray[np.float32]
 _PLAIN = 2e9  # multiplications below which there is nothing to gain
 _WIDEST = 1500  # columns up to which principal axes pay for themselves
 _SAMPLE = 20_000  # rows that give the axes
-_STEPS = 5  # of k-means
+_STEPS = 3  # of k-means
+_EACH = 32  # rows a centre that k-means sees
 _AXES = 48  # that k-means looks at
 _SHARES = (0.6, 0.8, 0.92)  # of the variance after which a pair is weighed up
 _PROBES = 24  # groups, at the least, of an approximate search
@@ -139,7 +140,7 @@ def _axes(X: NDArray) -> tuple[NDArray, NDArray]:
 def _centres(Z: Singles, seed: int) -> Singles:
     """Centres (c, d) of some steps of k-means on a sample; the same for any number of threads."""
     count = int(1.5 * np.sqrt(len(Z)))
-    chosen = stream(seed, "centres").permutation(len(Z))[: 64 * count]
+    chosen = stream(seed, "centres").permutation(len(Z))[: _EACH * count]
     sample = Z[np.sort(chosen)]
     centres = Z[chosen[:count]].copy()
     with jobs.alone():

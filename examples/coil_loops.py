@@ -14,8 +14,6 @@ def main(out: str | Path = OUT) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    if "coil20" not in data.names():
-        raise SystemExit("coil_loops: the data set coil20 is needed; set LOWDIM_DATA to the folder that holds it.")
     X, y = data.load("coil20")
     shape, objects = data.image_shape("coil20"), [0, 3, 9, 13]
     figure, axes = plt.subplots(3, len(objects), figsize=(10, 7.2), layout="constrained")

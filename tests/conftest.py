@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import numpy as np
 import pytest
 
 matplotlib.use("Agg")
+
+# What a shell starts in the background ignores Ctrl-C and so do its children: tests that press it would never end.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if folder := os.environ.get("LOWDIM_NATIVE"):  # `make sanitize` tests another build than the installed one
     import lowdim

@@ -5,13 +5,13 @@
 #include <lowdim/isa.hpp>
 #include <lowdim/nearest.hpp>
 
+#include "aligned.hpp"
 #include "nearest_scan.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <numeric>
 #include <type_traits>
 
@@ -116,24 +116,11 @@ Scanner scanner_for([[maybe_unused]] Isa isa) {
 
 constexpr float nowhere = -1e30f, anywhere = -1e29f; // scores of padding; what no score of a point is below
 
-// Memory on its own cache lines, so that no vector straddles two.
-template <class T> struct OnLines {
-    using value_type = T;
-    OnLines() = default;
-    template <class U> OnLines(const OnLines<U>&) {}
-    T* allocate(std::size_t n) {
-        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64)));
-    }
-    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t(64)); }
-    bool operator==(const OnLines&) const = default;
-};
-using Lines = std::vector<float, OnLines<float>>;
-
 // Points packed into tiles, group by group.
 struct Packed {
     Tiles tiles;
     std::vector<std::int64_t> starts; // first tile of each group
-    Lines values[most_stages], halves[most_stages];
+    Aligned<float> values[most_stages], halves[most_stages];
     std::vector<float> lowest, highest;
 };
 
@@ -150,8 +137,8 @@ void pack(Packed& out, const std::int64_t* starts, std::int64_t groups, const st
     out.tiles.n_stages = n_stages;
     for (int s = 0; s < n_stages; ++s) {
         out.tiles.ends[s] = stages[s];
-        out.values[s].resize(tiles * tile_width * (stages[s] - (s == 0 ? 0 : stages[s - 1])));
-        out.halves[s].resize(tiles * tile_width);
+        out.values[s] = Aligned<float>(tiles * tile_width * (stages[s] - (s == 0 ? 0 : stages[s - 1])));
+        out.halves[s] = Aligned<float>(tiles * tile_width);
         out.tiles.values[s] = out.values[s].data();
         out.tiles.halves[s] = out.halves[s].data();
     }

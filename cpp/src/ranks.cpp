@@ -5,6 +5,7 @@
 #include <lowdim/isa.hpp>
 #include <lowdim/ranks.hpp>
 
+#include "aligned.hpp"
 #include "share.hpp"
 
 #include <algorithm>
@@ -28,12 +29,6 @@ constexpr int side = 240;           // rows of a block; a multiple of panel and 
 constexpr std::int64_t chunk = 128; // features multiplied before the sums are put away
 
 constexpr int ahead = 12; // features fetched before they are needed
-
-// Memory that begins on a line of the cache; vectors that straddle two lines take twice as long.
-struct Line {
-    alignas(64) float values[16];
-};
-using Lines = std::unique_ptr<Line[]>;
 
 struct Below {
     std::int32_t all, some;
@@ -146,21 +141,21 @@ struct Columns {
 // zeros infinitely far away.
 struct Packed {
     std::int64_t rows, blocks;
-    Lines values; // not cleared: every place is written
+    detail::Aligned<float> values;
     std::vector<float> low, high;
 
     template <class T>
     Packed(const RowMajor<const T>& X, const Asking& asking, const Columns& columns, double scale,
            int n_threads, Watch& watch)
         : rows(asking.count), blocks((rows + side - 1) / side),
-          values(new Line[static_cast<std::size_t>(blocks * side * columns.count() / 16)]),
+          values(blocks * side * columns.count()),
           low(static_cast<std::size_t>(blocks * side), std::numeric_limits<float>::infinity()), high(low) {
         const std::int64_t d = columns.count(), chunks = (d + chunk - 1) / chunk;
         // Products of float rows: a sum of s terms is wrong by at most s units of ‖x‖‖y‖ ≤ (‖x‖² + ‖y‖²)/2;
         // the rest covers the rounding of the rows, of the norms and of the threshold.
         const double share_of_norm = (static_cast<double>(std::min(d, chunk) + chunks) + 16) * 0x1p-24;
         share(blocks * (side / panel), 0, n_threads, watch, [&](std::int64_t p) {
-            float* out = start() + p * panel * d;
+            float* out = values.data() + p * panel * d;
             for (int r = 0; r < panel; ++r) {
                 const std::int64_t i = p * panel + r;
                 if (i >= rows) {
@@ -181,8 +176,7 @@ struct Packed {
         });
     }
 
-    float* start() const { return reinterpret_cast<float*>(values.get()); }
-    const float* block(std::int64_t b, std::int64_t d) const { return start() + b * side * d; }
+    const float* block(std::int64_t b, std::int64_t d) const { return values.data() + b * side * d; }
 };
 
 // Power of two that brings the longest row, less the centre, near length 1.

@@ -117,7 +117,7 @@ namespace detail {
 template <class T>
 ExactField<T>::ExactField(const T* Y, std::int64_t n, int k, const Falloff& falloff)
     : stride_((n + Wide<T>::lanes - 1) / Wide<T>::lanes * Wide<T>::lanes), k_(k), falloff_(falloff) {
-    planes_.resize(stride_ * k);
+    planes_ = Aligned<T>(stride_ * k);
     for (int d = 0; d < k; ++d)
         for (std::int64_t j = 0; j < stride_; ++j) // the rest of the last vector is too far to repel
             planes_[d * stride_ + j] = j < n ? Y[j * k + d] : T(1e17);

@@ -2,8 +2,7 @@
 #include "grid.hpp"
 
 #include "chunks.hpp"
-
-#include <lowdim/isa.hpp>
+#include "instructions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -71,32 +70,8 @@ struct KernelGrid {
     Lanes* out;
 };
 
-namespace generic {
-#define LOWDIM_TARGET
-#include "grid.inl"
-#undef LOWDIM_TARGET
-} // namespace generic
-
-#if LOWDIM_X86
-namespace avx2 {
-#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
-#include "grid.inl"
-#undef LOWDIM_TARGET
-} // namespace avx2
-
-namespace avx512 {
-#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
-#include "grid.inl"
-#undef LOWDIM_TARGET
-} // namespace avx512
-#endif
-
-#if LOWDIM_X86
-#define LOWDIM_PICK(name)                                                                                    \
-    (isa() >= Isa::avx512 ? avx512::name : isa() >= Isa::avx2 ? avx2::name : generic::name)
-#else
-#define LOWDIM_PICK(name) generic::name
-#endif
+#define LOWDIM_KERNEL "grid.inl"
+#include "each_isa.inl"
 
 // Ŵ at the angle a cell: sinc to the power of the width.
 double window(double angle) {

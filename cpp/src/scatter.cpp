@@ -246,8 +246,7 @@ void scatter(const Strided<T>& X, const ScatterTerms& terms, double* sums, doubl
     constexpr Element element = integer                    ? Element::u8
                                 : std::is_same_v<T, float> ? Element::f32
                                                            : Element::f64;
-    const Isa best = isa();
-    const Kernel kernel = integer && best == Isa::avx512vnni ? vnni_kernel() : float_kernel(best, element);
+    const Kernel kernel = integer && isa() == Isa::avx512vnni ? vnni_kernel() : float_kernel(element);
     const double work = static_cast<double>(X.rows) * static_cast<double>(X.cols * (X.cols + 8));
     const int useful = static_cast<int>(std::min(work / thread_work, 1023.0)) + 1;
     Scatter<T>(X, terms, kernel).run(sums, scatter, std::clamp(n_threads, 1, useful), watch);

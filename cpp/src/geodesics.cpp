@@ -219,13 +219,17 @@ private:
 };
 
 // Lanes become rows, a few nodes at a time, so that both sides stay in the cache.
-void write(const float* distances, std::int64_t nodes, const std::int64_t* batch, int count, float* out) {
+void write(const float* distances, std::int64_t nodes, const std::int64_t* batch, int count, bool squared,
+           float* out) {
     constexpr std::int64_t some = 64;
     for (std::int64_t start = 0; start < nodes; start += some)
         for (int l = 0; l < count; ++l) {
             float* row = out + batch[l] * nodes;
             for (std::int64_t node = start; node < std::min(nodes, start + some); ++node)
                 row[node] = distances[node * lanes + l];
+            if (squared)
+                for (std::int64_t node = start; node < std::min(nodes, start + some); ++node)
+                    row[node] *= row[node];
         }
 }
 
@@ -263,7 +267,8 @@ void check(const Sources& sources, std::int64_t stored, std::int64_t nodes) {
                    " is joined to none. Leave it out.");
 }
 
-void geodesics(const Graph& graph, const Sources& sources, float* out, int n_threads, Watch& watch) {
+void geodesics(const Graph& graph, const Sources& sources, bool squared, float* out, int n_threads,
+               Watch& watch) {
     const Plan plan = gather(graph, sources);
     const std::vector<std::int64_t> along = every_node(graph);
     const Shells shells(graph);
@@ -283,7 +288,7 @@ void geodesics(const Graph& graph, const Sources& sources, float* out, int n_thr
             search.begin(sources, batch, count);
             if (!settle(graph, search.order.data(), search.dirty.data(), search.distances(), watch, keeper))
                 continue;
-            write(search.distances(), graph.nodes, batch, count, out);
+            write(search.distances(), graph.nodes, batch, count, squared, out);
             watch.advance(count);
             if (keeper)
                 watch.poll();

@@ -38,7 +38,7 @@ setup: $(STAMP) ## create .venv with lowdim and its tools (the others do this by
 demo: $(STAMP) ## compare the methods on the digits, write the page and print where it is
 	@$(BIN)/python examples/demo.py
 
-gallery: $(STAMP) ## render the pictures of docs/gallery.md (set LOWDIM_DATA for faces and MNIST)
+gallery: $(STAMP) ## render the pictures of docs/gallery.md (set LOWDIM_DATA for faces, objects and MNIST)
 	@$(BIN)/python -m examples
 
 test: $(STAMP) ## everything that CI runs but lint: tests, doctests, layers

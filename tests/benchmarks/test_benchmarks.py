@@ -66,6 +66,12 @@ def test_ratio_is_taken_round_by_round():
     assert "| b | 6 s | 3 s – 30 s | 3.00 |" in line
 
 
+def test_the_quality_shown_is_the_worst_of_all_rounds():
+    rows = {"a": Row([run(1.0, 0.5), run(1.0, 0.25)])}
+    assert table(task_of("a"), rows).endswith("| 0.5 |")
+    assert table(task_of("a", worst=min), rows).endswith("| 0.25 |")
+
+
 def test_the_baseline_is_taken_off_the_others():
     rows = {"a": Row([run(1.5)]), "b": Row([run(2.5)]), "nothing": Row([run(0.5)])}
     lines = table(task_of("a", "b", "nothing", subtract="nothing"), rows).splitlines()

@@ -104,8 +104,10 @@ settings = click.option(
     help="Any parameter of the method or estimator.",
 )
 quiet = click.option("-q", "--quiet", is_flag=True, help="No progress and no messages; warnings and errors stay.")
-_label = click.option("--label", metavar="COLUMN", help="Labels of the rows: carried along, shown as colours.")
-_id = click.option("--id", metavar="COLUMN", help="Identities of the rows: carried along.")
+_label = click.option(
+    "--label", metavar="COLUMN", help="Labels of the rows: no feature; they go along into tables and pictures."
+)
+_id = click.option("--id", metavar="COLUMN", help="Identities of the rows: no feature; they go along.")
 _columns = click.option("--columns", type=Names(), metavar="A,B", help="Features to keep, in this order.")
 _drop = click.option("--drop", type=Names(), metavar="C,D", help="Columns to leave out.")
 _missing = click.option(
@@ -116,7 +118,12 @@ _missing = click.option(
 
 def reading(command: Command) -> Command:
     """Give a command the options of :func:`lowdim.data.read`, by the names it knows them by."""
-    return _label(_id(_columns(_drop(_missing(command)))))
+    return reading_with_gaps(_missing(command))
+
+
+def reading_with_gaps(command: Command) -> Command:
+    """Give a command the same without ``--missing``, which it has in its own words."""
+    return _label(_id(_columns(_drop(command))))
 
 
 def reading_for_model(command: Command) -> Command:

@@ -1,4 +1,6 @@
+import re
 import sys
+from math import floor, log10
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -150,3 +152,18 @@ def test_results_name_machine_versions_and_command(monkeypatch, tmp_path):
     text = (tmp_path / "out.md").read_text()
     for part in ("CPU", "instruction set", "numpy", "scikit-learn-intelex", "BLAS", "python -m benchmarks pca-faces"):
         assert part in text
+
+
+def amounts(text, unit):
+    found = re.findall(rf"(\d[\d.,]*) (m?){unit}\b", text)
+    return [float(number.replace(",", "")) / (1000 if milli else 1) for number, milli in found]
+
+
+@pytest.mark.parametrize("unit", ["s", "MB"])
+def test_figures_in_the_readme_are_among_the_results(unit):
+    root = Path(__file__).parents[2]
+    table = (root / "README.md").read_text().partition("<!-- bench:start -->")[2].partition("<!-- bench:end -->")[0]
+    known = np.array(amounts((root / "benchmarks" / "results.md").read_text(), unit))
+    for shown in amounts(table, unit):
+        last = 10.0 ** (floor(log10(shown)) - 1)  # times are shown with two digits
+        assert (abs(known - shown) <= 0.51 * last).any(), f"{shown:g} {unit} is in no table of results.md"

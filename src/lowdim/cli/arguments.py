@@ -4,6 +4,7 @@ import ast
 import csv
 from collections.abc import Callable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -79,8 +80,12 @@ def complete_data(ctx: click.Context, param: click.Parameter, incomplete: str) -
     """Names of data sets, and of files."""
     from lowdim.data import names
 
-    sets = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
-    return [*sets, *complete_files(ctx, param, incomplete)]
+    sets = [name for name in names() if name.startswith(incomplete)]
+    if not sets:
+        return complete_files(ctx, param, incomplete)
+    # Files here are named as well, since bash forgets all names once it is asked to complete files itself.
+    here = [f"{path.name}/" if path.is_dir() else path.name for path in sorted(Path().glob(f"{incomplete}*"))]
+    return [CompletionItem(name) for name in (*sets, *(name for name in here if not name.startswith(".")))]
 
 
 def complete_methods(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks.__main__ import main
+from benchmarks.__main__ import main, systems_of
 from benchmarks.memory import Anonymous, Resident
 from benchmarks.rounds import Row, play
 from benchmarks.table import section, table
@@ -152,6 +152,12 @@ def test_results_name_machine_versions_and_command(monkeypatch, tmp_path):
     text = (tmp_path / "out.md").read_text()
     for part in ("CPU", "instruction set", "numpy", "scikit-learn-intelex", "BLAS", "python -m benchmarks pca-faces"):
         assert part in text
+
+
+def test_only_takes_every_system_of_a_library():
+    task = task_of("lowdim", "lowdim, approximate", "lowdim: import", "scikit-learn svd", "nothing", subtract="nothing")
+    assert systems_of(task, "lowdim") == ["lowdim", "lowdim, approximate", "lowdim: import", "nothing"]
+    assert systems_of(task, "") == list(task.systems)
 
 
 def amounts(text, unit):

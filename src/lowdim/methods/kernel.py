@@ -39,13 +39,13 @@ class KernelReducer(Reducer):
     def _n_features_out(self) -> int:
         return int(self.dual_coef_.shape[1])
 
-    def _kernel(self) -> Kernel:
-        """The kernel, with the gamma found in ``fit``."""
-        return Kernel(self.kernel, self.gamma_ or 1.0, int(self.degree), float(self.coef0))
+    def _kernel(self, gamma: float | None = None) -> Kernel:
+        """The kernel, with the gamma found in ``fit`` unless another is given."""
+        return Kernel(self.kernel, gamma or self.gamma_ or 1.0, int(self.degree), float(self.coef0))
 
     def _prepare(self, X: Any, seed: int) -> tuple[Kernel, Rows]:
         """The kernel with its gamma resolved, and the rows as it reads them."""
-        named = Kernel(self.kernel, 1.0, int(self.degree), float(self.coef0))
+        named = self._kernel(1.0)
         self.gamma_ = resolve_gamma(X, self.gamma, seed) if named.has_gamma else None
         self._shift = named.shift(X)
         A = named.rows(X, self._shift)

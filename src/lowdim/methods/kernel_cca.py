@@ -160,7 +160,7 @@ class KernelCCA(KernelReducer):
         return self
 
     def _y_kernel(self) -> Kernel:
-        return Kernel(self.kernel, getattr(self, "y_gamma_", None) or 1.0, int(self.degree), float(self.coef0))
+        return self._kernel(getattr(self, "y_gamma_", None) or 1.0)
 
     def _view(self, kernel: Kernel, A: Rows) -> _View:
         K = kernel.gram(A).astype(np.float64)

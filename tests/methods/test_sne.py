@@ -125,6 +125,14 @@ def test_few_rows_are_not_thrown_apart(cls, n):
         assert np.abs(model.embedding_).max() < 1000
 
 
+@pytest.mark.parametrize("n", [3, 4])
+def test_a_handful_of_rows_reaches_the_least_divergence(n):
+    """Three or four distances can be had in the plane as P asks for them, so that nothing but 0 is left at the end."""
+    for seed in range(12):
+        X = np.random.default_rng(seed).normal(size=(n, 5))
+        assert SNE(random_state=0).fit(X).kl_divergence_ < 2e-3, seed
+
+
 def test_rows_without_groups_keep_both_directions(rng):
     from sklearn import manifold
 

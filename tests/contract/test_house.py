@@ -12,6 +12,8 @@ from importlinter.cli import lint_imports
 import lowdim
 from lowdim import _native
 from lowdim.methods import registry
+from lowdim.methods.neighbor_embedding import NeighborEmbedding
+from lowdim.methods.neighborhood import NeighborReducer
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(lowdim.__file__).parent
@@ -28,6 +30,12 @@ def test_method_files_do_not_import_each_other():
     for path in (PACKAGE / "methods").glob("*.py"):
         imported = re.findall(r"from lowdim\.methods\.(\w+) import|from lowdim\.methods import (\w+)", path.read_text())
         assert {name for pair in imported for name in pair if name} <= shared, path.name
+
+
+def test_what_methods_share_is_no_method():
+    for base in (NeighborEmbedding, NeighborReducer):
+        with pytest.raises(TypeError, match="abstract"):
+            base()
 
 
 def test_importing_lowdim_loads_nothing_heavy_or_optional():

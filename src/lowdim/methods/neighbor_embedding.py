@@ -1,5 +1,6 @@
 """What SNE and t-SNE share: neighbours, affinities, a first layout, the descent, and places for new points."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Real
@@ -55,7 +56,7 @@ RULES = {
 }
 
 
-class NeighborEmbedding(Reducer):
+class NeighborEmbedding(Reducer, ABC):
     """A map that minimises ``KL(P‖Q)``; a subclass says how likeness falls off in the map."""
 
     _rules = RULES
@@ -107,8 +108,9 @@ class NeighborEmbedding(Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @abstractmethod
     def _falloff(self) -> Falloff:
-        raise NotImplementedError
+        """How likeness falls off with distance in the map."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -121,7 +121,14 @@ def weights(estimator: Any, sample_weight: Any, X: Any) -> Any:
     if sample_weight is None:
         return None
     n, name = X.shape[0], type(estimator).__name__
-    checked = np.array(sample_weight, dtype=np.float64)
+    given = one_a_row(name, sample_weight, n, "sample_weight", "weight")
+    checked = None
+    if given.dtype.kind in "biufO":
+        with suppress(TypeError, ValueError):
+            checked = given.astype(np.float64)
+    if checked is None:
+        some = given.ravel()[:1].tolist()[0]
+        raise ValueError(f"{name}: sample_weight must hold numbers; got {given.dtype} such as {some!r}. Convert them.")
     if checked.shape != (n,):
         raise ValueError(
             f"{name}: sample_weight must have shape ({n},), one weight a row; got {checked.shape}. "
@@ -142,7 +149,24 @@ def weights(estimator: Any, sample_weight: Any, X: Any) -> Any:
 
 def absent(value: Any) -> bool:
     """Whether a value stands for none: None, NaN, NaT or pandas' NA, which compares to nothing."""
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    other = value != value
+    return isinstance(other, bool | np.bool_) and bool(other)  # an array answers with an array
+
+
+def one_a_row(name: str, values: Any, n: int, called: str, what: str, of: str = "X") -> NDArray[Any]:
+    """Array with an entry for each of ``n`` rows of what the caller names ``of``; ``what`` is such an entry."""
+    needs = f"{name}: {called} must have one {what} for each of the {n:,} rows of {of}; got"
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{needs} lists of several lengths. Pass one {what} a row.") from None
+    if array.ndim == 0:
+        raise ValueError(f"{needs} a single {type(values).__name__}. Pass one {what} a row.")
+    if len(array) != n:
+        raise ValueError(f"{needs} {len(array):,}. Match them.")
+    return array
 
 
 def targets(estimator: Any, y: Any, X: Any, *, warn: bool = True) -> Any:
@@ -155,11 +179,9 @@ def targets(estimator: Any, y: Any, X: Any, *, warn: bool = True) -> Any:
         raise ValueError(
             f"{name} requires y to be passed, but the target y is None. Pass what the rows are to predict: fit(X, y)."
         )
-    y = np.asarray(y)
+    y = one_a_row(name, y, n, "y", "value")
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=warn)
-    if len(y) != n:
-        raise ValueError(f"{name}: y must have one value for each of the {n:,} rows of X; got {len(y):,}. Match them.")
     bad = (
         np.array([absent(v) for v in y.ravel()])
         if y.dtype.kind == "O"

@@ -1,4 +1,4 @@
-"""What kernel methods share once fitted: scores from kernel values, and pre-images of scores."""
+"""What kernel methods share: the kernel and its rows, and scores from kernel values once fitted."""
 
 from typing import Any
 
@@ -8,17 +8,14 @@ from numpy.typing import NDArray
 
 from lowdim.data import gate
 from lowdim.methods.base import Reducer, applying
-from lowdim.relate.centring import centre
 from lowdim.relate.kernels import Kernel, Rows, demand_gram, demand_kernel_function, resolve_gamma
-from lowdim.solve.ridge import kernel_ridge, landmark_ridge
-from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.blocks import float_dtype
 
 
 class KernelReducer(Reducer):
     """A method whose scores are ``Y = K(X, B) W − c`` with the kernel between rows and a basis ``B`` of rows.
 
-    A subclass has the parameters ``kernel, gamma, degree, coef0``, calls ``_prepare`` and ``_keep_map``, and may learn
-    pre-images.
+    A subclass has the parameters ``kernel, gamma, degree, coef0`` and calls ``_prepare`` and ``_keep_map``.
     """
 
     _sparse = True
@@ -113,42 +110,3 @@ class KernelReducer(Reducer):
         Y = kernel.project(kernel.rows(X, self._shift, dtype), kernel.as_rows(self._basis), self.dual_coef_)
         Y -= self._offset.astype(dtype)
         return Y.astype(out, copy=False)
-
-    @applying
-    def inverse_transform(self, Y: Any) -> NDArray:
-        """Pre-images: rows of the data space whose scores are near ``Y``, by ridge regression on the training rows.
-
-        Parameters
-        ----------
-        Y : array (n_samples, n_components)
-            Scores.
-
-        Returns
-        -------
-        array (n_samples, n_features)
-            The pre-images.
-        """
-        if not hasattr(self, "_weights"):
-            raise ValueError(
-                f"{type(self).__name__}: inverse_transform needs a model fitted with inverse=True; this one was "
-                "fitted without. Set inverse=True and fit again."
-            )
-        Y = gate.scores(self, Y, self._n_features_out)
-        kernel, dtype = self._kernel(), self._weights.dtype
-        X = kernel.project(kernel.rows(Y, None, dtype), kernel.rows(self._centres), self._weights)
-        X += self._intercept.astype(dtype)
-        return X.astype(Y.dtype, copy=False)
-
-    def _learn_preimages(self, X: NDArray, Y: NDArray, landmarks: NDArray | None, ridge: float) -> None:
-        """Regress the rows of ``X`` on the same kernel between their scores ``Y``, at all of them or at landmarks."""
-        kernel, dtype = self._kernel(), float_dtype(X.dtype)
-        Y = Y.astype(dtype)
-        self._centres = Y if landmarks is None else Y[landmarks]
-        C = kernel.rows(self._centres)
-        if landmarks is None:
-            K = kernel.gram(C)
-            found = kernel_ridge(K, centre(K).rows, X.astype(dtype, copy=False), ridge)
-        else:
-            blocks = ((kernel.block(kernel.rows(Y[rows]), C), T) for rows, T in row_blocks(X, dtype))
-            found = landmark_ridge(blocks, kernel.block(C, C), ridge)
-        self._weights, self._intercept = found.weights.astype(dtype), found.intercept

@@ -137,6 +137,11 @@ class KernelLDA(KernelReducer):
         means = centre(K)
         pairs = eigh_top(K, n)
         inside = pairs.values > _RANGE[A.X.dtype.name] * max(pairs.values[0], np.finfo(float).tiny)
+        if not inside.any():
+            raise ValueError(
+                f"KernelLDA: rows that differ under the kernel are needed; got {n:,} that are all alike. Pass other "
+                "rows, or another kernel or gamma."
+            )
         U, size = pairs.vectors[:, inside], np.sqrt(pairs.values[inside])
         M = class_moments(U * size, found.codes, np.full(limit + 1, 1.0 / n))  # T = U Λ^½
         S = M.within()

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from lowdim.data import gate, options
 from lowdim.methods import kernel_spectrum as spectrum
-from lowdim.methods.base import fitting
+from lowdim.methods.base import applying, fitting
 from lowdim.methods.kernel import KernelReducer
+from lowdim.relate.centring import centre
 from lowdim.relate.kernels import NAMES, demand_kernel_function
+from lowdim.solve.ridge import kernel_ridge, landmark_ridge
 from lowdim.solve.signs import signs
-from lowdim.work.blocks import float_dtype
+from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.random import seed_of
 
 
@@ -202,7 +204,8 @@ class KernelPCA(KernelReducer):
         else:
             found = spectrum.low_rank(kernel, A, k, way, seed)
         scores = self._keep(found, A.X.dtype)
-        self.__dict__.pop("_weights", None)
+        for name in ("_weights", "_intercept", "_centres"):  # of a fit before
+            self.__dict__.pop(name, None)
         if self.inverse:
             self._learn_preimages(X, scores, self.landmarks_, float(self.ridge))
         return scores
@@ -222,6 +225,45 @@ class KernelPCA(KernelReducer):
         self.residual_ = found.residual
         self._keep_map(found.basis, (found.dual * sign).astype(dtype), found.offset * sign)
         return (found.scores * sign).astype(dtype)
+
+    @applying
+    def inverse_transform(self, Y: Any) -> NDArray:
+        """Pre-images: rows of the data space whose scores are near ``Y``, by ridge regression on the training rows.
+
+        Parameters
+        ----------
+        Y : array (n_samples, n_components)
+            Scores.
+
+        Returns
+        -------
+        array (n_samples, n_features)
+            The pre-images.
+        """
+        if not hasattr(self, "_weights"):
+            raise ValueError(
+                "KernelPCA: inverse_transform needs a model fitted with inverse=True; this one was fitted without. Set "
+                "inverse=True and fit again."
+            )
+        Y = gate.scores(self, Y, self._n_features_out)
+        kernel, dtype = self._kernel(), self._weights.dtype
+        X = kernel.project(kernel.rows(Y, None, dtype), kernel.rows(self._centres), self._weights)
+        X += self._intercept.astype(dtype)
+        return X.astype(Y.dtype, copy=False)
+
+    def _learn_preimages(self, X: NDArray, Y: NDArray, landmarks: NDArray | None, ridge: float) -> None:
+        """Regress the rows of ``X`` on the same kernel between their scores ``Y``, at all of them or at landmarks."""
+        kernel, dtype = self._kernel(), float_dtype(X.dtype)
+        Y = Y.astype(dtype)
+        self._centres = Y if landmarks is None else Y[landmarks]
+        C = kernel.rows(self._centres)
+        if landmarks is None:
+            K = kernel.gram(C)
+            found = kernel_ridge(K, centre(K).rows, X.astype(dtype, copy=False), ridge)
+        else:
+            blocks = ((kernel.block(kernel.rows(Y[rows]), C), T) for rows, T in row_blocks(X, dtype))
+            found = landmark_ridge(blocks, kernel.block(C, C), ridge)
+        self._weights, self._intercept = found.weights.astype(dtype), found.intercept
 
     def _demand_sense(self, X: Any) -> None:
         """Refuse what cannot work, before any work."""

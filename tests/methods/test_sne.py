@@ -219,6 +219,17 @@ def test_sparse_rows_give_the_map_of_dense_ones(digits):
     assert np.isfinite(sparse.transform(sp.csr_matrix(X[:5] + 1))).all()
 
 
+def test_sparse_rows_with_entries_in_parts_are_left_as_they_are(digits):
+    whole = sp.csr_array(digits[0][:60])
+    parts = (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2)
+    X = sp.csr_array(parts, shape=whole.shape)
+    before = [part.copy() for part in (X.data, X.indices, X.indptr)]
+    Y = TSNE(n_iter=50, random_state=0).fit_transform(X)
+    np.testing.assert_array_equal(Y, TSNE(n_iter=50, random_state=0).fit_transform(whole))
+    for part, kept in zip((X.data, X.indices, X.indptr), before, strict=True):
+        np.testing.assert_array_equal(part, kept)
+
+
 def test_distances_may_be_given(digits):
     X = digits[0][:150]
     D = squareform(pdist(X))

@@ -331,11 +331,7 @@ def _joined(Y: NDArray[np.float32], first: NDArray[np.int64]) -> NDArray[np.floa
 def _as_searched(X: Any) -> Any:
     """Rows as the neighbour search takes them: floats in C order, or CSR."""
     dtype = float_dtype(X.dtype)
-    if sp.issparse(X):
-        X = sp.csr_array(X, dtype=dtype)
-        X.sum_duplicates()
-        return X
-    return np.ascontiguousarray(X, dtype=dtype)
+    return sp.csr_array(X, dtype=dtype) if sp.issparse(X) else np.ascontiguousarray(X, dtype=dtype)
 
 
 def _own(X: Any) -> Any:

@@ -1,15 +1,35 @@
 """What kernel methods share: the kernel and its rows, and scores from kernel values once fitted."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data import gate
+from lowdim.data import gate, options
 from lowdim.methods.base import Reducer, applying
-from lowdim.relate.kernels import Kernel, Rows, demand_gram, demand_kernel_function, resolve_gamma
+from lowdim.relate.centring import centre
+from lowdim.relate.kernels import NAMES, Kernel, Rows, demand_gram, demand_kernel_function, resolve_gamma
+from lowdim.solve.eigen import eigh_top
 from lowdim.work.blocks import float_dtype
+
+RULES = {  # what all of them take; a subclass adds its own
+    "kernel": options.one_of(*NAMES) | options.Rule(callable, "a function of two blocks of rows"),
+    "gamma": options.real(0) | options.one_of("scale", "median"),
+    "degree": options.whole(1),
+    "coef0": options.real(),
+    "n_jobs": options.jobs,
+    "verbose": options.whole(0),
+}
+_RANGE = {"float32": 1e-6, "float64": 1e-12}  # eigenvalues below this share of the largest are rounding
+
+
+class Spanned(NamedTuple):
+    """``K_c = U Λ Uᵀ`` within its range: vectors (n, r), values (r,), and the means (n,) of the rows of K."""
+
+    vectors: NDArray
+    values: NDArray
+    means: NDArray
 
 
 class KernelReducer(Reducer):
@@ -51,6 +71,19 @@ class KernelReducer(Reducer):
         if not sp.issparse(X) and np.shares_memory(A.X, X) and self.kernel != "precomputed":
             A = Rows(A.X.copy(), A.norms)  # what happens to X later must not change the model
         return self._kernel(), A
+
+    def _spanned(self, kernel: Kernel, A: Rows) -> Spanned:
+        """All eigenpairs of the centred Gram matrix but those of rounding; at least one is needed."""
+        K = kernel.gram(A).astype(np.float64)
+        means = centre(K)
+        pairs = eigh_top(K, len(K))
+        inside = pairs.values > _RANGE[A.X.dtype.name] * max(pairs.values[0], np.finfo(float).tiny)
+        if not inside.any():
+            raise ValueError(
+                f"{type(self).__name__}: rows that differ under the kernel are needed; got {len(K):,} that are all "
+                "alike. Pass other rows, or another kernel or gamma."
+            )
+        return Spanned(pairs.vectors[:, inside], pairs.values[inside], means.rows)
 
     def _demand_gram(self, X: Any) -> None:
         """Refuse a precomputed matrix that is sparse, not square or not symmetric."""

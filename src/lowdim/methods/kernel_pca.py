@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from lowdim.data import gate, options
 from lowdim.methods import kernel_spectrum as spectrum
 from lowdim.methods.base import applying, fitting
-from lowdim.methods.kernel import KernelReducer
+from lowdim.methods.kernel import RULES, KernelReducer
 from lowdim.relate.centring import centre
-from lowdim.relate.kernels import NAMES, demand_kernel_function
+from lowdim.relate.kernels import demand_kernel_function
 from lowdim.solve.ridge import kernel_ridge, landmark_ridge
 from lowdim.solve.signs import signs
 from lowdim.work.blocks import float_dtype, row_blocks
@@ -100,10 +100,7 @@ class KernelPCA(KernelReducer):
 
     _rules = {
         "n_components": options.whole(1),
-        "kernel": options.one_of(*NAMES) | options.Rule(callable, "a function of two blocks of rows"),
-        "gamma": options.real(0) | options.one_of("scale", "median"),
-        "degree": options.whole(1),
-        "coef0": options.real(),
+        **RULES,
         "approximation": options.one_of("rpcholesky", "nystroem") | options.none,
         "rank": options.whole(1) | options.none,
         "tol": options.real(0, 1),
@@ -112,8 +109,6 @@ class KernelPCA(KernelReducer):
         "inverse": options.flag,
         "ridge": options.real(0),
         "random_state": options.seed,
-        "n_jobs": options.jobs,
-        "verbose": options.whole(0),
     }
 
     def __init__(

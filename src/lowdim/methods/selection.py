@@ -118,6 +118,7 @@ class SequentialSelector(SelectorMixin, Reducer):
     """
 
     _sparse = True
+    _needs_targets = True
     _rules = {
         "estimator": _estimator,
         "direction": options.one_of(*DIRECTIONS),
@@ -155,11 +156,6 @@ class SequentialSelector(SelectorMixin, Reducer):
         self.keep = keep
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
     @fitting
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> "SequentialSelector":

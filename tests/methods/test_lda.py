@@ -285,3 +285,9 @@ def test_times_in_seconds_count_as_others_do(rng):
     days = 86400 * (rng.normal(size=400) + 3 * y)
     lda = LDA().fit(np.column_stack([1.7e9 + days, rng.normal(size=400)]), y)
     assert lda.eigenvalues_[0] == pytest.approx(LDA().fit(days[:, None], y).eigenvalues_[0], rel=0.05)
+
+
+def test_values_whose_squares_overflow_are_told(rng):
+    X = rng.normal(size=(20, 3)) * 1e200
+    with pytest.raises(ValueError, match="variances must fit in float64; the squares of these values overflow. Scale"):
+        LDA().fit(X, np.arange(20) % 2)

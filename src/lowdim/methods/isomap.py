@@ -177,12 +177,12 @@ class Isomap(NeighborReducer):
         self._fitted, self._graph = rows, (graph.starts, graph.ends, graph.lengths)
         codes = None if found is None else found.codes if rows is None else found.codes[rows]
         self.landmarks_ = None if self.landmarks is None else draw_landmarks(graph.n, int(self.landmarks), codes, seed)
-        D = geodesics(graph, self.landmarks_)
+        D = geodesics(graph, self.landmarks_, squared=found is None)
         self.classes_, self.class_distance_ = None, None
         if found is not None and codes is not None:
             self.classes_ = found.classes
             self.class_distance_ = self._mix(D, codes, len(found.classes))
-        np.multiply(D, D, out=D)
+            np.multiply(D, D, out=D)
         some = slice(None) if self.landmarks_ is None else self.landmarks_
         scaling = classical_scaling(D if self.landmarks_ is None else D[:, some], k, seed)
         Y = scaling.places if self.landmarks_ is None else scaling.project(D.T)

@@ -91,10 +91,9 @@ def test_lack_of_memory_is_said_before_it_is_taken(monkeypatch):
     assert "1 kB is available" in refused("reduce", "digits")
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="needs a user whom permissions bind")
-def test_read_only_targets_are_refused(folder):
+def test_read_only_targets_are_refused(folder, monkeypatch):
     (folder / "map.csv").touch()
-    (folder / "map.csv").chmod(0o444)
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("map.csv"))  # permissions bind no root
     assert "may be written" in refused("reduce", "digits", "-o", "map.csv")
 
 

@@ -13,6 +13,8 @@ from importlinter.cli import lint_imports
 import lowdim
 from lowdim import _native
 from lowdim.methods import registry
+from lowdim.methods.neighbor_embedding import NeighborEmbedding
+from lowdim.methods.neighborhood import NeighborReducer
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(lowdim.__file__).parent
@@ -25,10 +27,16 @@ def test_layers_import_only_downwards(monkeypatch, capsys):
 
 def test_method_files_do_not_import_each_other():
     shared = {"base", "linear", "kernel", "registry", "files", "spectrum", "neighborhood", "scaling", "layout"}
-    shared |= {"neighbor_embedding"}
+    shared |= {"kernel_spectrum", "neighbor_embedding"}
     for path in (PACKAGE / "methods").glob("*.py"):
         imported = re.findall(r"from lowdim\.methods\.(\w+) import|from lowdim\.methods import (\w+)", path.read_text())
         assert {name for pair in imported for name in pair if name} <= shared, path.name
+
+
+def test_what_methods_share_is_no_method():
+    for base in (NeighborEmbedding, NeighborReducer):
+        with pytest.raises(TypeError, match="abstract"):
+            base()
 
 
 def test_importing_lowdim_loads_nothing_heavy_or_optional():
@@ -81,6 +89,11 @@ def test_the_first_blocks_of_the_readme_run(tmp_path, monkeypatch):
     plt.close("all")
     assert names["pca"].n_components_ == 21  # as the comment there says
     assert 0.8 < names["found"]["trustworthiness"] < 0.9
+
+
+def test_source_files_stay_short():
+    lengths = {path.name: len(path.read_text().splitlines()) for path in PACKAGE.rglob("*.py")}
+    assert not {name: length for name, length in lengths.items() if length > 350}, "a longer one is usually two rooms"
 
 
 def test_contributing_stays_short():

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from lowdim.data import gate, options
@@ -18,6 +19,33 @@ def test_types_orders_and_memory_maps_pass_uncopied(tmp_path, rng):
         passed = gate.rows(Model(), X, reset=True)
         assert passed.dtype == X.dtype
         assert np.shares_memory(passed, X)
+
+
+def test_sparse_rows_come_out_canonical_and_the_callers_stay_as_they_are(rng):
+    X = rng.normal(size=(5, 3))
+    canonical = sp.csr_array(X)
+    assert gate.rows(Model(), canonical, reset=True, sparse=True) is canonical
+    entries = [np.repeat(canonical.data / 2, 2), np.repeat(canonical.indices, 2), canonical.indptr * 2]
+    kept = [part.copy() for part in entries]
+    rows = gate.rows(Model(), sp.csr_array(tuple(entries), shape=X.shape), reset=True, sparse=True)
+    np.testing.assert_array_equal(rows.data, canonical.data)
+    for part, before in zip(entries, kept, strict=True):
+        np.testing.assert_array_equal(part, before)
+
+
+def test_masked_values_are_not_uncovered(rng):
+    X = np.ma.masked_greater(rng.random((4, 3)), 2)
+    assert gate.rows(Model(), X, reset=True).shape == (4, 3)
+    X[2, 1] = np.ma.masked
+    with pytest.raises(ValueError, match="a masked array that lacks 1, the first in row 2. Drop those rows"):
+        gate.rows(Model(), X, reset=True)
+
+
+def test_columns_of_one_name_are_refused():
+    with pytest.raises(
+        ValueError, match=r"names of their own; got 'a' more than once. Rename them, or pass X.to_numpy"
+    ):
+        gate.rows(Model(), pd.DataFrame(np.ones((3, 3)), columns=["a", "b", "a"]), reset=True)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

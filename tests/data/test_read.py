@@ -135,6 +135,21 @@ class TestText:
         assert table.X.tolist() == [[1, 0.5], [2, 1.5], [3, 2.5]]
         assert table.source == "standard input"
 
+    @pytest.mark.parametrize("text", ["x\n1\n2\n\n", "x\n1\n2\n\n\n\n", "1\n2\n\n", "x\r\n1\r\n2\r\n\r\n"])
+    def test_blank_lines_at_the_end_of_one_column_are_no_rows(self, put, text):
+        assert read(put(text)).X.tolist() == [[1.0], [2.0]]
+        with pytest.raises(ValueError, match="lacks 1"):
+            read(put("x\n1\n\n2\n"))
+
+    def test_labels_of_odd_kinds_are_taken_or_refused(self, tmp_path):
+        path = tmp_path / "t.parquet"
+        decimals = pl.Series([1, 2]).cast(pl.Decimal(10, 2))
+        pl.DataFrame({"a": [1.0, 2.0], "price": decimals, "parts": [[1], [2]]}).write_parquet(path)
+        assert read(path, label="price", drop=["parts"]).labels.dtype == np.float64
+        with pytest.raises(ValueError, match=r"numbers, text or dates; 'parts' of .* holds List") as error:
+            read(path, label="parts", drop=["price"])
+        assert three_parts(error)
+
 
 class TestMissing:
     CELLS = "a,b,k\n1,4,x\n{},5,y\n3,NA,z\n5,6,x\n"

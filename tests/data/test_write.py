@@ -67,6 +67,8 @@ def test_objects_that_are_text_or_dates_are_written(tmp_path):
     assert read(tmp_path / "a.npz").labels.tolist() == ["a", "bb"]
     write(tmp_path / "a.csv", {"d": np.array(["2020-01-02"], "M8[D]"), "h": np.ones(1, np.float16)})
     assert (tmp_path / "a.csv").read_text() == "d,h\n2020-01-02,1.0\n"
+    write(tmp_path / "a.csv", {0: np.array([0.5], np.longdouble), 1: np.array([2], ">i4")})
+    assert (tmp_path / "a.csv").read_text() == "0,1\n0.5,2\n"
 
 
 @pytest.mark.parametrize(
@@ -78,6 +80,7 @@ def test_objects_that_are_text_or_dates_are_written(tmp_path):
         ("map.csv", {"a": [1, 2], "b": [1]}, {}, r"'a': \(2,\), 'b': \(1,\)"),
         ("map.csv", {"a": np.eye(2)}, {}, r"column of its own, Y\[:, j\]"),
         ("map.csv", {"a": [1j]}, {}, "'a' holds complex128"),
+        ("map.csv", {"a": np.ma.masked_equal([1, 2], 2)}, {}, r"'a' has masked ones. Pass a.filled"),
         ("map.csv", {"a": np.array([1, "x", None], object)}, {}, "objects of several kinds"),
         ("map.npy", COLUMNS, {}, r"numbers only; 'kind' hold text or dates\. Leave them out"),
         ("map.npz", COLUMNS, {"id": "row"}, "numbers only; 'kind'"),
@@ -133,3 +136,11 @@ def test_embeddings_and_odd_labels_survive_a_round_trip(tmp_path, embedding, dat
         np.testing.assert_array_equal(table.X.astype(embedding.dtype), embedding)
         assert table.labels.tolist() == labels
         assert table.names == list(columns)
+
+
+def test_an_npz_file_holds_nothing_but_what_was_written(tmp_path, monkeypatch):
+    """numpy.savez keeps every keyword as an array, where it does not know it."""
+    saved = {}
+    monkeypatch.setattr(np, "savez", lambda file, **arrays: saved.update(arrays))
+    write(tmp_path / "a.npz", {"c": [1.0], "k": ["a"]}, label="k")
+    assert set(saved) == {"X", "names", "y"}

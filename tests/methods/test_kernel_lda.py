@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import rbf_kernel
 
-from lowdim import LDA, KernelLDA, data
+from lowdim import LDA, KernelCCA, KernelLDA, data
 
 
 def apart(Y, y):
@@ -60,3 +60,12 @@ def test_impossible_input_is_refused():
         KernelLDA().fit(X, np.zeros(150))
     with pytest.raises(ValueError, match="got NaN"):
         KernelLDA().fit(X, np.where(y == 1, np.nan, y))
+    with pytest.raises(ValueError, match="rows that differ under the kernel are needed; got 6 that are all alike"):
+        KernelLDA().fit(np.ones((6, 2)), y[::25])
+    with pytest.raises(ValueError, match="at most the rank 1 of the rows under the kernel; got 2. Lower it"):
+        KernelLDA(2, kernel="linear").fit(X[:, :1], y)
+
+
+def test_no_way_back_is_promised_where_there_is_none():
+    assert not hasattr(KernelLDA(), "inverse_transform")
+    assert not hasattr(KernelCCA(), "inverse_transform")

@@ -85,3 +85,9 @@ def test_where_the_data_lie_does_not_matter(rng, wide, offset):
     np.testing.assert_allclose(moved.eigenvalues_, plain.eigenvalues_, rtol=1e-6)
     np.testing.assert_allclose(moved.components_, plain.components_, atol=1e-5)
     np.testing.assert_allclose(moved.score_variance_, plain.score_variance_, rtol=1e-5)
+
+
+def test_values_whose_squares_overflow_are_told(rng):
+    X = rng.normal(size=(20, 3)) * 1e200
+    with pytest.raises(ValueError, match="variances must fit in float64; the squares of these values overflow. Scale"):
+        KLExpansion().fit(X, np.arange(20) % 2)

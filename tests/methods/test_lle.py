@@ -176,3 +176,14 @@ def test_threads_do_not_change_the_bits(solver, monkeypatch):
     one, two = (LLE(2, n_neighbors=10, n_jobs=jobs, random_state=0).fit(X) for jobs in (1, 2))
     assert one.solver_ == solver
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
+
+
+def test_values_whose_squares_overflow_are_told(roll):
+    """Elimination on infinities never came to an end."""
+    X = roll[0][:60]
+    with pytest.raises(
+        ValueError, match=r"squared distances between rows must fit in float64; got values up to .*e\+2"
+    ):
+        LLE(2).fit(X * 1e200)
+    with pytest.raises(ValueError, match="Scale the data"):
+        LLE(2).fit(X).transform(np.full((1, 3), 1e200))

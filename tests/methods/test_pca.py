@@ -228,7 +228,7 @@ def test_weights_that_cannot_be_counts_are_refused(rng):
         PCA().fit(X, sample_weight=np.zeros(10))
     with pytest.raises(ValueError, match="never negative; got -1 at row 0"):
         PCA().fit(X, sample_weight=-np.ones(10))
-    with pytest.raises(ValueError, match=r"shape \(10,\), one weight a row; got \(9,\)"):
+    with pytest.raises(ValueError, match="one weight for each of the 10 rows of X; got 9. Match them"):
         PCA().fit(X, sample_weight=np.ones(9))
 
 

@@ -316,8 +316,16 @@ def test_impossible_targets_are_refused():
             SequentialSelector(LinearRegression()).fit(X, text)
     with pytest.raises(ValueError, match="value for every row; got 1 NaN"):
         SequentialSelector().fit(X, pd.Series([*map(str, y[:-1]), None], dtype="string"))
-    with pytest.raises(ValueError, match=r"one label for each of the 150 rows; got shape \(149,\)"):
-        SequentialSelector(cv=GroupKFold(3)).fit(X, y, groups=y[1:])
+    for groups, words in (
+        (y[1:], "one label for each of the 150 rows of X; got 149. Match them"),
+        (
+            [[0], [0, 1]] * 75,
+            "one label for each of the 150 rows of X; got lists of several lengths. Pass one label a row",
+        ),
+        (X, r"one label a row; got shape \(150, 4\). Pass one column"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            SequentialSelector(cv=GroupKFold(3)).fit(X, y, groups=groups)
 
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), KNeighborsRegressor(3), Ridge()])

@@ -125,6 +125,14 @@ def test_few_rows_are_not_thrown_apart(cls, n):
         assert np.abs(model.embedding_).max() < 1000
 
 
+@pytest.mark.parametrize("n", [3, 4])
+def test_a_handful_of_rows_reaches_the_least_divergence(n):
+    """Three or four distances can be had in the plane as P asks for them, so that nothing but 0 is left at the end."""
+    for seed in range(12):
+        X = np.random.default_rng(seed).normal(size=(n, 5))
+        assert SNE(random_state=0).fit(X).kl_divergence_ < 2e-3, seed
+
+
 def test_rows_without_groups_keep_both_directions(rng):
     from sklearn import manifold
 
@@ -209,6 +217,17 @@ def test_sparse_rows_give_the_map_of_dense_ones(digits):
     np.testing.assert_allclose(dense.kl_divergence_, sparse.kl_divergence_, rtol=0.05)
     np.testing.assert_array_equal(sparse.transform(X[:5]), sparse.embedding_[:5])
     assert np.isfinite(sparse.transform(sp.csr_matrix(X[:5] + 1))).all()
+
+
+def test_sparse_rows_with_entries_in_parts_are_left_as_they_are(digits):
+    whole = sp.csr_array(digits[0][:60])
+    parts = (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2)
+    X = sp.csr_array(parts, shape=whole.shape)
+    before = [part.copy() for part in (X.data, X.indices, X.indptr)]
+    Y = TSNE(n_iter=50, random_state=0).fit_transform(X)
+    np.testing.assert_array_equal(Y, TSNE(n_iter=50, random_state=0).fit_transform(whole))
+    for part, kept in zip((X.data, X.indices, X.indptr), before, strict=True):
+        np.testing.assert_array_equal(part, kept)
 
 
 def test_distances_may_be_given(digits):

@@ -216,6 +216,13 @@ def test_arrays_that_do_not_fit_together_are_refused(saved, name, value):
         lowdim.load(saved)
 
 
+def test_dates_as_labels_come_back(tmp_path, rng):
+    days = np.array(["2020-01-01", "2021-06-01"], dtype="datetime64[D]").repeat(5)
+    path = tmp_path / "m.lowdim"
+    lowdim.LDA().fit(rng.normal(size=(10, 3)), days).save(path)
+    np.testing.assert_array_equal(lowdim.load(path).classes_, days[[0, -1]])
+
+
 def test_routing_requests_do_not_stop_a_save(tmp_path):
     with sklearn.config_context(enable_metadata_routing=True):
         pca = lowdim.PCA(2).set_fit_request(sample_weight=True).fit(np.random.default_rng(0).normal(size=(30, 4)))

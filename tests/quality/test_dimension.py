@@ -43,6 +43,16 @@ def test_units_turns_copies_and_threads_change_nothing(kind, rng):
     assert abs(part - found) < 4 * part.error
 
 
+@pytest.mark.parametrize("sample", [None, 100])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_error_is_the_spread_over_draws(kind, sample):
+    """Rows share neighbours: an error that took them as independent would be a fifth too small."""
+    draws = np.random.default_rng(0).uniform(size=(120, 300, 3))
+    found = [quality.intrinsic_dimension(X, kind, n_neighbors=8, sample=sample) for X in draws]
+    ratio = np.sqrt(np.mean([d.error**2 for d in found])) / np.std(found, ddof=1)
+    assert 0.87 < ratio < 1.3, ratio  # of 120 draws the spread itself is known to 6 %
+
+
 def test_what_cannot_be_measured_is_told(rng):
     with pytest.raises(ValueError, match="kind must be one of 'two_nn', 'mle'; got 'two-nn'. Did you mean 'two_nn'"):
         quality.intrinsic_dimension(np.eye(5), "two-nn")

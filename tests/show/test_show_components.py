@@ -14,12 +14,6 @@ DIGITS = PCA(20).fit(load_digits().data)
 WINE = PCA(4).fit(load_wine(as_frame=True).data)
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def test_pictures_hold_the_mean_and_the_loadings():
     ax = components(DIGITS, image_shape=(8, 8))
     assert len(ax.images) == 16

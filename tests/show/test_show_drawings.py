@@ -27,12 +27,6 @@ CALLS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 @pytest.mark.parametrize("name", CALLS)
 def test_given_axes_come_back_and_nothing_else_changes(name):
     before = dict(mpl.rcParams)

@@ -20,12 +20,6 @@ RNG = np.random.default_rng(0)
 PLANE = RNG.normal(size=(300, 2))
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def legend_texts(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 

@@ -13,12 +13,6 @@ from lowdim.solve.components import elbow
 DIGITS = load_digits().data
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def legend_texts(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 

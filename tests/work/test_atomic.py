@@ -59,6 +59,16 @@ def test_a_failure_to_replace_cleans_up_too(tmp_path, monkeypatch):
     assert files(tmp_path) == []
 
 
+def test_a_folder_that_may_not_be_written_to_says_so(tmp_path, monkeypatch):
+    def refuse(path, *_):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "open", refuse)  # permissions bind no root
+    words = r"^A folder that may be written to is needed; '[^']*' may not. Write elsewhere, or change its permissions.$"
+    with pytest.raises(PermissionError, match=words), atomic(tmp_path / "a.bin"):
+        pass
+
+
 def test_contents_are_synced_before_the_file_is_put_in_place(tmp_path, monkeypatch):
     events: list[str] = []
     sync, replace = os.fsync, os.replace

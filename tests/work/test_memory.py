@@ -31,3 +31,23 @@ def test_a_malformed_variable_is_told(monkeypatch):
 def test_the_cgroup_limit_counts(monkeypatch):
     monkeypatch.setattr(memory, "_cgroup_free", lambda: 12345.0)
     assert memory.available() == 12345
+
+
+@pytest.mark.parametrize(
+    ("names", "cached"),
+    [
+        (("memory.max", "memory.current", "memory.stat"), "inactive_file"),
+        (
+            ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
+            "total_inactive_file",
+        ),
+    ],
+)
+def test_files_that_the_cgroup_can_forget_leave_memory_free(tmp_path, names, cached):
+    """Reading a large file fills the cache up to the limit; what asks for memory next gets it from there."""
+    (tmp_path / "memory").mkdir()
+    for name, text in zip(names, ("1000", "990", f"anon 90\n{cached} 800\nactive_file 100"), strict=True):
+        (tmp_path / name).write_text(text)
+    assert memory._cgroup_free(tmp_path) == 810
+    (tmp_path / names[0]).write_text("max")
+    assert memory._cgroup_free(tmp_path) == float("inf")

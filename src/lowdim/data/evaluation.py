@@ -11,14 +11,15 @@ from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets
 
+from lowdim.data.gate import one_a_row
+
 
 def splits_of(cv: Any, estimator: Any, X: Any, y: Any, groups: Any) -> list[tuple[NDArray, NDArray]]:
     """Rows (train, test) of each fold that ``cv`` gives, as positions."""
     n = X.shape[0]
-    if groups is not None and np.shape(groups) != (n,):
+    if groups is not None and (groups := one_a_row("SequentialSelector", groups, n, "groups", "label")).ndim > 1:
         raise ValueError(
-            f"SequentialSelector: groups of rows must have one label for each of the {n} rows; got shape "
-            f"{np.shape(groups)}. Match them: fit(X, y, groups=…)."
+            f"SequentialSelector: groups of rows must have one label a row; got shape {groups.shape}. Pass one column."
         )
     try:
         splitter = check_cv(cv, y, classifier=is_classifier(estimator))

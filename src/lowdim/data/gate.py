@@ -38,7 +38,7 @@ def rows(
     tensors: bool = False,
     called: str = "X",
 ) -> Any:
-    """Validated data: a NumPy array of its own numeric type, or CSR where ``sparse`` is allowed.
+    """Validated data: a NumPy array of its own numeric type, or canonical CSR where ``sparse`` is allowed.
 
     Never copied where it need not be. ``reset=True`` notes the features seen (fit); ``False`` compares with them.
     ``scan=False`` leaves the search for NaN and infinity to :func:`demand_finite`, for callers that read all values
@@ -50,6 +50,7 @@ def rows(
         return _tensor_rows(estimator, X, reset=reset, minimum=minimum)
     _refuse_elsewhere(name, X)
     _refuse_text(name, X, called)
+    _refuse_masked(name, X, called)
     if sp.issparse(X) and not sparse:
         raise TypeError(
             f"{name}: sparse data was passed, but {called} must be dense here; got a {type(X).__name__}. "
@@ -78,6 +79,9 @@ def rows(
         raise type(error)(text + advice) from None
     if X.dtype.kind == "O":  # lists with None in them
         X = X.astype(np.float64)
+    if sp.issparse(X) and not X.has_canonical_format:  # not in place: they are the caller's
+        X = X.copy()
+        X.sum_duplicates()
     if scan:
         demand_finite(estimator, X, X, called)
     return X
@@ -121,7 +125,14 @@ def weights(estimator: Any, sample_weight: Any, X: Any) -> Any:
     if sample_weight is None:
         return None
     n, name = X.shape[0], type(estimator).__name__
-    checked = np.array(sample_weight, dtype=np.float64)
+    given = one_a_row(name, sample_weight, n, "sample_weight", "weight")
+    checked = None
+    if given.dtype.kind in "biufO":
+        with suppress(TypeError, ValueError):
+            checked = given.astype(np.float64)
+    if checked is None:
+        some = given.ravel()[:1].tolist()[0]
+        raise ValueError(f"{name}: sample_weight must hold numbers; got {given.dtype} such as {some!r}. Convert them.")
     if checked.shape != (n,):
         raise ValueError(
             f"{name}: sample_weight must have shape ({n},), one weight a row; got {checked.shape}. "
@@ -142,7 +153,24 @@ def weights(estimator: Any, sample_weight: Any, X: Any) -> Any:
 
 def absent(value: Any) -> bool:
     """Whether a value stands for none: None, NaN, NaT or pandas' NA, which compares to nothing."""
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    other = value != value
+    return isinstance(other, bool | np.bool_) and bool(other)  # an array answers with an array
+
+
+def one_a_row(name: str, values: Any, n: int, called: str, what: str, of: str = "X") -> NDArray[Any]:
+    """Array with an entry for each of ``n`` rows of what the caller names ``of``; ``what`` is such an entry."""
+    needs = f"{name}: {called} must have one {what} for each of the {n:,} rows of {of}; got"
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{needs} lists of several lengths. Pass one {what} a row.") from None
+    if array.ndim == 0:
+        raise ValueError(f"{needs} a single {type(values).__name__}. Pass one {what} a row.")
+    if len(array) != n:
+        raise ValueError(f"{needs} {len(array):,}. Match them.")
+    return array
 
 
 def targets(estimator: Any, y: Any, X: Any, *, warn: bool = True) -> Any:
@@ -155,11 +183,9 @@ def targets(estimator: Any, y: Any, X: Any, *, warn: bool = True) -> Any:
         raise ValueError(
             f"{name} requires y to be passed, but the target y is None. Pass what the rows are to predict: fit(X, y)."
         )
-    y = np.asarray(y)
+    y = one_a_row(name, y, n, "y", "value")
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=warn)
-    if len(y) != n:
-        raise ValueError(f"{name}: y must have one value for each of the {n:,} rows of X; got {len(y):,}. Match them.")
     bad = (
         np.array([absent(v) for v in y.ravel()])
         if y.dtype.kind == "O"
@@ -276,6 +302,12 @@ def _refuse_text(name: str, X: Any, called: str) -> None:
     """Name the columns of a DataFrame that hold text or dates, or the first text in an array."""
     columns = getattr(X, "columns", None)
     if columns is not None and hasattr(X, "dtypes"):
+        if len(set(columns)) < len(columns):
+            twice = max(columns, key=list(columns).count)
+            raise ValueError(
+                f"{name}: columns of {called} must have names of their own; got {twice!r} more than once. Rename them, "
+                f"or pass {called}.to_numpy()."
+            )
         kinds = {str(c): kind for c in columns if (kind := _not_numbers(X[c]))}
         if kinds:
             shown = ", ".join(map(repr, list(kinds)[:5])) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")
@@ -287,6 +319,16 @@ def _refuse_text(name: str, X: Any, called: str) -> None:
         found = next((value for value in X.ravel() if isinstance(value, str | bytes)), X.ravel()[0])
         why = f"could not convert string to float: {found!r}" if kind == "text" else f"got {kind} such as {found!s}"
         raise ValueError(f"{name}: {called} must be numeric; {why}. Drop the columns of {kind} or encode them first.")
+
+
+def _refuse_masked(name: str, X: Any, called: str) -> None:
+    """Refuse masked values, which every conversion to an array would silently uncover."""
+    if np.ma.is_masked(X):
+        masked = np.argwhere(np.ma.getmaskarray(X))
+        raise ValueError(
+            f"{name}: {called} must have a value everywhere; got a masked array that lacks {len(masked):,}, the first "
+            f"in row {masked[0][0]}. Drop those rows, or replace the values with {called}.filled(…)."
+        )
 
 
 def _not_numbers(values: Any) -> str:

@@ -1,5 +1,6 @@
 """Labels come in here, once: classes, codes and priors, with what is wrong told before any work starts."""
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from lowdim.data.gate import absent
+from lowdim.data.gate import absent, one_a_row
 from lowdim.data.options import Rule
 
 
@@ -19,17 +20,19 @@ class Labels(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def labels(estimator: Any, y: Any, X: Any, *, several: bool = True) -> Labels:
-    """Validated labels of the rows of ``X``; ``several`` demands at least two classes."""
+def labels(estimator: Any, y: Any, X: Any, *, several: bool = True, of: str = "X") -> Labels:
+    """Validated labels of the rows of ``X`` (named ``of`` in errors); ``several`` demands at least two classes."""
     name, n = type(estimator).__name__, X.shape[0]
     if y is None:
         raise ValueError(
             f"{name} requires y to be passed, but the target y is None. Pass the labels of the rows: fit(X, y)."
         )
+    y = one_a_row(name, y, n, "y", "label", of)
+    if y.size != n:
+        raise ValueError(f"{name}: y must be a 1d array of labels; got shape {y.shape}. Pass one column of it.")
     y = column_or_1d(y, warn=True)
-    if len(y) != n:
-        raise ValueError(f"{name}: y must have one label for each of the {n:,} rows of X; got {len(y):,}. Match them.")
     _demand_present(name, y)
+    y = _of_one_kind(name, y)
     try:
         check_classification_targets(y)
     except ValueError as error:
@@ -54,6 +57,26 @@ def _demand_present(name: str, y: NDArray[Any]) -> None:
             f"{name}: y must have a label for every row; got NaN or infinity at row {int(np.argmax(bad))} "
             f"({int(bad.sum()):,} in all). Drop those rows."
         )
+
+
+def _of_one_kind(name: str, y: NDArray[Any]) -> NDArray[Any]:
+    """Labels as they can be sorted: numbers that came as objects as numbers; several kinds are refused."""
+    if y.dtype.kind not in "OST":  # T: NumPy's text of any length, which scikit-learn does not know
+        return y
+    y = y.astype(object)
+    kinds = [str if isinstance(v, str) else Real if isinstance(v, Real | np.bool_) else type(v) for v in y]
+    other = next((row for row, kind in enumerate(kinds) if kind is not kinds[0]), 0)
+    if other:
+        raise ValueError(
+            f"{name}: y must hold labels of one kind, all numbers or all text; got {y[0]!r} at row 0 and {y[other]!r} "
+            f"at row {other}. Convert them, as by [str(label) for label in y]."
+        )
+    if kinds[0] not in (str, Real):
+        raise ValueError(
+            f"{name}: y must hold numbers, text or dates as labels; got {kinds[0].__name__} objects such as {y[0]!r}. "
+            "Convert them, as by [str(label) for label in y]."
+        )
+    return y if kinds[0] is str else np.array(y.tolist())
 
 
 def _are_weights(value: Any) -> bool:

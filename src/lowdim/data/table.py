@@ -134,8 +134,8 @@ def from_frame(frame: "pl.DataFrame", wanted: Wanted, source: str, *, id: str | 
     _refuse_text(numbers, source)
     single = all(dtype == pl.Float32 for dtype in numbers.dtypes)
     X = numbers.cast(pl.Float32 if single else pl.Float64).to_numpy(order="c")
-    labels = None if label_name is None else _values(frame[label_name])
-    ids = None if id_name is None else _values(frame[id_name])
+    labels = None if label_name is None else _values(frame[label_name], source)
+    ids = None if id_name is None else _values(frame[id_name], source)
     X, labels, ids = settle(X, left, labels, ids, label_name, wanted.missing, source)
     return Table(X, left, labels, label_name, ids, id_name, None, source)
 
@@ -205,12 +205,20 @@ def _refuse_text(frame: "pl.DataFrame", source: str) -> None:
         raise ValueError(f"read: columns must hold numbers; {mixed}. Correct the value, or drop the column.")
 
 
-def _values(column: "pl.Series") -> NDArray[Any]:
-    """Column as an array, with None where a value is missing."""
+def _values(column: "pl.Series", source: str) -> NDArray[Any]:
+    """Column of labels or ids as an array, with None where a value is missing."""
     import polars as pl
 
+    if column.dtype.is_decimal():
+        column = column.cast(pl.Float64)
     if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Date, pl.Datetime)):
-        column = column.cast(pl.String)
+        try:
+            column = column.cast(pl.String)
+        except pl.exceptions.PolarsError:
+            raise ValueError(
+                f"read: labels and ids must be numbers, text or dates; {column.name!r} of {source} holds "
+                f"{column.dtype}. Convert it, or name another column."
+            ) from None
     if column.dtype == pl.String or column.null_count():
         values = np.empty(len(column), dtype=object)
         values[:] = column.to_list()

@@ -50,6 +50,8 @@ def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | 
     if frame.width > 1 and frame.height and frame[:, -1].null_count():
         blank = _blank_rows(data, source, separator, header, frame.width)
         frame = frame.filter(~pl.Series(np.isin(np.arange(frame.height), blank)))
+    if frame.width == 1 and frame.height and (filled := frame[:, 0].is_not_null()).any():
+        frame = frame.head(int(filled.arg_true()[-1]) + 1)  # blank lines at the end hold no value that is missing
     names = [cell.strip() for cell in cells]
     # polars leaves doubled quotes in names as they are; names that are not all different it numbers itself
     if header and len(set(names)) == frame.width == len(names) and first.count('"') % 2 == 0:

@@ -60,9 +60,9 @@ def write(
     if os.fsdecode(target) == "-":
         _print(_frame(arrays).write_csv())
     elif kind in ("npy", "npz"):
-        content = {"npy": _stacked(arrays)} if kind == "npy" else _named(arrays, label, id)
+        content: dict[str, Any] = {"npy": _stacked(arrays)} if kind == "npy" else _named(arrays, label, id)
         with atomic(path) as file:
-            np.save(file, content["npy"]) if kind == "npy" else np.savez(file, allow_pickle=False, **content)
+            np.save(file, content["npy"]) if kind == "npy" else np.savez(file, **content)
     else:
         frame = _frame(arrays)
         with atomic(path) as file:
@@ -89,6 +89,8 @@ def _arrays(columns: Mapping[str, ArrayLike], label: str | None, id: str | None)
 
 def _plain(name: str, values: ArrayLike) -> NDArray[Any]:
     """Array of numbers, text or dates; Python objects are taken as text if that is what they are."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"write: columns hold a value a row; {name!r} has masked ones. Pass {name}.filled(…).")
     array = np.asarray(values)
     if array.dtype.kind == "O" and all(isinstance(value, str) for value in array.flat):
         array = array.astype(str)
@@ -97,7 +99,8 @@ def _plain(name: str, values: ArrayLike) -> NDArray[Any]:
         raise ValueError(
             f"write: columns hold numbers, text or dates; {name!r} holds {kind}. Convert it, or leave it out."
         )
-    return array.astype(np.float32) if array.dtype == np.float16 else array
+    odd = {np.dtype(np.float16): np.float32, np.dtype(np.longdouble): np.float64}  # which tables do not know
+    return array.astype(odd.get(array.dtype, array.dtype), copy=False)
 
 
 def _stacked(arrays: Columns) -> NDArray[Any]:
@@ -126,7 +129,7 @@ def _named(arrays: Columns, label: str | None, id: str | None) -> Columns:
 def _frame(arrays: Columns) -> "pl.DataFrame":
     import polars as pl
 
-    return pl.DataFrame({n: pl.Series(n, a.tolist() if a.dtype.kind == "U" else a) for n, a in arrays.items()})
+    return pl.DataFrame([pl.Series(str(n), a.tolist() if a.dtype.kind == "U" else a) for n, a in arrays.items()])
 
 
 def _write_frame(frame: "pl.DataFrame", file: BinaryIO, kind: str) -> None:

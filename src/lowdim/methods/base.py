@@ -53,15 +53,20 @@ def applying(method: Call) -> Call:
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all methods. A subclass declares ``_rules``, stores its parameters and fits.
 
-    ``_sparse`` says whether it takes CSR input.
+    ``_sparse`` says whether it takes CSR input, ``_needs_targets`` whether it cannot do without ``y``, and
+    ``_two_views`` whether that is a second view of the rows.
     """
 
     _rules: ClassVar[Mapping[str, options.Rule]] = {}
     _sparse: ClassVar[bool] = False
+    _needs_targets: ClassVar[bool] = False
+    _two_views: ClassVar[bool] = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._sparse
+        tags.target_tags.required = self._needs_targets or self._two_views
+        tags.target_tags.multi_output = self._two_views
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -73,12 +73,6 @@ class CCA(LinearReducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags
-
     @fitting
     def fit(self, X: Any, y: Any = None) -> "CCA":
         """Learn the pairs of directions from two views of the same rows.

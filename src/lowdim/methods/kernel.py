@@ -1,24 +1,41 @@
-"""What kernel methods share once fitted: scores from kernel values, and pre-images of scores."""
+"""What kernel methods share: the kernel and its rows, and scores from kernel values once fitted."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data import gate
+from lowdim.data import gate, options
 from lowdim.methods.base import Reducer, applying
 from lowdim.relate.centring import centre
-from lowdim.relate.kernels import Kernel, Rows, demand_gram, demand_kernel_function, resolve_gamma
-from lowdim.solve.ridge import kernel_ridge, landmark_ridge
-from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.relate.kernels import NAMES, Kernel, Rows, demand_gram, demand_kernel_function, resolve_gamma
+from lowdim.solve.eigen import eigh_top
+from lowdim.work.blocks import float_dtype
+
+RULES = {  # what all of them take; a subclass adds its own
+    "kernel": options.one_of(*NAMES) | options.Rule(callable, "a function of two blocks of rows"),
+    "gamma": options.real(0) | options.one_of("scale", "median"),
+    "degree": options.whole(1),
+    "coef0": options.real(),
+    "n_jobs": options.jobs,
+    "verbose": options.whole(0),
+}
+_RANGE = {"float32": 1e-6, "float64": 1e-12}  # eigenvalues below this share of the largest are rounding
+
+
+class Spanned(NamedTuple):
+    """``K_c = U Λ Uᵀ`` within its range: vectors (n, r), values (r,), and the means (n,) of the rows of K."""
+
+    vectors: NDArray
+    values: NDArray
+    means: NDArray
 
 
 class KernelReducer(Reducer):
     """A method whose scores are ``Y = K(X, B) W − c`` with the kernel between rows and a basis ``B`` of rows.
 
-    A subclass has the parameters ``kernel, gamma, degree, coef0``, calls ``_prepare`` and ``_keep_map``, and may learn
-    pre-images.
+    A subclass has the parameters ``kernel, gamma, degree, coef0`` and calls ``_prepare`` and ``_keep_map``.
     """
 
     _sparse = True
@@ -39,13 +56,13 @@ class KernelReducer(Reducer):
     def _n_features_out(self) -> int:
         return int(self.dual_coef_.shape[1])
 
-    def _kernel(self) -> Kernel:
-        """The kernel, with the gamma found in ``fit``."""
-        return Kernel(self.kernel, self.gamma_ or 1.0, int(self.degree), float(self.coef0))
+    def _kernel(self, gamma: float | None = None) -> Kernel:
+        """The kernel, with the gamma found in ``fit`` unless another is given."""
+        return Kernel(self.kernel, gamma or self.gamma_ or 1.0, int(self.degree), float(self.coef0))
 
     def _prepare(self, X: Any, seed: int) -> tuple[Kernel, Rows]:
         """The kernel with its gamma resolved, and the rows as it reads them."""
-        named = Kernel(self.kernel, 1.0, int(self.degree), float(self.coef0))
+        named = self._kernel(1.0)
         self.gamma_ = resolve_gamma(X, self.gamma, seed) if named.has_gamma else None
         self._shift = named.shift(X)
         A = named.rows(X, self._shift)
@@ -54,6 +71,19 @@ class KernelReducer(Reducer):
         if not sp.issparse(X) and np.shares_memory(A.X, X) and self.kernel != "precomputed":
             A = Rows(A.X.copy(), A.norms)  # what happens to X later must not change the model
         return self._kernel(), A
+
+    def _spanned(self, kernel: Kernel, A: Rows) -> Spanned:
+        """All eigenpairs of the centred Gram matrix but those of rounding; at least one is needed."""
+        K = kernel.gram(A).astype(np.float64)
+        means = centre(K)
+        pairs = eigh_top(K, len(K))
+        inside = pairs.values > _RANGE[A.X.dtype.name] * max(pairs.values[0], np.finfo(float).tiny)
+        if not inside.any():
+            raise ValueError(
+                f"{type(self).__name__}: rows that differ under the kernel are needed; got {len(K):,} that are all "
+                "alike. Pass other rows, or another kernel or gamma."
+            )
+        return Spanned(pairs.vectors[:, inside], pairs.values[inside], means.rows)
 
     def _demand_gram(self, X: Any) -> None:
         """Refuse a precomputed matrix that is sparse, not square or not symmetric."""
@@ -113,42 +143,3 @@ class KernelReducer(Reducer):
         Y = kernel.project(kernel.rows(X, self._shift, dtype), kernel.as_rows(self._basis), self.dual_coef_)
         Y -= self._offset.astype(dtype)
         return Y.astype(out, copy=False)
-
-    @applying
-    def inverse_transform(self, Y: Any) -> NDArray:
-        """Pre-images: rows of the data space whose scores are near ``Y``, by ridge regression on the training rows.
-
-        Parameters
-        ----------
-        Y : array (n_samples, n_components)
-            Scores.
-
-        Returns
-        -------
-        array (n_samples, n_features)
-            The pre-images.
-        """
-        if not hasattr(self, "_weights"):
-            raise ValueError(
-                f"{type(self).__name__}: inverse_transform needs a model fitted with inverse=True; this one was "
-                "fitted without. Set inverse=True and fit again."
-            )
-        Y = gate.scores(self, Y, self._n_features_out)
-        kernel, dtype = self._kernel(), self._weights.dtype
-        X = kernel.project(kernel.rows(Y, None, dtype), kernel.rows(self._centres), self._weights)
-        X += self._intercept.astype(dtype)
-        return X.astype(Y.dtype, copy=False)
-
-    def _learn_preimages(self, X: NDArray, Y: NDArray, landmarks: NDArray | None, ridge: float) -> None:
-        """Regress the rows of ``X`` on the same kernel between their scores ``Y``, at all of them or at landmarks."""
-        kernel, dtype = self._kernel(), float_dtype(X.dtype)
-        Y = Y.astype(dtype)
-        self._centres = Y if landmarks is None else Y[landmarks]
-        C = kernel.rows(self._centres)
-        if landmarks is None:
-            K = kernel.gram(C)
-            found = kernel_ridge(K, centre(K).rows, X.astype(dtype, copy=False), ridge)
-        else:
-            blocks = ((kernel.block(kernel.rows(Y[rows]), C), T) for rows, T in row_blocks(X, dtype))
-            found = landmark_ridge(blocks, kernel.block(C, C), ridge)
-        self._weights, self._intercept = found.weights.astype(dtype), found.intercept

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from lowdim.data import gate, options
 from lowdim.methods.base import applying, fitting
-from lowdim.methods.kernel import KernelReducer
-from lowdim.relate.centring import centre
+from lowdim.methods.kernel import RULES, KernelReducer
 from lowdim.relate.kernels import NAMES, Kernel, Rows, resolve_gamma
-from lowdim.solve.eigen import eigh_top
 from lowdim.solve.overlap import warn_of_overlap
 from lowdim.solve.signs import signs
 from lowdim.work import memory
@@ -78,14 +76,10 @@ class KernelCCA(KernelReducer):
     _two_views = True
     _rules = {
         "n_components": options.whole(1) | options.none,
+        **RULES,
         "kernel": options.one_of(*(name for name in NAMES if name != "precomputed"))
         | options.Rule(callable, "a function of two blocks of rows"),
-        "gamma": options.real(0) | options.one_of("scale", "median"),
-        "degree": options.whole(1),
-        "coef0": options.real(),
         "ridge": options.real(0, closed="left"),
-        "n_jobs": options.jobs,
-        "verbose": options.whole(0),
     }
 
     def __init__(
@@ -108,12 +102,6 @@ class KernelCCA(KernelReducer):
         self.ridge = ridge
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> "KernelCCA":
@@ -160,16 +148,12 @@ class KernelCCA(KernelReducer):
         return self
 
     def _y_kernel(self) -> Kernel:
-        return Kernel(self.kernel, getattr(self, "y_gamma_", None) or 1.0, int(self.degree), float(self.coef0))
+        return self._kernel(getattr(self, "y_gamma_", None) or 1.0)
 
     def _view(self, kernel: Kernel, A: Rows) -> _View:
-        K = kernel.gram(A).astype(np.float64)
-        means = centre(K)
-        pairs = eigh_top(K, len(K))
-        inside = pairs.values > _RANGE[A.X.dtype.name] * max(pairs.values[0], np.finfo(float).tiny)
-        values = pairs.values[inside]
-        D = np.sqrt(values / (values / len(K) + self.ridge))
-        return _View(pairs.vectors[:, inside], np.sqrt(values), D, means.rows)
+        U, values, means = self._spanned(kernel, A)
+        D = np.sqrt(values / (values / len(A) + self.ridge))
+        return _View(U, np.sqrt(values), D, means)
 
     @staticmethod
     def _dual(view: _View, W: NDArray) -> NDArray:

@@ -12,16 +12,11 @@ import numpy as np
 from lowdim.data import gate, options
 from lowdim.data.labels import labels
 from lowdim.methods.base import fitting
-from lowdim.methods.kernel import KernelReducer
-from lowdim.relate.centring import centre
-from lowdim.relate.kernels import NAMES
+from lowdim.methods.kernel import RULES, KernelReducer
 from lowdim.relate.moments import class_moments
 from lowdim.solve.discriminant import discriminants, whiten
-from lowdim.solve.eigen import eigh_top
 from lowdim.solve.signs import signs
 from lowdim.work import memory
-
-_RANGE = {"float32": 1e-6, "float64": 1e-12}  # eigenvalues below this share of the largest are rounding
 
 
 class KernelLDA(KernelReducer):
@@ -68,15 +63,11 @@ class KernelLDA(KernelReducer):
     True
     """
 
+    _needs_targets = True
     _rules = {
         "n_components": options.whole(1) | options.none,
-        "kernel": options.one_of(*NAMES) | options.Rule(callable, "a function of two blocks of rows"),
-        "gamma": options.real(0) | options.one_of("scale", "median"),
-        "degree": options.whole(1),
-        "coef0": options.real(),
+        **RULES,
         "ridge": options.real(0, closed="left"),
-        "n_jobs": options.jobs,
-        "verbose": options.whole(0),
     }
 
     def __init__(
@@ -99,11 +90,6 @@ class KernelLDA(KernelReducer):
         self.ridge = ridge
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> "KernelLDA":
@@ -133,11 +119,8 @@ class KernelLDA(KernelReducer):
             )
         memory.require(8.0 * 6 * n * n, f"KernelLDA: the {n:,} × {n:,} kernel matrix", "Fit on fewer rows.")
         kernel, A = self._prepare(X, seed=0)
-        K = kernel.gram(A).astype(np.float64)
-        means = centre(K)
-        pairs = eigh_top(K, n)
-        inside = pairs.values > _RANGE[A.X.dtype.name] * max(pairs.values[0], np.finfo(float).tiny)
-        U, size = pairs.vectors[:, inside], np.sqrt(pairs.values[inside])
+        U, values, means = self._spanned(kernel, A)
+        size = np.sqrt(values)
         M = class_moments(U * size, found.codes, np.full(limit + 1, 1.0 / n))  # T = U Λ^½
         S = M.within()
         S[np.diag_indices_from(S)] += self.ridge
@@ -153,7 +136,7 @@ class KernelLDA(KernelReducer):
         dual -= dual.mean(axis=0)  # exact but for rounding in the smallest eigenvectors, which means would magnify
         dual *= signs(dual.T)
         dtype = A.X.dtype
-        self._keep_map(A, np.ascontiguousarray(dual, dtype), means.rows @ dual)
+        self._keep_map(A, np.ascontiguousarray(dual, dtype), means @ dual)
         self.eigenvalues_ = values.astype(dtype)
         self.classes_ = found.classes
         self.n_components_ = k

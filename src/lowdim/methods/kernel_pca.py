@@ -5,42 +5,22 @@ With the centred Gram matrix ``K_c = H K H``, ``H = I − 11ᵀ/n``, and ``K_c u
 with ``K`` are needed, so that it can be stored, computed anew at each pass, or replaced by ``Fᵀ F`` of low rank.
 """
 
-import warnings
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import gate, options
-from lowdim.methods.base import fitting
-from lowdim.methods.kernel import KernelReducer
-from lowdim.relate.centring import CentredProduct, centre, demand_finite_kernel
-from lowdim.relate.kernels import NAMES, TILE, Kernel, Rows, demand_kernel_function
-from lowdim.solve.cholesky import MOST, LowRank, nystroem, pivoted_cholesky
-from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
+from lowdim.methods import kernel_spectrum as spectrum
+from lowdim.methods.base import applying, fitting
+from lowdim.methods.kernel import RULES, KernelReducer
+from lowdim.relate.centring import centre
+from lowdim.relate.kernels import demand_kernel_function
+from lowdim.solve.ridge import kernel_ridge, landmark_ridge
 from lowdim.solve.signs import signs
-from lowdim.work import memory
-from lowdim.work.blocks import float_dtype
-from lowdim.work.random import seed_of, stream
-
-SOLVERS = ("auto", "dense", "krylov", "matrix_free")
-_RESIDUAL = {"float32": 1e-4, "float64": 1e-9}  # at which the Krylov method stops, relative to the first eigenvalue
-_NOTHING = {"float32": 2e-6, "float64": 1e-12}  # share of the first eigenvalue up to which one counts as zero
-_SKETCH = 256  # rows of the kernel matrix that the Krylov method starts from
-_INSTEAD = "Use approximation='rpcholesky', or solver='matrix_free', whose memory grows with n only."
-
-
-class _Found(NamedTuple):
-    """Eigenpairs, and what places rows: ``scores = K(x, basis) dual − offset``."""
-
-    values: NDArray
-    vectors: NDArray  # (n, k)
-    dual: NDArray  # (rows of the basis, k)
-    offset: NDArray
-    scores: NDArray  # (n, k)
-    basis: Rows
+from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.random import seed_of
 
 
 class KernelPCA(KernelReducer):
@@ -120,20 +100,15 @@ class KernelPCA(KernelReducer):
 
     _rules = {
         "n_components": options.whole(1),
-        "kernel": options.one_of(*NAMES) | options.Rule(callable, "a function of two blocks of rows"),
-        "gamma": options.real(0) | options.one_of("scale", "median"),
-        "degree": options.whole(1),
-        "coef0": options.real(),
+        **RULES,
         "approximation": options.one_of("rpcholesky", "nystroem") | options.none,
         "rank": options.whole(1) | options.none,
         "tol": options.real(0, 1),
         "refine": options.whole(0),
-        "solver": options.one_of(*SOLVERS),
+        "solver": options.one_of(*spectrum.SOLVERS),
         "inverse": options.flag,
         "ridge": options.real(0),
         "random_state": options.seed,
-        "n_jobs": options.jobs,
-        "verbose": options.whole(0),
     }
 
     def __init__(
@@ -211,146 +186,79 @@ class KernelPCA(KernelReducer):
     def _learn(self, X: Any) -> NDArray:
         X = gate.rows(self, X, reset=True, sparse=True, minimum=2)
         self._demand_sense(X)
-        self.solver_ = self._chosen_solver(X)
+        k, way, named = int(self.n_components), self._approximation(), self._kernel(1.0)
+        if way is None:
+            self.solver_ = spectrum.choose(X, k, self.solver, named, inverse=bool(self.inverse))
+        else:
+            spectrum.demand_memory(X, k, named, way)
+            self.solver_ = way.name
         seed = seed_of(self.random_state)
         kernel, A = self._prepare(X, seed)
-        self.approximation_error_: float = 0.0
-        self.landmarks_: NDArray | None = None
-        self.residual_: float | None = None
-        found = self._exact(kernel, A, seed) if self.approximation is None else self._low_rank(kernel, A, seed)
+        if way is None:
+            found = spectrum.exact(kernel, A, k, self.solver_, seed)
+        else:
+            found = spectrum.low_rank(kernel, A, k, way, seed)
         scores = self._keep(found, A.X.dtype)
-        self.__dict__.pop("_weights", None)
+        for name in ("_weights", "_intercept", "_centres"):  # of a fit before
+            self.__dict__.pop(name, None)
         if self.inverse:
             self._learn_preimages(X, scores, self.landmarks_, float(self.ridge))
         return scores
 
-    def _exact(self, kernel: Kernel, A: Rows, seed: int) -> _Found:
-        """Leading eigenpairs of ``H K H`` by the solver chosen."""
-        n, k = len(A), int(self.n_components)
-        if self.solver_ == "dense":
-            whole = kernel.gram(A).astype(np.float64 if direct(n, 1) else A.X.dtype, copy=False)
-            size = max(float(whole.max()), -float(whole.min()))
-            means = centre(whole)
-            pairs = eigh_top(whole, k if kernel.positive else n)
-            del whole
-        else:
-            K = kernel.gram(A) if self.solver_ == "krylov" and kernel.name != "precomputed" else None
-            apply = CentredProduct(lambda V: kernel.product(A, V) if K is None else K @ V.astype(K.dtype))
-            width = block_sizes(n, k, costly=True)[0]
-            some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
-            sample = kernel.block(A[some], A) if K is None else K[some]
-            demand_finite_kernel(sample)
-            size = max(float(sample.max()), -float(sample.min()))
-            size = max(size, 0.0 if K is None else float(np.abs(np.diagonal(K)).max()))
-            tol = _RESIDUAL[A.X.dtype.name]
-            start = leading_span(sample, width)
-            pairs = eigh_top_operator(apply, n, k, seed=seed, tol=tol, start=start, costly=True)
-            means = apply.means
-            del K, apply
-        self.residual_ = pairs.residual
-        if not kernel.positive:
-            noise = 20 * float(np.finfo(A.X.dtype).eps) * np.sqrt(n) * size  # of values rounded one by one
-            self._report_negative(pairs.values, pairs.lowest, noise)
-        values, vectors, product_ = pairs.values[:k], pairs.vectors[:, :k], pairs.product[:, :k]
-        inverse = self._inverse_roots(values, A, size)
-        dual = (vectors - vectors.mean(axis=0)) * inverse
-        scores = product_ * inverse
-        return _Found(np.where(inverse > 0, values, 0.0), vectors, dual, means.rows @ dual, scores, A)
+    def _approximation(self) -> spectrum.Approximation | None:
+        if self.approximation is None:
+            return None
+        rank = None if self.rank is None else int(self.rank)
+        return spectrum.Approximation(self.approximation, rank, float(self.tol), int(self.refine))
 
-    def _low_rank(self, kernel: Kernel, A: Rows, seed: int) -> _Found:
-        """Eigenpairs of ``H Fᵀ F H`` with ``K ≈ Fᵀ F``, improved by exact passes where asked for."""
-        k = int(self.n_components)
-        diagonal = kernel.diagonal(A)
-        size = float(diagonal.max())
-        low = self._landmarks(kernel, A, diagonal, seed)
-        self.landmarks_, self.approximation_error_ = low.pivots, low.error
-        values, V, scores, offset = low.eigenpairs(2 * k if self.refine else k)
-        inverse = self._inverse_roots(values, A, size)
-        if not self.refine or not inverse.any():
-            some = inverse > 0
-            values, V, scores, offset = values * some, low.dual(V * some), scores * some, offset * some
-            return _Found(values[:k], (scores * inverse)[:, :k], V[:, :k], offset[:k], scores[:, :k], A[low.pivots])
-        del low
-        apply = CentredProduct(partial(kernel.product, A))
-        better = refined(apply, (scores * inverse)[:, inverse > 0], k, int(self.refine), seed=seed)
-        self.residual_ = better.residual
-        lack = [(0, 0), (0, k - len(better.values))]
-        values, left, right = np.pad(better.values, lack[1]), np.pad(better.left, lack), np.pad(better.right, lack)
-        inverse = self._inverse_roots(values, A, size)
-        dual = (right - right.mean(axis=0)) * inverse
-        values = np.where(inverse > 0, values, 0.0)
-        return _Found(values, left, dual, apply.means.rows @ dual, left * np.sqrt(values), A)
-
-    def _landmarks(self, kernel: Kernel, A: Rows, diagonal: NDArray[np.float64], seed: int) -> LowRank:
-        n = len(A)
-        if diagonal.min() < 0 or not np.isfinite(diagonal).all():
-            raise ValueError(
-                f"KernelPCA: approximation='{self.approximation}' needs a kernel with k(x, x) ≥ 0; got "
-                f"{diagonal.min():g}. Use approximation=None."
-            )
-        if callable(self.kernel):
-            some = np.arange(min(64, n - 1))
-            self._demand_one_diagonal(diagonal[some], kernel.block(A[some], A)[some, some], float(diagonal.max()))
-        buffer = np.empty((min(n, 128), n), A.X.dtype)
-        find = nystroem if self.approximation == "nystroem" else pivoted_cholesky
-        low = find(
-            lambda S: kernel.block(A[S], A, out=buffer[: len(S)]),
-            diagonal,
-            rank=None if self.rank is None else int(self.rank),
-            tol=float(self.tol),
-            seed=seed,
-            least=2 * int(self.n_components),
-            positive=kernel.positive,
-        )
-        if self.rank is None and low.error > self.tol:
-            why, what = f"the search stops at {MOST:,}", "Pass rank= to go on, raise tol, or use refine=1."
-            if len(low.pivots) < min(n, MOST) or len(low.pivots) == n:
-                why, what = f"the rest is rounding of {A.X.dtype}", "Pass float64, raise tol, or use refine=1."
-            warnings.warn(
-                f"KernelPCA: {len(low.pivots):,} landmarks leave {low.error:.2g} of the trace out, more than tol="
-                f"{self.tol:g}, and {why}. {what}",
-                stacklevel=6,
-            )
-        return low
-
-    def _demand_one_diagonal(self, alone: NDArray, within: NDArray, largest: float) -> None:
-        """Refuse a function whose ``k(x, x)`` depends on the rows around x: no search for landmarks would end."""
-        apart = np.abs(alone - within)
-        if apart.max() > 30 * float(np.sqrt(np.finfo(within.dtype).eps)) * largest:
-            i = int(apart.argmax())
-            raise ValueError(
-                f"KernelPCA: approximation='{self.approximation}' needs a function that gives k(x, x) alike in every "
-                f"block; got {alone[i]:g} for row {i} alone and {within[i]:g} within a block. Let it look at each pair "
-                "of rows by itself, or use approximation=None."
-            )
-
-    def _inverse_roots(self, values: NDArray, A: Rows, size: float) -> NDArray:
-        """``1/√λ``, and 0 where λ is negative, or zero up to the rounding of kernel values of this ``size``."""
-        rounding = len(A) * float(np.finfo(A.X.dtype).eps) * size
-        some = values > max(float(values.max(initial=0.0)) * _NOTHING[A.X.dtype.name], rounding)
-        return np.where(some, 1.0 / np.sqrt(np.where(some, values, 1.0)), 0.0)
-
-    def _report_negative(self, values: NDArray, lowest: float, noise: float) -> None:
-        """Warn of negative eigenvalues beyond ``noise``; the dense solver knows them all and can say how many."""
-        first = float(values[0])
-        noise = max(noise, 1e-6 * max(abs(first), abs(lowest)))
-        if lowest >= -noise:
-            return
-        several = int(np.count_nonzero(values < -noise)) if self.solver_ == "dense" else 0
-        what = "1 eigenvalue is" if several == 1 else f"{several or 'some'} eigenvalues are"
-        warnings.warn(
-            f"KernelPCA: the kernel is indefinite: {what} negative, down to {lowest:.3g} (the largest is {first:.3g}). "
-            "They are dropped, since no map has negative squared lengths.",
-            stacklevel=6,
-        )
-
-    def _keep(self, found: _Found, dtype: np.dtype) -> NDArray:
+    def _keep(self, found: spectrum.KernelSpectrum, dtype: np.dtype) -> NDArray:
         """Set the fitted attributes, in the precision of the data and with the sign rule, and return the scores."""
         sign = signs(found.vectors.T)
         self.eigenvalues_ = found.values.astype(dtype)
         self.eigenvectors_ = (found.vectors * sign).astype(dtype)
+        self.landmarks_, self.approximation_error_ = found.landmarks, found.error
+        self.residual_ = found.residual
         self._keep_map(found.basis, (found.dual * sign).astype(dtype), found.offset * sign)
         return (found.scores * sign).astype(dtype)
+
+    @applying
+    def inverse_transform(self, Y: Any) -> NDArray:
+        """Pre-images: rows of the data space whose scores are near ``Y``, by ridge regression on the training rows.
+
+        Parameters
+        ----------
+        Y : array (n_samples, n_components)
+            Scores.
+
+        Returns
+        -------
+        array (n_samples, n_features)
+            The pre-images.
+        """
+        if not hasattr(self, "_weights"):
+            raise ValueError(
+                "KernelPCA: inverse_transform needs a model fitted with inverse=True; this one was fitted without. Set "
+                "inverse=True and fit again."
+            )
+        Y = gate.scores(self, Y, self._n_features_out)
+        kernel, dtype = self._kernel(), self._weights.dtype
+        X = kernel.project(kernel.rows(Y, None, dtype), kernel.rows(self._centres), self._weights)
+        X += self._intercept.astype(dtype)
+        return X.astype(Y.dtype, copy=False)
+
+    def _learn_preimages(self, X: NDArray, Y: NDArray, landmarks: NDArray | None, ridge: float) -> None:
+        """Regress the rows of ``X`` on the same kernel between their scores ``Y``, at all of them or at landmarks."""
+        kernel, dtype = self._kernel(), float_dtype(X.dtype)
+        Y = Y.astype(dtype)
+        self._centres = Y if landmarks is None else Y[landmarks]
+        C = kernel.rows(self._centres)
+        if landmarks is None:
+            K = kernel.gram(C)
+            found = kernel_ridge(K, centre(K).rows, X.astype(dtype, copy=False), ridge)
+        else:
+            blocks = ((kernel.block(kernel.rows(Y[rows]), C), T) for rows, T in row_blocks(X, dtype))
+            found = landmark_ridge(blocks, kernel.block(C, C), ridge)
+        self._weights, self._intercept = found.weights.astype(dtype), found.intercept
 
     def _demand_sense(self, X: Any) -> None:
         """Refuse what cannot work, before any work."""
@@ -391,46 +299,10 @@ class KernelPCA(KernelReducer):
                 demand_kernel_function(self.kernel, rows - rows.mean())  # of both signs, as scores are
             except ValueError as error:
                 came = f"a function that fails on rows of {k}: {error}"
-        elif not Kernel(self.kernel, 1.0, int(self.degree), float(self.coef0)).positive:
+        elif not self._kernel(1.0).positive:
             came = f"kernel='{self.kernel}', which may have negative eigenvalues"
         if came:
             raise ValueError(
                 "KernelPCA: inverse=True needs a positive semidefinite kernel that also takes rows of n_components "
                 f"scores; got {came}. Use a kernel such as 'rbf', or inverse=False."
             )
-
-    def _chosen_solver(self, X: Any) -> str:
-        """Solver by size and memory; what it needs is asked for here, before any work."""
-        (n, d), k, item = X.shape, int(self.n_components), float_dtype(X.dtype).itemsize
-        given = self.kernel == "precomputed"
-        rows = 0 if given else item * (X.nnz * 2 if sp.issparse(X) else n * d)
-        tile = item * min(n, TILE) ** 2
-        if self.approximation is not None:
-            rank = min(n, max(2 * k, 128)) if self.rank is None else int(self.rank)
-            needed = rows + item * (n * (rank + 2 * 128) + rank * min(n, 8192)) + 40 * rank**2
-            needed += (tile + 8 * n * 12 * k) if self.refine else 0
-            what = f"KernelPCA: rank {rank:,} for {n:,} rows"
-            memory.require(needed, what, "Pass a smaller rank=." if self.rank is None else "Lower rank.")
-            return str(self.approximation)
-        positive = Kernel(self.kernel, 1.0, int(self.degree), float(self.coef0)).positive
-        basis = 8 * n * (block_sizes(n, k, costly=True)[1] + 4 * k)
-        squares = 3 if positive and k <= n // 3 else 4  # all vectors, and what LAPACK divides and conquers in
-        figures = {
-            "dense": rows + squares * (8 if direct(n, 1) else item) * n * n,
-            "krylov": rows + basis + (0 if given else item * n * n),
-            "matrix_free": rows + basis + (0 if given else tile),
-        }
-        solver = self.solver
-        if solver == "auto":
-            order = ("dense", "krylov") if direct(n, k) else ("krylov",)
-            free = memory.available()
-            solver = next((name for name in order if figures[name] <= free), "matrix_free")
-        parts = {"dense": " (the kernel matrix and LAPACK's)", "krylov": f" (the kernel matrix and {k} components)"}
-        instead = _INSTEAD if solver != "matrix_free" else "Lower n_components, or use approximation='rpcholesky'."
-        if given:  # the matrix is there, and no approximation reads it
-            instead = "Use solver='krylov', which makes no copy." if solver == "dense" else "Lower n_components."
-        memory.require(figures[solver], f"KernelPCA: solver='{solver}' for {n:,} rows{parts.get(solver, '')}", instead)
-        if self.inverse:
-            what = f"KernelPCA: inverse=True (the kernel between the scores of {n:,} rows)"
-            memory.require(rows + item * n * n, what, "Use approximation='rpcholesky', whose pre-images need n only.")
-        return solver

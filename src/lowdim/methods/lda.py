@@ -85,6 +85,7 @@ class LDA(LinearReducer):
     ((150, 2), [32.19, 0.29])
     """
 
+    _needs_targets = True
     _rules = {
         "n_components": options.whole(1) | options.none,
         "solver": options.one_of(*SOLVERS),
@@ -116,11 +117,6 @@ class LDA(LinearReducer):
         self.tol = tol
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> "LDA":

@@ -1,5 +1,6 @@
 """What SNE and t-SNE share: neighbours, affinities, a first layout, the descent, and places for new points."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Real
@@ -55,7 +56,7 @@ RULES = {
 }
 
 
-class NeighborEmbedding(Reducer):
+class NeighborEmbedding(Reducer, ABC):
     """A map that minimises ``KL(P‖Q)``; a subclass says how likeness falls off in the map."""
 
     _rules = RULES
@@ -107,8 +108,9 @@ class NeighborEmbedding(Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @abstractmethod
     def _falloff(self) -> Falloff:
-        raise NotImplementedError
+        """How likeness falls off with distance in the map."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -329,11 +331,7 @@ def _joined(Y: NDArray[np.float32], first: NDArray[np.int64]) -> NDArray[np.floa
 def _as_searched(X: Any) -> Any:
     """Rows as the neighbour search takes them: floats in C order, or CSR."""
     dtype = float_dtype(X.dtype)
-    if sp.issparse(X):
-        X = sp.csr_array(X, dtype=dtype)
-        X.sum_duplicates()
-        return X
-    return np.ascontiguousarray(X, dtype=dtype)
+    return sp.csr_array(X, dtype=dtype) if sp.issparse(X) else np.ascontiguousarray(X, dtype=dtype)
 
 
 def _own(X: Any) -> Any:

@@ -1,6 +1,7 @@
 """What methods on a graph of neighbours share: how many neighbours, broken graphs, and the places of new rows."""
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -21,7 +22,7 @@ near_rule = options.whole(1) | options.one_of("auto")
 _USUAL = 10  # neighbours for "auto"
 
 
-class NeighborReducer(Reducer):
+class NeighborReducer(Reducer, ABC):
     """A method that learns an embedding of the training rows from their neighbours.
 
     New rows that equal a training row have its place; a subclass says in ``_place`` where others go. ``_rows`` are the
@@ -73,9 +74,9 @@ class NeighborReducer(Reducer):
         self._learn(X, y)
         return self.embedding_
 
+    @abstractmethod
     def _learn(self, X: Any, y: Any) -> None:
         """Set ``embedding_`` and all else that is learnt."""
-        raise NotImplementedError
 
     @property
     def _n_features_out(self) -> int:
@@ -166,9 +167,9 @@ class NeighborReducer(Reducer):
         Q = X.astype(self._rows.dtype) if sp.issparse(X) else np.ascontiguousarray(X, self._rows.dtype)
         return Q, find_twins(self._rows, Q)
 
+    @abstractmethod
     def _place(self, Q: Any) -> NDArray:
         """Places (m, k) of new rows."""
-        raise NotImplementedError
 
     def _learnt_from(self, rows: Any) -> Any:
         """The training rows that the map was learnt from."""

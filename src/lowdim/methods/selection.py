@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
-from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils.multiclass import type_of_target
 
-from lowdim.data import evaluation, gate, options
+from lowdim.data import evaluation, features, gate, options
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.persist import ModelFileError
 from lowdim.solve.criteria.choose import criterion_for
+from lowdim.solve.criteria.refit import score_without_features
 from lowdim.solve.search import Search, Step
 from lowdim.work import jobs
 
@@ -119,6 +118,7 @@ class SequentialSelector(SelectorMixin, Reducer):
     """
 
     _sparse = True
+    _needs_targets = True
     _rules = {
         "estimator": _estimator,
         "direction": options.one_of(*DIRECTIONS),
@@ -157,11 +157,6 @@ class SequentialSelector(SelectorMixin, Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
     @fitting
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> "SequentialSelector":
         """Choose features of ``X`` for predicting ``y``.
@@ -183,8 +178,8 @@ class SequentialSelector(SelectorMixin, Reducer):
         X = gate.rows(self, X, reset=True, sparse=True, minimum=2)
         y = gate.targets(self, y, X)
         names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))
-        units, labels = self._units(names)
-        kept = self._kept(names, units)
+        units, labels = features.units_of(self.groups, names)
+        kept = features.units_kept(self.keep, names, units)
         self._size(len(units), len(kept), True)
         estimator = self.estimator if self.estimator is not None else _default(y)
         evaluation.demand_scorer(self.scoring)
@@ -228,7 +223,7 @@ class SequentialSelector(SelectorMixin, Reducer):
                     f"{next(iter(outcome.failures.values()), 'no score')}. Use direction='forward', or mend the data."
                 )
         else:
-            scores = _empty_scores(is_classifier(estimator), X, y, splits, scorer)
+            scores = score_without_features(estimator, X, y, splits, scorer)
         search = Search(criterion, units, start, scores, kept, failed)
         return search.run(forward, floating, size, self.tol if self.n_features == "auto" else None)
 
@@ -258,49 +253,6 @@ class SequentialSelector(SelectorMixin, Reducer):
             "spread": [float(step.scores.std()) if np.isfinite(step.score) else np.nan for step in path],
             "seconds": [step.seconds for step in path],
         }
-
-    def _units(self, names: NDArray[Any]) -> tuple[list[list[int]], list[Any]]:
-        """Features that come and go together, and what each unit is called."""
-        if self.groups is None:
-            return [[j] for j in range(len(names))], names.tolist()
-        given = list(self.groups)
-        if len(given) != len(names):
-            raise ValueError(
-                f"SequentialSelector: groups must have one label for each of the {len(names)} features; got "
-                f"{len(given)}. Give features of their own a label of their own."
-            )
-        for one in given:
-            if not _is_label(one):
-                raise ValueError(
-                    f"SequentialSelector: groups must have a number or text for every feature; got {one!r}. "
-                    "Give features of their own a label of their own."
-                )
-        labels = list(dict.fromkeys(given))
-        return [[j for j, label in enumerate(given) if label == one] for one in labels], labels
-
-    def _kept(self, names: NDArray[Any], units: list[list[int]]) -> list[int]:
-        """Units that hold a feature of ``keep``."""
-        known = {str(name): j for j, name in enumerate(names)}
-        features = set()
-        given = [] if self.keep is None else list(self.keep)
-        if given and all(isinstance(one, bool | np.bool_) for one in given):
-            if len(given) != len(names):
-                raise ValueError(
-                    f"SequentialSelector: keep as a mask must have one flag for each of the {len(names)} features; got "
-                    f"{len(given)}. Match them, or pass positions or names."
-                )
-            given = np.flatnonzero(given).tolist()
-        for one in given:
-            place = known.get(one) if isinstance(one, str) else None
-            if isinstance(one, int | np.integer) and not isinstance(one, bool) and 0 <= one < len(names):
-                place = int(one)
-            if place is None:
-                raise ValueError(
-                    f"SequentialSelector: keep must name features of the {len(names)} there are; got {one!r}. "
-                    "Pass positions from 0, or names that the data have."
-                )
-            features.add(place)
-        return [u for u, unit in enumerate(units) if features & set(unit)]
 
     def _size(self, n_units: int, n_kept: int, forward: bool) -> int:
         """Number of units at which the path ends."""
@@ -359,23 +311,3 @@ class SequentialSelector(SelectorMixin, Reducer):
 
 def _default(y: NDArray[Any]) -> Any:
     return estimator_named("linear" if type_of_target(y, raise_unknown=True).startswith("continuous") else "knn")
-
-
-def _is_label(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return not gate.absent(value)
-
-
-def _empty_scores(labelled: bool, X: Any, y: Any, splits: Any, scorer: Any) -> NDArray[np.float64]:
-    """Score on each fold of knowing no feature; −∞ where the scorer has no use for such a rule."""
-    dummy = DummyClassifier(strategy="most_frequent") if labelled else DummyRegressor()
-    scores = np.full(len(splits), -np.inf)
-    for i, (train, test) in enumerate(splits):
-        try:
-            scores[i] = scorer(clone(dummy).fit(X[train], y[train]), X[test], y[test])
-        except Exception:  # whatever a scorer of anyone's may raise
-            return np.full(len(splits), -np.inf)
-    return scores

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.persist.states import Arrays, decode, encode
+from lowdim.persist.states import PLAIN, Arrays, decode, encode
 from lowdim.work import memory
 from lowdim.work.atomic import atomic
 from lowdim.work.damage import DAMAGE
@@ -103,7 +103,7 @@ def _arrays(archive: zipfile.ZipFile, path: Path) -> Arrays:
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read_header(stream)
         size = math.prod(shape) * dtype.itemsize
-        if dtype.kind not in "biufcUS" or len(data) - stream.tell() != size:
+        if dtype.kind not in PLAIN or len(data) - stream.tell() != size:
             raise _refusal(path, f"has an array '{info.filename}' that is not what it says")
         values = np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape, order="F" if fortran else "C")
         arrays[Path(info.filename).stem] = values.copy(order="K")

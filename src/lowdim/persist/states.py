@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[Any]]
+PLAIN = "biufcUSMm"  # kinds of arrays that a file holds: numbers, text and dates
 
 
 def encode(value: Any, arrays: Arrays, where: str) -> Any:
@@ -47,6 +48,8 @@ def _encode_array(array: NDArray[Any], arrays: Arrays, where: str) -> Any:
         if not all(isinstance(item, str) for item in array.ravel()):
             raise TypeError(f"{where} is an array of Python objects; only numbers and text can be saved. Convert it.")
         return {"$text": array.ravel().tolist(), "shape": list(array.shape)}
+    if array.dtype.kind not in PLAIN:
+        raise TypeError(f"{where} is an array of {array.dtype}; only numbers, text and dates can be saved. Convert it.")
     name = str(len(arrays))
     arrays[name] = array
     return {"$array": name}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
-from lowdim.quality.measure import METRIC, SAMPLE, Measure, Sample, demand_neighbors, draw_rows, measuring, rows_of
+from lowdim.quality.measure import METRIC, SAMPLE, Measure, demand_neighbors, draw_rows, measuring, rows_of
 from lowdim.quality.space import Space
 
 _RULES = {
@@ -56,8 +56,9 @@ def intrinsic_dimension(
     Returns
     -------
     Measure
-        A float; its ``error`` is the standard error of independent rows, ``sampled`` their number, or None for all.
-        Infinite where all neighbours are as far, as on a grid.
+        A float; its ``error`` is the standard error, with what rows and their neighbours share but without bias,
+        ``sampled`` the number of rows looked at, or None for all. Infinite where all neighbours are as far, as on a
+        grid.
 
     Examples
     --------
@@ -78,11 +79,14 @@ def intrinsic_dimension(
         space = Space(who, X, metric)
         affordable = space.n if space.n**2 * X.shape[1] <= _WORK else _SOME
         rows = draw_rows(space.n, sample, affordable, random_state, "rows of a measure")
-        reached = space.apart(rows, space.nearest(k, rows))
-        reached = reached[reached[:, 0] > 0]
+        near = space.nearest(k, rows)
+        reached = space.apart(rows, near)
+        apart = reached[:, 0] > 0
+        reached = reached[apart]
         _demand_distinct(len(reached), len(rows))
-        estimate = _two_nn if kind == "two_nn" else _mle
-        return estimate(reached, rows)
+        d, shares = _two_nn(reached) if kind == "two_nn" else _mle(reached)
+        error = _error(shares, rows.where[apart], near[apart], space.n)
+        return Measure(d, error, None if rows.rows is None else len(rows))
 
 
 def _distinct(X: Any, metric: str) -> Any:
@@ -102,20 +106,38 @@ def _demand_distinct(distinct: int, n: int) -> None:
         )
 
 
-def _two_nn(reached: NDArray[np.float64], rows: Sample) -> Measure:
-    """ln(r₂/r₁) has the exponential distribution of mean 1/d; the largest are only known to be as large as that."""
-    logs = np.sort(np.log(reached[:, 1] / reached[:, 0]))
+def _two_nn(reached: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """ln(r₂/r₁) has the exponential distribution of mean 1/d; the largest are only known to be as large as that.
+
+    The dimension, and what each row adds to its deviation from the true one (to first order, as below).
+    """
+    logs = np.log(reached[:, 1] / reached[:, 0])
     kept = max(2, int(np.ceil(len(logs) * (1 - _TAIL))))
-    total = float(logs[:kept].sum() + (len(logs) - kept) * logs[kept - 1])
-    d = (kept - 1) / total if total else float("inf")
-    return Measure(d, d / kept**0.5 if total else 0.0, None if rows.rows is None else len(rows))
+    largest = np.partition(logs, kept - 1)[kept - 1]
+    censored = np.minimum(logs, largest)
+    total = float(censored.sum())
+    if not total:
+        return float("inf"), np.zeros(len(logs))
+    d = (kept - 1) / total
+    return d, ((logs <= largest) - d * censored) * d / kept
 
 
-def _mle(reached: NDArray[np.float64], rows: Sample) -> Measure:
+def _mle(reached: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """The mean over rows of the mean of ln(r_k/r_j), j < k, is 1/d."""
     inverse = np.log(reached[:, -1:] / reached[:, :-1]).mean(axis=1)
     mean = float(inverse.mean())
     if not mean:
-        return Measure(float("inf"))
-    error = float(inverse.std(ddof=1)) / len(inverse) ** 0.5 / mean**2
-    return Measure(1 / mean, error, None if rows.rows is None else len(rows))
+        return float("inf"), np.zeros(len(inverse))
+    return 1 / mean, (mean - inverse) / (len(inverse) * mean**2)
+
+
+def _error(shares: NDArray[np.float64], rows: NDArray[np.intp], near: NDArray[Any], n: int) -> float:
+    """Standard error of the sum of ``shares``, one a row: squares, and products of those of rows and their neighbours.
+
+    Rows and their neighbours look at the same distances, so that their shares vary together; those of rows further
+    apart do not.
+    """
+    all_shares = np.zeros(n)
+    all_shares[rows] = shares
+    together = float(shares @ all_shares[near].sum(axis=1))
+    return float(shares @ shares + max(together, 0.0)) ** 0.5

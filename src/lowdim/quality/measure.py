@@ -79,7 +79,7 @@ def labels_of(who: Any, y: Any, Y: Any) -> Labels:
     """Labels of the rows, at least two classes of them."""
     if y is None:
         raise ValueError(f"{name_of(who)}: the labels y of the rows are needed; got None. Pass one label a row.")
-    return labels(who, y, Y)
+    return labels(who, y, Y, of="Y")
 
 
 def demand_neighbors(who: Any, k: int, n: int, below: float, reason: str) -> None:

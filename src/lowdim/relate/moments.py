@@ -132,6 +132,10 @@ def class_moments(X: NDArray, labels: NDArray[np.int32], class_weights: Doubles)
             spread = np.diag(M.scatter)
             if np.all(spread - np.square(M.between()).sum(axis=0) >= _LOST * spread):
                 break
+    if np.isfinite(M.means).all() and not np.isfinite(M.scatter).all():
+        raise ValueError(
+            "moments: variances must fit in float64; the squares of these values overflow. Scale the data."
+        )
     for c in np.flatnonzero((totals == 0) & (counts > 0)):  # a class that counts nothing still has a mean
         M.means[c] = X[labels == c].mean(axis=0, dtype=np.float64)
     return M

@@ -24,6 +24,7 @@ _SPACING, _FINE = 0.5, 0.25  # of the grid, in the width of the falloff: for for
 _FEW, _FEW_IN_SPACE = 1000, 3000  # points up to which exact sums are taken: few pairs, and no grid or tree to set up
 _EXACT_NORMALISER = 20_000  # points up to which all pairs take no time worth saving
 _SAMPLE = 1000  # points at which an approximate normaliser is held against exact sums
+_TINY, _CALM = 8, 12.0  # below so many points steps of more than n / 12 swing across Gauss's narrow minima
 _STEPS = 100  # of a new point at most
 _PROGRESS = 1e-5  # share of the divergence that 50 iterations must gain
 
@@ -88,10 +89,13 @@ def descend(
 ) -> Descended:
     """Move the map ``Y`` (n, k) for so many iterations, the first ``exaggerated`` ones with ``P`` exaggerated.
 
-    ``rate`` None is n / exaggeration in each phase. Every so many iterations ``report(iteration, loss, map)`` may stop
-    the descent by returning True; it also stops where progress does. The same bits for any number of threads.
+    ``rate`` None is n / exaggeration in each phase, or n / 12 for a few points under Gauss's falloff. Every so many
+    iterations ``report(iteration, loss, map)`` may stop the descent by returning True; it also stops where progress
+    does. The same bits for any number of threads.
     """
     Y = np.array(Y, dtype=np.float32, order="C")
+    if rate is None and falloff.name == "gauss" and len(Y) < _TINY:
+        rate = len(Y) / _CALM
     marks: list[int] = []
     losses: list[float] = []
 

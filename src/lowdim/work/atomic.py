@@ -42,7 +42,13 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     draft = target.parent / f".lowdim-{secrets.token_hex(8)}.tmp"
     # O_BINARY and O_CLOEXEC exist on some systems only; 0o666 lets the umask decide, as for any new file.
     flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(draft, flags, 0o666)
+    try:
+        descriptor = os.open(draft, flags, 0o666)
+    except PermissionError:  # its own words would name the draft
+        raise PermissionError(
+            f"A folder that may be written to is needed; '{target.parent}' may not. "
+            "Write elsewhere, or change its permissions."
+        ) from None
     try:
         with os.fdopen(descriptor, "w+b") as file:
             yield file

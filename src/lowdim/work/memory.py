@@ -22,14 +22,17 @@ def human(n_bytes: float) -> str:
     return f"{n_bytes:.3g} {unit}" if n_bytes < 1000 else f"{n_bytes:,.0f} {unit}"
 
 
-def _cgroup_free() -> float:
+def _cgroup_free(root: Path = Path("/sys/fs/cgroup")) -> float:
+    """Bytes left to the cgroup; files it has read and can forget count as free, as the system counts them."""
     free = float("inf")
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    for limit, used, cached in (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
     ):
         try:
-            free = min(free, int(Path(limit).read_text()) - int(Path(used).read_text()))
+            taken = int((root / used).read_text())
+            counts = dict(line.split() for line in (root / used).with_name("memory.stat").read_text().splitlines())
+            free = min(free, int((root / limit).read_text()) - taken + int(counts.get(cached, 0)))
         except (OSError, ValueError):  # no such controller, or "max"
             continue
     return free

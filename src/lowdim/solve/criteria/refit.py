@@ -5,7 +5,8 @@ from typing import Any
 
 import joblib
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from lowdim.solve.criteria.outcome import Doubles, Outcome, Split
 from lowdim.work import jobs
@@ -39,6 +40,13 @@ class Refit:
         return Outcome(scores, failures)
 
 
+def score_without_features(estimator: Any, X: Any, y: Any, splits: list[Split], scorer: Any) -> Doubles:
+    """Score on each fold of knowing no feature; −∞ where the scorer has no use for such a rule."""
+    rule = DummyClassifier(strategy="most_frequent") if is_classifier(estimator) else DummyRegressor()
+    scores, why = _fit_and_score(rule, X, y, splits, scorer, slice(None))
+    return np.full(len(splits), -np.inf) if why else scores
+
+
 def changed(selected: Sequence[int], unit: Sequence[int], joining: bool) -> list[int]:
     """Features of ``selected`` with ``unit`` or without it, in order.
 
@@ -49,7 +57,7 @@ def changed(selected: Sequence[int], unit: Sequence[int], joining: bool) -> list
 
 
 def _fit_and_score(
-    estimator: Any, X: Any, y: Any, splits: list[Split], scorer: Any, features: list[int]
+    estimator: Any, X: Any, y: Any, splits: list[Split], scorer: Any, features: list[int] | slice
 ) -> tuple[Doubles, str]:
     """Score of each fold, or NaN and the reason."""
     scores = np.full(len(splits), np.nan)

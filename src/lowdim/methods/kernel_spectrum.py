@@ -1,0 +1,216 @@
+"""Spectra for kernel PCA: leading eigenpairs of ``K_c = H K H``, ``H = I − 11ᵀ/n``, solver by solver."""
+
+import warnings
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.relate.centring import CentredProduct, centre, demand_finite_kernel
+from lowdim.relate.kernels import TILE, Kernel, Rows
+from lowdim.solve.cholesky import MOST, LowRank, nystroem, pivoted_cholesky
+from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
+from lowdim.work import memory
+from lowdim.work.blocks import float_dtype
+from lowdim.work.random import stream
+
+SOLVERS = ("auto", "dense", "krylov", "matrix_free")
+_RESIDUAL = {"float32": 1e-4, "float64": 1e-9}  # at which the Krylov method stops, relative to the first eigenvalue
+_NOTHING = {"float32": 2e-6, "float64": 1e-12}  # share of the first eigenvalue up to which one counts as zero
+_SKETCH = 256  # rows of the kernel matrix that the Krylov method starts from
+_INSTEAD = "Use approximation='rpcholesky', or solver='matrix_free', whose memory grows with n only."
+
+
+class Approximation(NamedTuple):
+    """How ``K`` is replaced by one of low rank: the parameters of kernel PCA that say so."""
+
+    name: str
+    rank: int | None
+    tol: float
+    refine: int
+
+
+class KernelSpectrum(NamedTuple):
+    """Eigenpairs, what places rows (``scores = K(x, basis) dual − offset``), and how they were found."""
+
+    values: NDArray
+    vectors: NDArray  # (n, k)
+    dual: NDArray  # (rows of the basis, k)
+    offset: NDArray
+    scores: NDArray  # (n, k)
+    basis: Rows
+    residual: float | None = None
+    landmarks: NDArray | None = None
+    error: float = 0.0  # share of the trace left out
+
+
+def choose(X: Any, k: int, solver: str, kernel: Kernel, *, inverse: bool) -> str:
+    """Exact solver by size and memory; what it needs is asked for here, before any work."""
+    n, item, rows, tile = _sizes(X, kernel)
+    given = kernel.name == "precomputed"
+    basis = 8 * n * (block_sizes(n, k, costly=True)[1] + 4 * k)
+    squares = 3 if kernel.positive and k <= n // 3 else 4  # all vectors, and what LAPACK divides and conquers in
+    figures = {
+        "dense": rows + squares * (8 if direct(n, 1) else item) * n * n,
+        "krylov": rows + basis + (0 if given else item * n * n),
+        "matrix_free": rows + basis + (0 if given else tile),
+    }
+    if solver == "auto":
+        order = ("dense", "krylov") if direct(n, k) else ("krylov",)
+        free = memory.available()
+        solver = next((name for name in order if figures[name] <= free), "matrix_free")
+    parts = {"dense": " (the kernel matrix and LAPACK's)", "krylov": f" (the kernel matrix and {k} components)"}
+    instead = _INSTEAD if solver != "matrix_free" else "Lower n_components, or use approximation='rpcholesky'."
+    if given:  # the matrix is there, and no approximation reads it
+        instead = "Use solver='krylov', which makes no copy." if solver == "dense" else "Lower n_components."
+    memory.require(figures[solver], f"KernelPCA: solver='{solver}' for {n:,} rows{parts.get(solver, '')}", instead)
+    if inverse:
+        what = f"KernelPCA: inverse=True (the kernel between the scores of {n:,} rows)"
+        memory.require(rows + item * n * n, what, "Use approximation='rpcholesky', whose pre-images need n only.")
+    return solver
+
+
+def demand_memory(X: Any, k: int, kernel: Kernel, way: Approximation) -> None:
+    """Refuse an approximation whose landmarks do not fit, before any work."""
+    n, item, rows, tile = _sizes(X, kernel)
+    rank = min(n, max(2 * k, 128)) if way.rank is None else way.rank
+    needed = rows + item * (n * (rank + 2 * 128) + rank * min(n, 8192)) + 40 * rank**2
+    needed += (tile + 8 * n * 12 * k) if way.refine else 0
+    what = f"KernelPCA: rank {rank:,} for {n:,} rows"
+    memory.require(needed, what, "Pass a smaller rank=." if way.rank is None else "Lower rank.")
+
+
+def _sizes(X: Any, kernel: Kernel) -> tuple[int, int, int, int]:
+    """Number of rows, bytes of a value, of the rows as the kernel keeps them, and of one tile of its values."""
+    (n, d), item = X.shape, float_dtype(X.dtype).itemsize
+    rows = 0 if kernel.name == "precomputed" else item * (X.nnz * 2 if sp.issparse(X) else n * d)
+    return n, item, rows, item * min(n, TILE) ** 2
+
+
+def exact(kernel: Kernel, A: Rows, k: int, solver: str, seed: int) -> KernelSpectrum:
+    """Leading ``k`` eigenpairs of ``H K H`` by one of the exact solvers."""
+    n = len(A)
+    if solver == "dense":
+        whole = kernel.gram(A).astype(np.float64 if direct(n, 1) else A.X.dtype, copy=False)
+        size = max(float(whole.max()), -float(whole.min()))
+        means = centre(whole)
+        pairs = eigh_top(whole, k if kernel.positive else n)
+        del whole
+    else:
+        K = kernel.gram(A) if solver == "krylov" and kernel.name != "precomputed" else None
+        apply = CentredProduct(lambda V: kernel.product(A, V) if K is None else K @ V.astype(K.dtype))
+        width = block_sizes(n, k, costly=True)[0]
+        some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
+        sample = kernel.block(A[some], A) if K is None else K[some]
+        demand_finite_kernel(sample)
+        size = max(float(sample.max()), -float(sample.min()))
+        size = max(size, 0.0 if K is None else float(np.abs(np.diagonal(K)).max()))
+        tol = _RESIDUAL[A.X.dtype.name]
+        start = leading_span(sample, width)
+        pairs = eigh_top_operator(apply, n, k, seed=seed, tol=tol, start=start, costly=True)
+        means = apply.means
+        del K, apply
+    if not kernel.positive:
+        noise = 20 * float(np.finfo(A.X.dtype).eps) * np.sqrt(n) * size  # of values rounded one by one
+        _report_negative(pairs.values, pairs.lowest, noise, every=solver == "dense")
+    values, vectors, product_ = pairs.values[:k], pairs.vectors[:, :k], pairs.product[:, :k]
+    inverse = _inverse_roots(values, A, size)
+    values = np.where(inverse > 0, values, 0.0)
+    dual = (vectors - vectors.mean(axis=0)) * inverse
+    return KernelSpectrum(values, vectors, dual, means.rows @ dual, product_ * inverse, A, pairs.residual)
+
+
+def low_rank(kernel: Kernel, A: Rows, k: int, way: Approximation, seed: int) -> KernelSpectrum:
+    """Leading ``k`` eigenpairs of ``H Fᵀ F H`` with ``K ≈ Fᵀ F``, improved by exact passes where asked for."""
+    diagonal = kernel.diagonal(A)
+    size = float(diagonal.max())
+    low = _factor(kernel, A, diagonal, k, way, seed)
+    landmarks, error = low.pivots, low.error
+    values, V, scores, offset = low.eigenpairs(2 * k if way.refine else k)
+    inverse = _inverse_roots(values, A, size)
+    if not way.refine or not inverse.any():
+        some = inverse > 0
+        values, V, scores, offset = values * some, low.dual(V * some), scores * some, offset * some
+        vectors, dual, basis = (scores * inverse)[:, :k], V[:, :k], A[landmarks]
+        return KernelSpectrum(values[:k], vectors, dual, offset[:k], scores[:, :k], basis, None, landmarks, error)
+    del low
+    apply = CentredProduct(partial(kernel.product, A))
+    better = refined(apply, (scores * inverse)[:, inverse > 0], k, way.refine, seed=seed)
+    lack = [(0, 0), (0, k - len(better.values))]
+    values, left, right = np.pad(better.values, lack[1]), np.pad(better.left, lack), np.pad(better.right, lack)
+    inverse = _inverse_roots(values, A, size)
+    values = np.where(inverse > 0, values, 0.0)
+    dual = (right - right.mean(axis=0)) * inverse
+    offset, scores = apply.means.rows @ dual, left * np.sqrt(values)
+    return KernelSpectrum(values, left, dual, offset, scores, A, better.residual, landmarks, error)
+
+
+def _factor(kernel: Kernel, A: Rows, diagonal: NDArray[np.float64], k: int, way: Approximation, seed: int) -> LowRank:
+    """The factor ``F`` on landmarks, with a warning where they leave out more than ``tol``."""
+    n = len(A)
+    if diagonal.min() < 0 or not np.isfinite(diagonal).all():
+        raise ValueError(
+            f"KernelPCA: approximation='{way.name}' needs a kernel with k(x, x) ≥ 0; got {diagonal.min():g}. "
+            "Use approximation=None."
+        )
+    if callable(kernel.name):
+        some = np.arange(min(64, n - 1))
+        within = kernel.block(A[some], A)[some, some]
+        _demand_one_diagonal(diagonal[some], within, float(diagonal.max()), way.name)
+    buffer = np.empty((min(n, 128), n), A.X.dtype)
+    find = nystroem if way.name == "nystroem" else pivoted_cholesky
+    low = find(
+        lambda S: kernel.block(A[S], A, out=buffer[: len(S)]),
+        diagonal,
+        rank=way.rank,
+        tol=way.tol,
+        seed=seed,
+        least=2 * k,
+        positive=kernel.positive,
+    )
+    if way.rank is None and low.error > way.tol:
+        why, what = f"the search stops at {MOST:,}", "Pass rank= to go on, raise tol, or use refine=1."
+        if len(low.pivots) < min(n, MOST) or len(low.pivots) == n:
+            why, what = f"the rest is rounding of {A.X.dtype}", "Pass float64, raise tol, or use refine=1."
+        warnings.warn(
+            f"KernelPCA: {len(low.pivots):,} landmarks leave {low.error:.2g} of the trace out, more than tol="
+            f"{way.tol:g}, and {why}. {what}",
+            stacklevel=6,  # from here over low_rank, _learn, fit and its wrapper to the caller
+        )
+    return low
+
+
+def _demand_one_diagonal(alone: NDArray, within: NDArray, largest: float, approximation: str) -> None:
+    """Refuse a function whose ``k(x, x)`` depends on the rows around x: no search for landmarks would end."""
+    apart = np.abs(alone - within)
+    if apart.max() > 30 * float(np.sqrt(np.finfo(within.dtype).eps)) * largest:
+        i = int(apart.argmax())
+        raise ValueError(
+            f"KernelPCA: approximation='{approximation}' needs a function that gives k(x, x) alike in every block; "
+            f"got {alone[i]:g} for row {i} alone and {within[i]:g} within a block. Let it look at each pair of rows "
+            "by itself, or use approximation=None."
+        )
+
+
+def _inverse_roots(values: NDArray, A: Rows, size: float) -> NDArray:
+    """``1/√λ``, and 0 where λ is negative, or zero up to the rounding of kernel values of this ``size``."""
+    rounding = len(A) * float(np.finfo(A.X.dtype).eps) * size
+    some = values > max(float(values.max(initial=0.0)) * _NOTHING[A.X.dtype.name], rounding)
+    return np.where(some, 1.0 / np.sqrt(np.where(some, values, 1.0)), 0.0)
+
+
+def _report_negative(values: NDArray, lowest: float, noise: float, *, every: bool) -> None:
+    """Warn of negative eigenvalues beyond ``noise``; where ``values`` are ``every`` one, say how many."""
+    first = float(values[0])
+    noise = max(noise, 1e-6 * max(abs(first), abs(lowest)))
+    if lowest >= -noise:
+        return
+    several = int(np.count_nonzero(values < -noise)) if every else 0
+    what = "1 eigenvalue is" if several == 1 else f"{several or 'some'} eigenvalues are"
+    warnings.warn(
+        f"KernelPCA: the kernel is indefinite: {what} negative, down to {lowest:.3g} (the largest is {first:.3g}). "
+        "They are dropped, since no map has negative squared lengths.",
+        stacklevel=6,  # from here over exact, _learn, fit and its wrapper to the caller
+    )

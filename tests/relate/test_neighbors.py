@@ -127,6 +127,15 @@ def test_tiny_and_huge_numbers_neither_vanish_nor_overflow(in_groups, scale):
     np.testing.assert_array_equal(found.indices, neighbors.nearest(X, 6).indices)
 
 
+def test_numbers_at_the_ends_of_their_type_are_searched_or_refused():
+    X = draw(40, 3)
+    single = (1e-40 * X).astype("float32")  # subnormal: a scale that makes them of order 1 overflows float32
+    np.testing.assert_array_equal(neighbors.nearest(single, 5).indices, neighbors.nearest(X, 5).indices)
+    for scale in (1e-320, 1e-200, 1e200, 1e307):
+        with pytest.raises(ValueError, match="values must differ by 1e-150 to"):
+            neighbors.nearest(scale * X, 5)
+
+
 def test_float64_rows_that_float32_cannot_tell_apart_are_told_apart(in_groups):
     X = 1 + draw(500, 10) * 1e-9
     np.testing.assert_array_equal(neighbors.nearest(X, 6).indices, by_sorting(distances(X - 1), 6)[0])

@@ -544,7 +544,7 @@ void nearest(const Search<T>& search, std::int64_t k, std::int32_t* indices, flo
 
 template <class T> Reached within(const Search<T>& search, double radius, int n_threads, Watch& watch) {
     const Plan<T> plan(search, n_threads);
-    const double limit = radius * radius, scaled = limit * search.scale * search.scale;
+    const double scaled = radius * radius * search.scale * search.scale;
     const std::int64_t most = plan.with.rows * std::max<std::int64_t>(1, 240 / plan.with.rows);
     const auto tasks = tasks_of(search, most);
     std::vector<std::vector<Hit>> rows(search.queries.count);
@@ -565,7 +565,7 @@ template <class T> Reached within(const Search<T>& search, double radius, int n_
                 for (std::int64_t j = 0; j < chunk.count(i); ++j) {
                     const std::int32_t point = chunk.points(i)[j], index = search.points.order[point];
                     const double square = chunk.exact(i, point);
-                    if (square <= limit && !(search.itself && index == chunk.query(i)))
+                    if (std::sqrt(square) <= radius && !(search.itself && index == chunk.query(i)))
                         row.push_back({square, index});
                 }
                 chunk.keep(i, 0);

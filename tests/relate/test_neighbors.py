@@ -205,6 +205,13 @@ def test_a_radius_takes_points_at_its_very_end():
     assert len(neighbors.within(X, 0.5).indices) == 0
 
 
+@pytest.mark.parametrize("turn", [np.asarray, sp.csr_array])
+def test_a_radius_reaches_a_distance_whose_square_is_rounded(turn):
+    X = turn(np.vstack([np.zeros((1, 200)), np.tri(200)]))  # row i is √i from the first
+    for i in range(1, 200):
+        assert neighbors.within(X, np.sqrt(i), queries=X[[0]]).indptr[1] == i + 1
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
 def test_sparse_rows_have_the_neighbours_of_dense_ones(metric):
     rng = np.random.default_rng(0)

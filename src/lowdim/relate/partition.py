@@ -93,8 +93,8 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
     most = max(_largest(A, mean) for A in (X, Q) if A is not None)
     if most > 0 and not _LEAST <= most <= _MOST:
         raise ValueError(
-            f"Neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for their squares to be numbers; got {most:.3g}. "
-            "Scale the data."
+            f"Neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for their squares to be numbers; got "
+            f"{most:.3g}. Scale the data."
         )
     scale = 2.0 ** -np.ceil(np.log2(most * np.sqrt(d))) if most > 0 else 1.0
     plain = float(n) * m * d < _PLAIN

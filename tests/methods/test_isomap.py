@@ -1,5 +1,8 @@
 """Isomap: identities, agreement with scikit-learn, broken graphs, landmarks, supervision, new rows."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -213,6 +216,34 @@ def test_the_scale_of_the_data_does_not_matter(scale, roll):
         np.testing.assert_allclose(model.transform(new * scale) / scale, plain.transform(new), atol=1e-2)
         np.testing.assert_allclose(model.eigenvalues_ / scale / scale, plain.eigenvalues_, rtol=1e-3)
         np.testing.assert_allclose(model.residual_variance_, plain.residual_variance_, atol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-45, 1e45, 1e150])
+def test_distances_beyond_float32_are_refused(scale, roll):
+    for metric, X in (("euclidean", roll[0]), ("manhattan", roll[0]), ("precomputed", cdist(roll[0], roll[0]))):
+        with pytest.raises(ValueError, match="values must differ by 1e-37 to .* Scale the data"):
+            Isomap(metric=metric).fit(scale * X)
+
+
+def test_a_radius_that_is_too_small_names_one_that_works(roll):
+    X = roll[0]
+    for seed in range(20):  # a rounded figure would fall short half the time
+        some = X[np.random.default_rng(seed).permutation(len(X))[:30]]
+        with pytest.raises(ValueError, match="leaves .* rows alone") as error:
+            Isomap(radius=1e-3).fit(some)
+        told = float(re.search(r"Pass (\S+) or more", str(error.value)).group(1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            Isomap(radius=told).fit(some)
+
+
+def test_landmarks_are_rows_of_the_data_where_only_a_part_is_fitted(two_parts):
+    X = two_parts[::-1]  # the largest part comes last, from row 40 on
+    with pytest.warns(UserWarning, match="falls into 2 parts"):
+        model = Isomap(2, n_neighbors=5, landmarks=10, disconnected="largest", random_state=0).fit(X)
+    assert model.landmarks_.min() >= 40
+    D = model.transform(X + 1e-9) - model.embedding_
+    assert np.abs(D).max() < 1e-4 * np.ptp(model.embedding_)
 
 
 def test_a_class_outside_the_part_fitted_has_no_distance(two_parts):

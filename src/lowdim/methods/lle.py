@@ -154,7 +154,7 @@ class LLE(NeighborReducer):
             self.bridges_, self.bridge_lengths_ = bridges
             return joined[0], closed_classes(*joined[0])
         self._fitted = np.flatnonzero(parts == 0)
-        self._demand_components(len(self._fitted) - 1, "rows of the largest part")
+        self._demand_components(len(self._fitted) - 1, "rows of the largest part", "raise n_neighbors")
         counts = np.diff(near.starts)
         starts = np.concatenate([[0], np.cumsum(np.where(parts == 0, counts, 0))])
         return Neighborhoods(starts, near.ends[np.repeat(parts == 0, counts)]), parts

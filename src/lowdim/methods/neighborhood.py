@@ -92,11 +92,11 @@ class NeighborReducer(Reducer):
             )
         return int(self.n_neighbors)
 
-    def _demand_components(self, limit: int, of: str) -> None:
+    def _demand_components(self, limit: int, of: str, advice: str = "pass more rows") -> None:
         if self.n_components > limit:
             raise ValueError(
                 f"{type(self).__name__}: n_components must be at most {of} - 1 = {limit:,}; got {self.n_components}. "
-                "Lower it, or pass more rows."
+                f"Lower it, or {advice}."
             )
 
     def _keep_rows(self, X: Any) -> Any:
@@ -114,6 +114,8 @@ class NeighborReducer(Reducer):
         name, sizes = type(self).__name__, np.bincount(parts[parts >= 0])
         shown = ", ".join(f"{size:,}" for size in sizes[:5]) + (", …" if len(sizes) > 5 else "")
         found = f"{name}: the graph of neighbours must be {what}; it falls into {len(sizes):,} parts of {shown} rows"
+        if rest := int((parts < 0).sum()):
+            found += f", with {rest:,} rows in none"
         more = "Raise radius" if getattr(self, "radius", None) else "Raise n_neighbors"
         if self.disconnected == "error":
             raise ValueError(f"{found}. {more}, or pass disconnected='bridge' or 'largest'.")

@@ -103,6 +103,13 @@ def test_mahalanobis_distance_is_that_of_whitened_rows():
     assert np.abs(model.transform(X[:20] * 1.0001) - model.embedding_[:20]).max() < 0.1
 
 
+def test_mahalanobis_of_single_precision_is_not_lost_in_an_offset():
+    X = (np.random.default_rng(0).standard_normal((100, 3)) + 1e4).astype("float32")
+    single = Isomap(2, n_neighbors=9, metric="mahalanobis").fit(X).embedding_
+    double = Isomap(2, n_neighbors=9, metric="mahalanobis").fit(X.astype("float64")).embedding_
+    np.testing.assert_allclose(single, double, atol=1e-4)
+
+
 def test_sparse_rows_are_the_same_rows(roll):
     X = np.abs(roll[0][:200])
     dense, sparse = Isomap(2).fit(X), Isomap(2).fit(sp.csr_array(X))

@@ -260,6 +260,16 @@ def test_rows_without_a_direction_are_refused():
         neighbors.nearest(X, 3, metric="cosine")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_mahalanobis_does_not_depend_on_the_units_of_features(dtype):
+    X = draw(120, 4)
+    in_units = (X * [1.0, 1e4, 1e-4, 1e6]).astype(dtype)
+    found = neighbors.nearest(in_units, 7, metric="mahalanobis")
+    wanted = neighbors.nearest(X, 7, metric="mahalanobis")
+    assert np.mean(found.indices == wanted.indices) > 0.99
+    np.testing.assert_allclose(found.distances, wanted.distances, rtol=1e-5)
+
+
 def test_mahalanobis_refuses_what_has_no_covariance():
     with pytest.raises(ValueError, match="rows that differ"):
         neighbors.nearest(np.ones((20, 3)), 3, metric="mahalanobis")

@@ -24,11 +24,9 @@ from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
 from lowdim.methods.scaling import bytes_to_scale, classical_scaling
 from lowdim.relate.geodesics import Beside, bytes_for, class_distances, draw_landmarks, geodesics, residual_variance
 from lowdim.relate.graph import Graph, beside, closest_bridges, components, joined, neighbor_graph, part_of
-from lowdim.relate.moments import moments
-from lowdim.relate.neighbors import METRICS
+from lowdim.relate.neighbors import METRICS, whitened, whitening
 from lowdim.relate.shortcuts import short_circuits
 from lowdim.solve.components import elbow
-from lowdim.solve.discriminant import whiten
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
 from lowdim.work.random import seed_of
@@ -166,7 +164,7 @@ class Isomap(NeighborReducer):
         self._demand_memory(n)
         seed = seed_of(self.random_state)
         self._rows = np.empty((0, 0), float_dtype(X.dtype)) if given else self._keep_rows(X)
-        self._whitening = self._find_whitening(X)
+        self._whitening = whitening(X) if self.metric == "mahalanobis" else None
         Z, metric = self._flat(X if given else self._rows)
         self.n_neighbors_ = None if self.radius is not None else self._count_neighbors(n)
         graph, rows = self._connected(neighbor_graph(Z, self.n_neighbors_, self.radius, metric), Z, metric)
@@ -235,22 +233,9 @@ class Isomap(NeighborReducer):
             D[i] += columns[code]
         return C * self._unit
 
-    def _find_whitening(self, X: Any) -> NDArray | None:
-        if self.metric != "mahalanobis":
-            return None
-        M = moments(X)
-        P = whiten(M.scatter / max(1.0, X.shape[0] - 1.0), 1e-12).P
-        if not P.shape[1]:
-            raise ValueError(
-                "Isomap: metric='mahalanobis' needs a feature that varies; got none. Use metric='euclidean'."
-            )
-        return P
-
     def _flat(self, X: Any) -> tuple[Any, str]:
         """Rows and metric for the neighbour search: Mahalanobis' distance is Euclid's after whitening."""
-        if self._whitening is None:
-            return X, self.metric
-        return np.ascontiguousarray(X @ self._whitening.astype(X.dtype)), "euclidean"
+        return (X, self.metric) if self._whitening is None else (whitened(X, *self._whitening), "euclidean")
 
     def _known(self, X: Any) -> tuple[Any, NDArray]:
         if self.metric != "precomputed":

@@ -11,6 +11,7 @@ from benchmarks.task import System, Task
 from lowdim.data import load
 
 _K = 91
+_FEW = 10  # neighbours in few dimensions
 
 
 def _mnist(_: Path) -> np.ndarray:
@@ -23,15 +24,39 @@ def _mnist50(folder: Path) -> np.ndarray:
     return np.ascontiguousarray(PCA(50).fit_transform(_mnist(folder)))
 
 
+def _mnist_low(folder: Path, axes: int) -> np.ndarray:
+    return np.ascontiguousarray(_mnist50(folder)[:, :axes])
+
+
 def _gaussian(_: Path) -> np.ndarray:
     return np.random.default_rng(0).standard_normal((70_000, 50), dtype=np.float32)
 
 
-def lowdim(X: np.ndarray, how: str = "exact") -> Any:
+def lowdim(X: np.ndarray, how: str = "exact", k: int = _K) -> Any:
     from lowdim.relate.neighbors import nearest
 
-    found = nearest(X, _K, how=how)
+    found = nearest(X, k, how=how)
     return X, found.indices, found.distances
+
+
+def groups(X: np.ndarray) -> Any:
+    """The search of many dimensions, also where a tree is what lowdim takes."""
+    from lowdim.relate import partition
+
+    return X, *partition.of(X, None, 0).nearest(_FEW, None, None)
+
+
+def tree(X: np.ndarray) -> Any:
+    from scipy.spatial import KDTree
+
+    distances, indices = KDTree(X).query(X, _FEW + 1, workers=2)
+    return X, indices, distances
+
+
+def sklearn(X: np.ndarray) -> Any:
+    from sklearn.neighbors import NearestNeighbors
+
+    return X, *NearestNeighbors(n_neighbors=_FEW, n_jobs=2).fit(X).kneighbors()[::-1]
 
 
 def faiss(X: np.ndarray) -> Any:
@@ -55,14 +80,15 @@ def hnsw(X: np.ndarray) -> Any:
 
 def recall(found: Any, _: Any) -> float:
     """Share of 300 rows' neighbours that are no farther than the last true one, by distances in float64."""
-    X, indices, _ = found
+    X, indices, distances = found
+    k = _FEW if distances.shape[1] <= _FEW + 1 else _K
     rows = np.random.default_rng(1).choice(len(X), 300, replace=False)
     right = 0
     for i, D in zip(rows, cdist(X[rows], X, "sqeuclidean"), strict=True):
         D[i] = np.inf
-        last = np.partition(D, _K - 1)[_K - 1]
-        right += min(_K, int((D[indices[i][indices[i] != i]] <= last * (1 + 1e-12)).sum()))
-    return right / (len(rows) * _K)
+        last = np.partition(D, k - 1)[k - 1]
+        right += min(k, int((D[indices[i][indices[i] != i]] <= last * (1 + 1e-12)).sum()))
+    return right / (len(rows) * k)
 
 
 def _task(name: str, title: str, data: Any, needs: str | None, systems: dict[str, System], rounds: int) -> Task:
@@ -93,4 +119,20 @@ TASKS = [
         2,
     ),
     _task("neighbors-mnist784", "Exact 91 neighbours, MNIST, 70,000×784", _mnist, "mnist", _BOTH, 1),
+    *(
+        _task(
+            f"neighbors-low{d}",
+            f"Exact 10 neighbours, MNIST along {d} axes, 70,000×{d}",
+            partial(_mnist_low, axes=d),
+            "mnist",
+            {
+                "lowdim": System(partial(lowdim, how="auto", k=_FEW)),
+                "lowdim, by groups": System(groups),
+                "SciPy KDTree": System(tree),
+                "scikit-learn": System(sklearn, once=d > 3),
+            },
+            2,
+        )
+        for d in (3, 5, 8)
+    ),
 ]

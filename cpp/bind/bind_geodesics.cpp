@@ -38,7 +38,7 @@ Graph graph_of(const Vector<std::int64_t>& starts, const Vector<std::int32_t>& e
 void call_geodesics(const Vector<std::int64_t>& starts, const Vector<std::int32_t>& ends,
                     const Vector<float>& lengths, const Vector<std::int64_t>& source_starts,
                     const Vector<std::int32_t>& source_nodes, const Vector<float>& source_lengths,
-                    const Output<float>& out, int n_threads, nb::handle tick) {
+                    const Output<float>& out, bool squared, int n_threads, nb::handle tick) {
     const Graph graph = graph_of(starts, ends, lengths);
     if (size(source_starts) == 0 || size(source_nodes) != size(source_lengths))
         refuse("sources: one start more than sources, and as many nodes as lengths are needed. Match them.");
@@ -50,11 +50,11 @@ void call_geodesics(const Vector<std::int64_t>& starts, const Vector<std::int32_
                std::to_string(graph.nodes) + " (sources and nodes); got " + std::to_string(size(out)) +
                " × " + std::to_string(size(out, 1)) + ". Pass an array that fits.");
     demand_threads(n_threads);
-    watched(tick, [&](Watch& watch) { geodesics(graph, sources, out.data(), n_threads, watch); });
+    watched(tick, [&](Watch& watch) { geodesics(graph, sources, squared, out.data(), n_threads, watch); });
 }
 
 nb::object call_sums(const Matrix<float>& D, const Vector<std::int32_t>& places, const Matrix<float>& Y,
-                     bool squared, int n_threads, nb::handle tick) {
+                     bool squared, bool beyond, int n_threads, nb::handle tick) {
     const std::int64_t rows = size(D), n = size(D, 1), k = size(Y);
     if (size(places) != rows || size(Y, 1) != n)
         refuse("distance_sums: one place a row of D (" + std::to_string(rows) +
@@ -68,7 +68,8 @@ nb::object call_sums(const Matrix<float>& D, const Vector<std::int32_t>& places,
     nb::object array = nb::module_::import_("numpy").attr("empty")(nb::make_tuple(rows, 2 + 3 * k));
     auto out = nb::cast<Output<double>>(array);
     watched(tick, [&](Watch& watch) {
-        distance_sums(D.data(), places.data(), rows, Y.data(), n, k, squared, out.data(), n_threads, watch);
+        distance_sums(D.data(), places.data(), rows, Y.data(), n, k, squared, beyond, out.data(), n_threads,
+                      watch);
     });
     return array;
 }
@@ -79,12 +80,16 @@ void bind_geodesics(nb::module_& m) {
     m.def("geodesics", &call_geodesics, nb::arg("starts").noconvert(), nb::arg("ends").noconvert(),
           nb::arg("lengths").noconvert(), nb::arg("source_starts").noconvert(),
           nb::arg("source_nodes").noconvert(), nb::arg("source_lengths").noconvert(),
-          nb::arg("out").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
-          "Fill out (sources, nodes) with the lengths of the shortest paths from sources to nodes.");
-    m.def("distance_sums", &call_sums, nb::arg("D").noconvert(), nb::arg("places").noconvert(),
-          nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("squared") = false, nb::arg("n_threads") = 1,
+          nb::arg("out").noconvert(), nb::kw_only(), nb::arg("squared") = false, nb::arg("n_threads") = 1,
           nb::arg("tick") = nb::none(),
-          "Sums over each row of D of its distances and of those in the first 1 to k rows of Y (k, n).");
+          "Fill out (sources, nodes) with the lengths of the shortest paths from sources to nodes, or their "
+          "squares.");
+    m.def("distance_sums", &call_sums, nb::arg("D").noconvert(), nb::arg("places").noconvert(),
+          nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("squared") = false, nb::arg("beyond") = false,
+          nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          "Sums over each row of D (or what lies beyond its place) of distances, and those in the first rows "
+          "of "
+          "Y (k, n).");
 }
 
 } // namespace lowdim::bind

@@ -38,10 +38,10 @@ constexpr int lanes = 16;           // sums that run side by side
 }
 
 [[gnu::always_inline]] inline void sum_row(const float* D, std::int64_t place, const float* Y, std::int64_t n,
-                                           std::int64_t k, bool squared, double* out) {
+                                           std::int64_t k, bool squared, bool beyond, double* out) {
     float d[chunk], e2[chunk], e[chunk];
     std::fill_n(out, 2 + 3 * k, 0.0);
-    for (std::int64_t start = 0; start < n; start += chunk) {
+    for (std::int64_t start = beyond ? place + 1 : 0; start < n; start += chunk) {
         const std::int64_t m = std::min(chunk, n - start);
         for (std::int64_t j = 0; j < m; ++j) {
             d[j] = squared ? std::sqrt(D[start + j]) : D[start + j];
@@ -64,24 +64,25 @@ constexpr int lanes = 16;           // sums that run side by side
     }
 }
 
-using Sum = void (*)(const float*, std::int64_t, const float*, std::int64_t, std::int64_t, bool, double*);
+using Sum = void (*)(const float*, std::int64_t, const float*, std::int64_t, std::int64_t, bool, bool,
+                     double*);
 
 void sum_generic(const float* D, std::int64_t place, const float* Y, std::int64_t n, std::int64_t k,
-                 bool squared, double* out) {
-    sum_row(D, place, Y, n, k, squared, out);
+                 bool squared, bool beyond, double* out) {
+    sum_row(D, place, Y, n, k, squared, beyond, out);
 }
 
 #if LOWDIM_X86
 [[gnu::target("avx2,fma")]] void sum_avx2(const float* D, std::int64_t place, const float* Y, std::int64_t n,
-                                          std::int64_t k, bool squared, double* out) {
-    sum_row(D, place, Y, n, k, squared, out);
+                                          std::int64_t k, bool squared, bool beyond, double* out) {
+    sum_row(D, place, Y, n, k, squared, beyond, out);
 }
 
 [[gnu::target("avx512f,avx512vl,avx512dq,avx2,fma")]] void sum_avx512(const float* D, std::int64_t place,
                                                                       const float* Y, std::int64_t n,
                                                                       std::int64_t k, bool squared,
-                                                                      double* out) {
-    sum_row(D, place, Y, n, k, squared, out);
+                                                                      bool beyond, double* out) {
+    sum_row(D, place, Y, n, k, squared, beyond, out);
 }
 #endif
 
@@ -99,7 +100,8 @@ Sum best() {
 } // namespace
 
 void distance_sums(const float* D, const std::int32_t* places, std::int64_t rows, const float* Y,
-                   std::int64_t n, std::int64_t k, bool squared, double* out, int n_threads, Watch& watch) {
+                   std::int64_t n, std::int64_t k, bool squared, bool beyond, double* out, int n_threads,
+                   Watch& watch) {
     const Sum sum = best();
 #pragma omp parallel for schedule(dynamic, 16) num_threads(n_threads)
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -107,7 +109,7 @@ void distance_sums(const float* D, const std::int32_t* places, std::int64_t rows
             watch.poll();
         if (watch.stopped())
             continue;
-        sum(D + i * n, places[i], Y, n, k, squared, out + i * (2 + 3 * k));
+        sum(D + i * n, places[i], Y, n, k, squared, beyond, out + i * (2 + 3 * k));
         watch.advance(1);
     }
 }

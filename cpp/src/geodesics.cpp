@@ -1,17 +1,17 @@
-// Shortest paths from many sources at once. Sources that lie together form a batch, one vector lane each. One
-// of Dijkstra's searches, from the middle of the batch, gives an order of visits and a bound from above for
-// every lane; then nodes pull from their neighbours, in that order, until nothing changes.
+// Shortest paths from many sources at once. Sources that lie together form a batch, one vector lane each. A
+// search from the whole batch puts the nodes in an order of visits, nearest first; then they pull from their
+// neighbours, in that order, until nothing changes.
 //
 // Why the bits depend on neither batches nor threads: a + b, rounded, rises with a. So the state in which no
-// node can be lowered is the same from whatever bounds one starts, as long as none is below the answer, which
-// is the least over all paths of the sum rounded step by step.
+// node can be lowered is the same in whatever order nodes are visited: the least over all paths of the sum
+// rounded step by step.
 #include <lowdim/geodesics.hpp>
 #include <lowdim/isa.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -110,41 +110,54 @@ Plan gather(const Graph& graph, const Sources& sources) {
     return plan;
 }
 
-struct Waiting {
-    float distance;
-    std::int32_t node;
-    bool operator<(const Waiting& other) const { return distance > other.distance; } // the nearest on top
+// All nodes, batch after batch.
+std::vector<std::int64_t> every_node(const Graph& graph) {
+    std::vector<std::int64_t> starts(graph.nodes + 1);
+    std::vector<std::int32_t> nodes(graph.nodes);
+    std::iota(starts.begin(), starts.end(), 0);
+    std::iota(nodes.begin(), nodes.end(), 0);
+    return gather(graph, {starts.data(), nodes.data(), nullptr, graph.nodes}).sources;
+}
+
+// Shells around a batch by distance, an eighth of the mean edge wide; all that lies beyond shares the last.
+class Shells {
+public:
+    explicit Shells(const Graph& graph) {
+        const std::int64_t edges = graph.starts[graph.nodes];
+        const double sum = std::accumulate(graph.lengths, graph.lengths + edges, 0.0);
+        per_length_ = sum > 0 ? static_cast<float>(8.0 * static_cast<double>(edges) / sum) : 0.0f;
+    }
+
+    static constexpr int count = 4096;
+
+    [[nodiscard]] int operator()(float distance) const { // what is no number, as 0 times infinity, is far
+        return static_cast<int>(std::min(static_cast<float>(count - 1), distance * per_length_));
+    }
+
+private:
+    float per_length_;
 };
 
 // What a thread keeps from batch to batch.
 class Search {
 public:
-    explicit Search(std::int64_t nodes)
-        : order(nodes), dirty(nodes), alone_(nodes), hops_(nodes),
-          lanes_(static_cast<float*>(::operator new(static_cast<std::size_t>(nodes) * lanes * sizeof(float),
-                                                    std::align_val_t{64}))) {}
+    // `along` names all nodes so that those near each other in it are mostly neighbours.
+    Search(const Graph& graph, const Shells& shells, const std::vector<std::int64_t>& along)
+        : order(graph.nodes), dirty(graph.nodes), graph_(graph), shells_(shells), along_(along),
+          nearest_(graph.nodes), shell_(graph.nodes), waiting_(Shells::count), places_(Shells::count + 1),
+          lanes_(static_cast<float*>(::operator new(
+              static_cast<std::size_t>(graph.nodes) * lanes * sizeof(float), std::align_val_t{64}))) {}
     ~Search() { ::operator delete(lanes_, std::align_val_t{64}); }
     Search(const Search&) = delete;
     Search& operator=(const Search&) = delete;
 
     [[nodiscard]] float* distances() { return lanes_; }
 
-    // The order of visits and a bound from above for each lane; lanes beyond `count` repeat the last source.
-    void begin(const Graph& graph, const Sources& sources, const std::int64_t* batch, int count) {
-        explore(graph, sources.nodes[sources.starts[batch[0]]]);
-        // A bound is a sum of two searches, and must not be below the same path summed step by step.
-        const float room =
-            1.0f + 8.0f * static_cast<float>(depth_ + 2) * std::numeric_limits<float>::epsilon();
-        float away[lanes];
-        for (int l = 0; l < lanes; ++l) {
-            const std::int64_t s = batch[std::min(l, count - 1)];
-            away[l] = infinity;
-            for (std::int64_t j = sources.starts[s]; j < sources.starts[s + 1]; ++j)
-                away[l] = std::min(away[l], sources.lengths[j] + alone_[sources.nodes[j]]);
-        }
-        for (std::int64_t node = 0; node < graph.nodes; ++node)
-            for (int l = 0; l < lanes; ++l)
-                lanes_[node * lanes + l] = (alone_[node] + away[l]) * room;
+    // Sets the order of visits and the lanes before the first; lanes beyond `count` repeat the last source.
+    void begin(const Sources& sources, const std::int64_t* batch, int count) {
+        explore(sources, batch, count);
+        arrange();
+        std::fill_n(lanes_, graph_.nodes * lanes, infinity);
         for (int l = 0; l < lanes; ++l) {
             const std::int64_t s = batch[std::min(l, count - 1)];
             for (std::int64_t j = sources.starts[s]; j < sources.starts[s + 1]; ++j) {
@@ -159,54 +172,64 @@ public:
     std::vector<std::uint8_t> dirty;
 
 private:
-    // Dijkstra's search from one node; nodes that it does not reach come last in the order.
-    void explore(const Graph& graph, std::int32_t start) {
-        std::fill(alone_.begin(), alone_.end(), infinity);
-        alone_[start] = 0;
-        hops_[start] = 0;
-        depth_ = 0;
-        heap_.assign(1, {0.0f, start});
-        std::size_t found = 0;
-        while (!heap_.empty()) {
-            std::pop_heap(heap_.begin(), heap_.end());
-            const Waiting nearest = heap_.back();
-            heap_.pop_back();
-            if (nearest.distance > alone_[nearest.node]) // it was reached by a shorter way since
-                continue;
-            order[found++] = nearest.node;
-            const std::int32_t hop = hops_[nearest.node] + 1;
-            depth_ = std::max(depth_, std::int64_t{hop});
-            for (std::int64_t e = graph.starts[nearest.node]; e < graph.starts[nearest.node + 1]; ++e) {
-                const float there = nearest.distance + graph.lengths[e];
-                const std::int32_t end = graph.ends[e];
-                if (there < alone_[end]) {
-                    alone_[end] = there;
-                    hops_[end] = hop;
-                    heap_.push_back({there, end});
-                    std::push_heap(heap_.begin(), heap_.end());
-                }
-            }
+    void reach(std::int32_t node, float distance) {
+        if (distance < nearest_[node]) {
+            nearest_[node] = distance;
+            waiting_[shells_(distance)].push_back(node);
         }
-        for (std::size_t node = 0; found < order.size(); ++node)
-            if (alone_[node] == infinity)
-                order[found++] = static_cast<std::int32_t>(node);
     }
 
-    std::vector<float> alone_;
-    std::vector<std::int32_t> hops_;
-    std::int64_t depth_ = 0;
-    std::vector<Waiting> heap_;
+    // Distances to the nearest source of the batch, shell by shell outwards.
+    void explore(const Sources& sources, const std::int64_t* batch, int count) {
+        std::fill(nearest_.begin(), nearest_.end(), infinity);
+        for (int i = 0; i < count; ++i)
+            for (std::int64_t j = sources.starts[batch[i]]; j < sources.starts[batch[i] + 1]; ++j)
+                reach(sources.nodes[j], sources.lengths[j]);
+        for (int shell = 0; shell < Shells::count; ++shell) {
+            std::vector<std::int32_t>& here = waiting_[shell];
+            for (std::size_t i = 0; i < here.size(); ++i) { // it grows meanwhile
+                const std::int32_t node = here[i];
+                if (shells_(nearest_[node]) != shell) // it was reached by a shorter way since
+                    continue;
+                for (std::int64_t e = graph_.starts[node]; e < graph_.starts[node + 1]; ++e)
+                    reach(graph_.ends[e], nearest_[node] + graph_.lengths[e]);
+            }
+            here.clear();
+        }
+    }
+
+    // Orders the nodes by shell, and in a shell so that neighbours follow each other and stay in the cache.
+    void arrange() {
+        std::fill(places_.begin(), places_.end(), 0);
+        for (std::int64_t node = 0; node < graph_.nodes; ++node)
+            ++places_[(shell_[node] = shells_(nearest_[node])) + 1];
+        std::partial_sum(places_.begin(), places_.end(), places_.begin());
+        for (const std::int64_t node : along_)
+            order[places_[shell_[node]]++] = static_cast<std::int32_t>(node);
+    }
+
+    const Graph& graph_;
+    const Shells& shells_;
+    const std::vector<std::int64_t>& along_;
+    std::vector<float> nearest_; // of each node to the batch
+    std::vector<std::int32_t> shell_;
+    std::vector<std::vector<std::int32_t>> waiting_; // nodes to go on from, by shell
+    std::vector<std::int64_t> places_;
     float* lanes_;
 };
 
 // Lanes become rows, a few nodes at a time, so that both sides stay in the cache.
-void write(const float* distances, std::int64_t nodes, const std::int64_t* batch, int count, float* out) {
+void write(const float* distances, std::int64_t nodes, const std::int64_t* batch, int count, bool squared,
+           float* out) {
     constexpr std::int64_t some = 64;
     for (std::int64_t start = 0; start < nodes; start += some)
         for (int l = 0; l < count; ++l) {
             float* row = out + batch[l] * nodes;
             for (std::int64_t node = start; node < std::min(nodes, start + some); ++node)
                 row[node] = distances[node * lanes + l];
+            if (squared)
+                for (std::int64_t node = start; node < std::min(nodes, start + some); ++node)
+                    row[node] *= row[node];
         }
 }
 
@@ -244,14 +267,17 @@ void check(const Sources& sources, std::int64_t stored, std::int64_t nodes) {
                    " is joined to none. Leave it out.");
 }
 
-void geodesics(const Graph& graph, const Sources& sources, float* out, int n_threads, Watch& watch) {
+void geodesics(const Graph& graph, const Sources& sources, bool squared, float* out, int n_threads,
+               Watch& watch) {
     const Plan plan = gather(graph, sources);
+    const std::vector<std::int64_t> along = every_node(graph);
+    const Shells shells(graph);
     const auto settle = settle_kernel(isa());
     const auto batches = static_cast<std::int64_t>(plan.begins.size()) - 1;
     const int team = static_cast<int>(std::clamp<std::int64_t>(batches, 1, n_threads));
 #pragma omp parallel num_threads(team)
     {
-        Search search(graph.nodes);
+        Search search(graph, shells, along);
         const bool keeper = omp_get_thread_num() == 0;
 #pragma omp for schedule(dynamic, 1)
         for (std::int64_t b = 0; b < batches; ++b) {
@@ -259,10 +285,10 @@ void geodesics(const Graph& graph, const Sources& sources, float* out, int n_thr
                 continue;
             const std::int64_t* batch = plan.sources.data() + plan.begins[b];
             const int count = static_cast<int>(plan.begins[b + 1] - plan.begins[b]);
-            search.begin(graph, sources, batch, count);
+            search.begin(sources, batch, count);
             if (!settle(graph, search.order.data(), search.dirty.data(), search.distances(), watch, keeper))
                 continue;
-            write(search.distances(), graph.nodes, batch, count, out);
+            write(search.distances(), graph.nodes, batch, count, squared, out);
             watch.advance(count);
             if (keeper)
                 watch.poll();

@@ -60,10 +60,11 @@ def geodesics(
     source_lengths: NDArray[np.float32],
     out: NDArray[np.float32],
     *,
+    squared: bool = False,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,
 ) -> None:
-    """Fill out (sources, nodes) with the lengths of the shortest paths from sources to nodes."""
+    """Fill out (sources, nodes) with the lengths of the shortest paths from sources to nodes, or their squares."""
 
 def distance_sums(
     D: NDArray[np.float32],
@@ -71,10 +72,11 @@ def distance_sums(
     Y: NDArray[np.float32],
     *,
     squared: bool = False,
+    beyond: bool = False,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,
 ) -> NDArray[np.float64]:
-    """Sums over each row of D of its distances and of those in the first 1 to k rows of Y (k, n)."""
+    """Sums over each row of D (or what lies beyond its place) of distances, and those in the first rows of Y (k, n)."""
 
 def scatter(
     X: NDArray[np.uint8] | NDArray[np.float32] | NDArray[np.float64],

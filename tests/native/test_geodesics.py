@@ -74,6 +74,24 @@ def test_points_beside_the_graph_go_through_their_neighbours():
     np.testing.assert_allclose(D[1], 0.2 + whole[7], rtol=1e-6)
 
 
+def test_squares_are_those_of_the_distances():
+    graph = random_graph(150, 400)
+    np.testing.assert_array_equal(geodesics(graph, squared=True), np.square(geodesics(graph)))
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-38, 1e-30, 1e30])
+def test_the_unit_of_lengths_changes_nothing(scale):
+    graph = random_graph(150, 400)
+    far = graph._replace(lengths=graph.lengths * np.float32(scale))
+    np.testing.assert_array_equal(geodesics(far)[3], plain_search(far, 3))
+
+
+def test_one_edge_much_longer_than_the_rest_changes_nothing():
+    graph = random_graph(150, 400)
+    graph.lengths[(graph.tails() == 0) | (graph.ends == 0)] = 1e6
+    np.testing.assert_array_equal(geodesics(graph)[3], plain_search(graph, 3))
+
+
 def test_nodes_without_a_path_are_infinitely_far():
     D = geodesics(undirected(5, np.array([0, 3]), np.array([1, 4]), np.array([1.0, 2.0])))
     assert np.isinf(D[0, 2:]).all()
@@ -83,12 +101,15 @@ def test_nodes_without_a_path_are_infinitely_far():
 
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("step", [1, 2])
 @pytest.mark.parametrize("n", [2, 17, 300, 513])
-def test_residual_variance_matches_numpy(isa, squared, n, monkeypatch):
+def test_residual_variance_matches_numpy(isa, squared, step, n, monkeypatch):
     monkeypatch.setenv("LOWDIM_ISA", isa)
     rng = np.random.default_rng(n)
     Y, D = rng.normal(size=(n, 3)), rng.random((n, n)).astype(np.float32)
-    rows = np.arange(0, n, 2)
+    D += D.T
+    np.fill_diagonal(D, 0)
+    rows = np.arange(0, n, step)
     found = residual_variance(np.ascontiguousarray(D[rows]), rows, Y, squared=squared)
     d = np.sqrt(D[rows]) if squared else D[rows]
     for c in range(3):

@@ -30,14 +30,17 @@ void check(const Graph& graph, std::int64_t stored);
 void check(const Sources& sources, std::int64_t stored, std::int64_t nodes);
 
 // out (count × nodes, row by row): length of the shortest path from each source to each node, infinity where
-// there is none. Each is the least of the lengths of all paths, summed in float from the source on; the bits
-// depend on nothing else.
-void geodesics(const Graph& graph, const Sources& sources, float* out, int n_threads, Watch& watch);
+// there is none; or its square. Each is the least of the lengths of all paths, summed in float from the
+// source on; the bits depend on nothing else.
+void geodesics(const Graph& graph, const Sources& sources, bool squared, float* out, int n_threads,
+               Watch& watch);
 
 // For the distances d from some rows of an embedding to all n, and e_c those in its first c coordinates:
 // out (rows × (2 + 3k)) = Σd, Σd², then Σe_c, Σe_c², Σd e_c for c = 1 … k. `places` are the rows' own
-// numbers, `Y` (k × n) the coordinates one after the other. `squared` says that D holds d².
+// numbers, `Y` (k × n) the coordinates one after the other. `squared` says that D holds d²; `beyond` leaves
+// out the columns up to a row's own number, which for all rows are the same pairs once more.
 void distance_sums(const float* D, const std::int32_t* places, std::int64_t rows, const float* Y,
-                   std::int64_t n, std::int64_t k, bool squared, double* out, int n_threads, Watch& watch);
+                   std::int64_t n, std::int64_t k, bool squared, bool beyond, double* out, int n_threads,
+                   Watch& watch);
 
 } // namespace lowdim

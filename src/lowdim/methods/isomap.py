@@ -176,12 +176,12 @@ class Isomap(NeighborReducer):
         codes = None if found is None else found.codes if rows is None else found.codes[rows]
         drawn = None if self.landmarks is None else draw_landmarks(graph.n, int(self.landmarks), codes, seed)
         self.landmarks_ = drawn if drawn is None or rows is None else rows[drawn]
-        D = geodesics(graph, drawn)
+        D = geodesics(graph, drawn, squared=found is None)
         self.classes_, self.class_distance_ = None, None
         if found is not None and codes is not None:
             self.classes_ = found.classes
             self.class_distance_ = self._mix(D, codes if drawn is None else codes[drawn], codes, len(found.classes))
-        np.multiply(D, D, out=D)
+            np.multiply(D, D, out=D)
         some = slice(None) if drawn is None else drawn
         scaling = classical_scaling(D if drawn is None else D[:, some], k, seed)
         Y = scaling.places if drawn is None else scaling.project(D.T)

@@ -22,8 +22,10 @@ class Beside(NamedTuple):
     lengths: NDArray[np.float32]
 
 
-def geodesics(graph: "Graph", sources: "NDArray | Beside | None" = None) -> NDArray[np.float32]:
-    """Distances (m, n) along the graph from each source to each row; infinity where no path leads.
+def geodesics(
+    graph: "Graph", sources: "NDArray | Beside | None" = None, *, squared: bool = False
+) -> NDArray[np.float32]:
+    """Distances (m, n) along the graph from each source to each row, or their squares; infinity where no path leads.
 
     Sources are rows of the graph (all of them for None) or points beside it. Each distance is the least over all
     paths of the lengths summed in float32 from the source on, whatever the number of threads.
@@ -34,7 +36,7 @@ def geodesics(graph: "Graph", sources: "NDArray | Beside | None" = None) -> NDAr
     m = len(sources.starts) - 1
     D = np.empty((m, graph.n), np.float32)
     with stage("shortest paths", total=m) as tick:
-        _native.geodesics(*graph, *sources, D, n_threads=jobs.current(), tick=tick)
+        _native.geodesics(*graph, *sources, D, squared=squared, n_threads=jobs.current(), tick=tick)
     return D
 
 
@@ -58,16 +60,18 @@ def residual_variance(D: NDArray[np.float32], rows: NDArray, Y: NDArray, *, squa
     That is ``1 − R²`` over all pairs of ``rows`` (m,) with the n rows of ``Y``, from ``D`` (m, n) or its squares.
     """
     k, m = Y.shape[1], len(D)
+    whole = m == len(Y)  # each pair is there twice
     with stage("residual variance", total=m) as tick:
         sums = _native.distance_sums(
             D,
             rows.astype(np.int32),
             np.ascontiguousarray(Y.T, dtype=np.float32),
             squared=squared,
+            beyond=whole,
             n_threads=jobs.current(),
             tick=tick,
         ).sum(axis=0)
-    count = D.size
+    count = D.size / 2 if whole else D.size
     d, d2 = sums[0] / count, sums[1] / count
     e, e2, de = (sums[2:].reshape(k, 3) / count).T
     spread = (d2 - d * d) * (e2 - e * e)

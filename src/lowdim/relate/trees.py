@@ -1,4 +1,4 @@
-"""Neighbours of rows with two or three columns by a k-d tree; with more, groups are faster (measured from 5 on)."""
+"""Neighbours of rows with two or three columns by a k-d tree; with more, groups are as fast or faster."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,5 +1,6 @@
 """What methods on a graph of neighbours share: how many neighbours, broken graphs, and the places of new rows."""
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, Self
@@ -135,7 +136,11 @@ class NeighborReducer(Reducer):
         return bridges
 
     def _warn(self, text: str) -> None:
-        warnings.warn(text, stacklevel=6)
+        """Warn at the caller's line, however many frames of ours and scikit-learn's lie between."""
+        frame, level = sys._getframe(1), 2
+        while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("lowdim", "sklearn"):
+            frame, level = frame.f_back, level + 1
+        warnings.warn(text, stacklevel=level)
 
     @applying
     def transform(self, X: Any) -> NDArray:

@@ -51,11 +51,10 @@ def undirected(n: int, tails: NDArray, ends: NDArray, lengths: NDArray) -> Graph
     array([1, 0, 2, 1], dtype=int32)
     """
     key = np.concatenate([tails.astype(np.int64) * n + ends, ends.astype(np.int64) * n + tails])
-    order = np.lexsort((np.concatenate([lengths, lengths]), key))
+    order = np.argsort(key)
     key = key[order]
-    first = np.ones(len(key), bool)
-    first[1:] = key[1:] != key[:-1]
-    key, lengths = key[first], np.concatenate([lengths, lengths])[order[first]]
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    key, lengths = key[first], np.minimum.reduceat(np.concatenate([lengths, lengths])[order], first)
     starts = np.searchsorted(key, np.arange(n + 1, dtype=np.int64) * n)
     return Graph(starts.astype(np.int64), (key % n).astype(np.int32), lengths.astype(np.float32))
 

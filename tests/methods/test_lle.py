@@ -7,6 +7,7 @@ from sklearn import manifold
 
 from lowdim import LLE, PCA, KernelPCA, data
 from lowdim.solve import bottom
+from lowdim.work import memory
 
 
 @pytest.fixture(scope="module")
@@ -176,3 +177,11 @@ def test_threads_do_not_change_the_bits(solver, monkeypatch):
     one, two = (LLE(2, n_neighbors=10, n_jobs=jobs, random_state=0).fit(X) for jobs in (1, 2))
     assert one.solver_ == solver
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
+
+
+def test_memory_is_asked_for_first(monkeypatch, roll):
+    monkeypatch.setattr(memory, "available", lambda: 2**20)
+    with pytest.raises(
+        MemoryError, match=r"LLE: 10 neighbours of .* in 90 components.*Lower n_neighbors or n_components"
+    ):
+        LLE(90).fit(roll[0])

@@ -167,4 +167,5 @@ class LLE(NeighborReducer):
 def _demand_memory(n: int, k: int, components: int) -> None:
     """Ask for the neighbours, the weights with their transpose, and the vectors that the search keeps."""
     needed = n * (60.0 * k + 8.0 * 16 * (components + 16))
-    memory.require(needed, f"LLE: {k} neighbours of {n:,} rows", "Lower n_neighbors, or pass fewer rows.")
+    what = f"LLE: {k} neighbours of {n:,} rows in {components:,} components"
+    memory.require(needed, what, "Lower n_neighbors or n_components, or pass fewer rows.")

@@ -8,7 +8,7 @@ NATIVE := CMakeLists.txt $(wildcard cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/incl
 SANITIZED := build/sanitized
 # Build with a package already in .venv, keep the build folder, and stop at any compiler warning.
 INSTALL := $(BIN)/pip install -q --no-build-isolation -C cmake.define.LOWDIM_STRICT=ON -e .
-# The build of PyTorch for CPUs, which takes a tenth of the space: from the indexes pip knows, or from PyTorch's own.
+# The build of PyTorch for CPUs, without the libraries of a GPU: from the indexes pip knows, or from PyTorch's own.
 TORCH := 2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
@@ -38,7 +38,7 @@ setup: $(STAMP) ## create .venv with lowdim and its tools (the others do this by
 demo: $(STAMP) ## compare the methods on the digits, write the page and print where it is
 	@$(BIN)/python examples/demo.py
 
-gallery: $(STAMP) ## render the pictures of docs/gallery.md (set LOWDIM_DATA for faces and MNIST)
+gallery: $(STAMP) ## render the pictures of docs/gallery.md (set LOWDIM_DATA for faces, objects and MNIST)
 	@$(BIN)/python -m examples
 
 test: $(STAMP) ## everything that CI runs but lint: tests, doctests, layers
@@ -67,5 +67,5 @@ sanitize: $(STAMP) ## native tests under AddressSanitizer and UndefinedBehaviorS
 	LOWDIM_NATIVE=$(abspath $(SANITIZED)) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python -m pytest tests/native
 
-clean: ## remove .venv and build
+clean: ## remove .venv, build and demo
 	rm -rf $(VENV) build demo

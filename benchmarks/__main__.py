@@ -67,8 +67,7 @@ def _one(module: str, task: Task, args: argparse.Namespace) -> str:
     """Section of one task; why it was not run, where it was not."""
     if task.needs and task.needs not in names():
         return f"## {task.title}\n\nNot run: {task.needs!r} is not in a folder named by LOWDIM_DATA.\n"
-    wanted = [task.subtract, *args.only.split(",")]
-    systems = [name for name in task.systems if not args.only or name in wanted or _library(name) in wanted]
+    systems = systems_of(task, args.only)
     with tempfile.TemporaryDirectory(prefix="lowdim-benchmarks-") as folder:
         rows = play(
             module, task, systems, args.rounds or task.rounds, Path(folder), lambda text: print(text, flush=True)
@@ -76,9 +75,15 @@ def _one(module: str, task: Task, args: argparse.Namespace) -> str:
     return section(task, rows)
 
 
+def systems_of(task: Task, only: str) -> list[str]:
+    """Systems of a task: all, or those of the libraries named with commas between."""
+    wanted = [task.subtract, *only.split(",")]
+    return [name for name in task.systems if not only or name in wanted or _library(name) in wanted]
+
+
 def _library(system: str) -> str:
     """First word of a system's name."""
-    return system.split(maxsplit=1)[0].rstrip(":")
+    return system.split(maxsplit=1)[0].rstrip(":,")
 
 
 def _head(argv: list[str] | None) -> str:

@@ -45,7 +45,7 @@ def table(task: Task, rows: dict[str, Row]) -> str:
             f"{median(ratios):.2f}" if ratios and name != task.subtract else _NOTHING,
             seconds(median(_net(row, own, "first"))),
             megabytes(max(memories, default=None)),
-            figure(max(qualities)) if qualities else _NOTHING,
+            figure(task.worst(qualities)) if qualities else _NOTHING,
             *(row.runs[-1].get("details", {}).get(head, _NOTHING) for head in more),
         ]
         lines.append(_line(cells))

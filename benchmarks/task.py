@@ -1,6 +1,6 @@
 """What a benchmark is made of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ class Task:
     quality: Callable[[Any, Any], float | None]
     quality_name: str
     reference: Callable[[Any], Any] | None = None
+    worst: Callable[[Iterable[float]], float] = max  # quality of several rounds; min where more is better
     needs: str | None = None  # a stored data set, from the folder that LOWDIM_DATA names
     warm_up: int | None = 1000  # rows of the warm-up, enough that the same solver runs; None is all of the data
     memory: Callable[[], Any] = Resident  # context that measures the peak

@@ -44,6 +44,13 @@ def eigenvalue_error(fitted: Any, reference: np.ndarray) -> float:
     return float(np.max(np.abs(fitted.eigenvalues_ / reference - 1)))
 
 
+def eigenvalue_errors(fitted: Any, reference: np.ndarray) -> dict[str, str]:
+    """Relative errors of a few eigenvalues, first to last."""
+    places = [place for place in (1, 2, 10, 50) if place <= len(reference)]
+    off = np.abs(fitted.eigenvalues_ / reference - 1)
+    return {"of " + ", ".join(f"λ_{j}" for j in places): ", ".join(f"{off[j - 1]:.1e}" for j in places)}
+
+
 def trace_error(fitted: Any, _: None) -> float:
     """Share of the trace left out, as the model says."""
     return float(fitted.approximation_error_)
@@ -73,6 +80,9 @@ def _exact(k: int) -> Task:
             "lowdim": System(partial(lowdim, k=k)),
             "lowdim matrix_free": System(partial(lowdim, k=k, solver="matrix_free")),
             "lowdim rpcholesky, rank 1000": System(partial(lowdim, k=k, approximation="rpcholesky", rank=1000)),
+            "lowdim rpcholesky, rank 1000, refine=1": System(
+                partial(lowdim, k=k, approximation="rpcholesky", rank=1000, refine=1)
+            ),
             "scikit-learn randomized": System(partial(sklearn, k=k, solver="randomized")),
             "scikit-learn arpack": System(partial(sklearn, k=k, solver="arpack")),
             "scikit-learn dense": System(partial(sklearn, k=k, solver="dense"), once=True),
@@ -83,6 +93,7 @@ def _exact(k: int) -> Task:
         needs="mnist",
         warm_up=2000,
         note="Compare times at the same error: randomized and rpcholesky are approximate by design.",
+        details=eigenvalue_errors,
     )
 
 
@@ -106,6 +117,6 @@ TASKS = [
         warm_up=2000,
         rounds=3,
         note="scikit-learn stores the matrix twice in float64, 78 GB, and cannot run this. The trace left out is that "
-        "of the landmarks; refine=1 then brings the leading 50 eigenvalues within 1 %.",
+        "of the landmarks, which refine=1 leaves as it is; what its exact pass does to eigenvalues, 10,000 rows show.",
     ),
 ]

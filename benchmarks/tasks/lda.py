@@ -47,6 +47,16 @@ def sklearn(data: Rows, **options: Any) -> Any:
     return LinearDiscriminantAnalysis(**options).fit(*data)
 
 
+def after_pca(data: Rows) -> Any:
+    """The textbook's way with a singular covariance: as many principal components as make it regular, then LDA."""
+    from sklearn.decomposition import PCA
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.pipeline import make_pipeline
+
+    regular = len(data[0]) - len(np.unique(data[1]))
+    return make_pipeline(PCA(regular), LinearDiscriminantAnalysis()).fit(*data)
+
+
 def accuracy(fitted: Any, _: Any, name: str) -> float | None:
     """Accuracy after reduction: for MNIST of the nearest class mean, for faces of the nearest neighbour, held out."""
     from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
@@ -55,7 +65,7 @@ def accuracy(fitted: Any, _: Any, name: str) -> float | None:
         return None
     X, y = load(name)
     test = np.arange(len(X)) % 10 >= (5 if name == "faces" else 9)
-    X = X.astype(np.float32) / np.float32(255 if fitted.means_.max() <= 1 else 1)
+    X = X.astype(np.float32) / np.float32(255 if name == "mnist" and fitted.means_.max() <= 1 else 1)
     rule = KNeighborsClassifier(1) if name == "faces" else NearestCentroid()
     rule.fit(fitted.transform(X[~test]), y[~test])
     return float(rule.score(fitted.transform(X[test]), y[test]))
@@ -74,6 +84,7 @@ TASKS = [
         },
         partial(accuracy, name="mnist"),
         "accuracy",
+        worst=min,
         needs="mnist",
         warm_up=None,
         rounds=3,
@@ -86,6 +97,7 @@ TASKS = [
         {"lowdim": System(lowdim), "scikit-learn svd": System(sklearn, prepare=_floats)},
         partial(accuracy, name="mnist"),
         "accuracy",
+        worst=min,
         needs="mnist",
         warm_up=None,
         rounds=3,
@@ -98,14 +110,16 @@ TASKS = [
         {
             "lowdim": System(lowdim, prepare=_half),
             "scikit-learn svd": System(sklearn, prepare=lambda data: _floats(_half(data))),
+            "scikit-learn PCA to n − C, then svd": System(after_pca, prepare=lambda data: _floats(_half(data))),
             "lowdim, shrinkage": System(partial(lowdim, shrinkage="auto"), prepare=_half),
         },
         partial(accuracy, name="faces"),
         "accuracy",
+        worst=min,
         needs="faces",
         warm_up=None,
         rounds=3,
         note="Accuracy of the nearest neighbour among the other half. scikit-learn's solvers with shrinkage form "
-        "4096×4096 matrices and take minutes.",
+        "4096×4096 matrices and are left out.",
     ),
 ]

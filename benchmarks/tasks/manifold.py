@@ -74,6 +74,7 @@ TASKS = [
         {"lowdim": System(isomap), "scikit-learn": System(sklearn_isomap, once=True)},
         agreement,
         "correlation with scikit-learn's coordinates",
+        worst=min,
         reference=lambda X: sklearn_isomap(X).embedding_,
         needs="mnist",
         warm_up=2000,

@@ -92,7 +92,7 @@ def recall(found: Any, _: Any) -> float:
 
 
 def _task(name: str, title: str, data: Any, needs: str | None, systems: dict[str, System], rounds: int) -> Task:
-    return Task(name, title, data, systems, recall, "recall", needs=needs, warm_up=2000, rounds=rounds)
+    return Task(name, title, data, systems, recall, "recall", worst=min, needs=needs, warm_up=2000, rounds=rounds)
 
 
 _BOTH = {"lowdim": System(lowdim), "faiss flat": System(faiss, once=True)}

@@ -217,9 +217,9 @@ TASKS = [
         needs="mnist",
         memory=Anonymous,
         note="Memory-mapped, in the page cache; memory is anonymous memory, so the file's own pages do not count. "
-        f"*Read and multiply once* is the floor: blocks of {_CHUNK:,} rows to float32, Xᵀ X by NumPy, no eigenvectors. "
-        "partial_fit takes the same blocks. scikit-learn's IncrementalPCA, which solves an SVD for every block, takes "
-        "minutes and is left out.",
+        f"*Read and multiply once* is plain NumPy: blocks of {_CHUNK:,} rows to float32 and Xᵀ X, no eigenvectors. "
+        "partial_fit takes the same blocks. scikit-learn's IncrementalPCA, which solves an SVD for every block, is "
+        "left out.",
     ),
     _task(
         "faces",

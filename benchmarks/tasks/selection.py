@@ -68,6 +68,7 @@ def _task(label: str, title: str, data: Any, name: str, size: int, direction: st
         },
         partial(score, name=name, data=data),
         "score",
+        worst=min,
         warm_up=None,
         rounds=3,
         **options,

@@ -1,17 +1,63 @@
-// What every binding shares: array types, and running a kernel without the GIL yet open to Ctrl-C.
+// What every binding shares: array types, refusals, and running a kernel without the GIL yet open to Ctrl-C.
 #pragma once
 
+#include <lowdim/pairs.hpp>
 #include <lowdim/watch.hpp>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
 #include <exception>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 namespace lowdim::bind {
 
 namespace nb = nanobind;
+
+// Arrays that are read, one that is written to, and a new one.
+template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T> using Output = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T> using Made = nb::ndarray<nb::numpy, T, nb::c_contig>;
+
+template <class Array> std::int64_t size(const Array& array, int axis = 0) {
+    return static_cast<std::int64_t>(array.shape(axis));
+}
+
+template <class T, class... Kind>
+RowMajor<T> view(const nb::ndarray<T, nb::ndim<2>, nb::c_contig, Kind...>& A) {
+    return {A.data(), size(A), size(A, 1), static_cast<std::ptrdiff_t>(A.shape(1))};
+}
+
+// An uninitialised array of NumPy's own, which asks for huge pages where it is large.
+template <class T, class... Sizes> Made<T> empty(Sizes... shape) {
+    const char* type = std::is_same_v<T, float>          ? "float32"
+                       : std::is_same_v<T, double>       ? "float64"
+                       : std::is_same_v<T, std::int32_t> ? "int32"
+                                                         : "int64";
+    return nb::cast<Made<T>>(nb::module_::import_("numpy").attr("empty")(nb::make_tuple(shape...), type));
+}
+
+[[noreturn]] inline void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
+
+inline void demand(bool right, const std::string& needed) {
+    if (!right)
+        refuse(needed + "; got others. Pass arguments that fit.");
+}
+
+inline void demand(bool right, const std::string& needed, std::int64_t got) {
+    if (!right)
+        refuse(needed + "; got " + std::to_string(got) + ". Pass arguments that fit.");
+}
+
+inline void demand_threads(int n_threads) {
+    if (n_threads < 1)
+        refuse("n_threads must be 1 or more; got " + std::to_string(n_threads) +
+               ". Pass 1 for a single thread.");
+}
 
 // Calls `kernel(watch)` with the GIL released. Every 50 ms the watch takes the GIL, lets pending signals run
 // and, when `tick` is not None, calls tick(done). An exception from either (KeyboardInterrupt above all)

@@ -14,15 +14,6 @@ namespace lowdim::bind {
 
 namespace {
 
-template <class T> using Matrix = nb::ndarray<nb::ro, const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
-
-void demand(bool right, const std::string& needed) {
-    if (!right)
-        refuse(needed + "; got others. Pass arrays that fit.");
-}
-
 // An array of NumPy that owns what `data` points to.
 template <class T> nb::object owned(std::unique_ptr<T[]> data, std::size_t size) {
     T* raw = data.release();
@@ -32,14 +23,11 @@ template <class T> nb::object owned(std::unique_ptr<T[]> data, std::size_t size)
 
 template <class T, class Kernel>
 nb::tuple fill(const Matrix<T>& distances, nb::handle tick, const Kernel& kernel) {
-    const std::size_t n = distances.shape(0), k = distances.shape(1);
+    const std::int64_t n = size(distances), k = size(distances, 1);
     demand(n >= 1 && k >= 1, "perplexity: distances must have a row and a column");
-    auto numpy = nb::module_::import_("numpy");
-    auto p = nb::cast<nb::ndarray<nb::numpy, float, nb::ndim<2>, nb::c_contig>>(
-        numpy.attr("empty")(nb::make_tuple(n, k), "float32"));
-    auto reached =
-        nb::cast<nb::ndarray<nb::numpy, float, nb::ndim<1>, nb::c_contig>>(numpy.attr("empty")(n, "float32"));
-    const NearDistances<T> near{distances.data(), static_cast<std::int64_t>(n), static_cast<std::int64_t>(k)};
+    auto p = empty<float>(n, k);
+    auto reached = empty<float>(n);
+    const NearDistances<T> near{distances.data(), n, k};
     watched(tick, [&](Watch& watch) { kernel(near, p.data(), reached.data(), watch); });
     return nb::make_tuple(p, reached);
 }
@@ -47,7 +35,7 @@ nb::tuple fill(const Matrix<T>& distances, nb::handle tick, const Kernel& kernel
 template <class T>
 nb::tuple call_perplexity(const Matrix<T>& distances, const std::vector<double>& perplexities, int n_threads,
                           nb::handle tick) {
-    demand(n_threads >= 1, "perplexity: n_threads must be 1 or more");
+    demand_threads(n_threads);
     demand(!perplexities.empty() &&
                std::all_of(perplexities.begin(), perplexities.end(), [](double u) { return u >= 1; }),
            "perplexity: perplexities must be numbers of 1 or more");
@@ -59,7 +47,8 @@ nb::tuple call_perplexity(const Matrix<T>& distances, const std::vector<double>&
 
 template <class T>
 nb::tuple call_bandwidth(const Matrix<T>& distances, double sigma, int n_threads, nb::handle tick) {
-    demand(n_threads >= 1 && sigma > 0, "bandwidth: n_threads must be 1 or more and sigma positive");
+    demand_threads(n_threads);
+    demand(sigma > 0, "bandwidth: sigma must be positive");
     return fill<T>(distances, tick,
                    [&](const NearDistances<T>& near, float* p, float* reached, Watch& watch) {
                        bandwidth(near, sigma, p, reached, n_threads, watch);
@@ -68,20 +57,19 @@ nb::tuple call_bandwidth(const Matrix<T>& distances, double sigma, int n_threads
 
 nb::tuple call_symmetrize(const Matrix<std::int32_t>& indices, const Matrix<float>& p, int n_threads,
                           nb::handle tick) {
-    const auto n = static_cast<std::int64_t>(indices.shape(0)),
-               k = static_cast<std::int64_t>(indices.shape(1));
-    demand(indices.shape(0) == p.shape(0) && indices.shape(1) == p.shape(1) && n >= 1 && n_threads >= 1,
-           "symmetrize: indices and p must have the same shape");
+    const std::int64_t n = size(indices), k = size(indices, 1);
+    demand(size(p) == n && size(p, 1) == k && n >= 1, "symmetrize: indices and p must have the same shape");
+    demand_threads(n_threads);
     const std::int32_t* index = indices.data();
     demand(std::all_of(index, index + n * k, [n](std::int32_t j) { return j >= 0 && j < n; }),
            "symmetrize: indices must lie below the number of rows");
     SparseRows P;
     watched(tick, [&](Watch& watch) { P = symmetrize(index, p.data(), n, k, n_threads, watch); });
-    const auto size = static_cast<std::size_t>(P.starts.back());
+    const auto stored = static_cast<std::size_t>(P.starts.back());
     std::unique_ptr<std::int64_t[]> starts(new std::int64_t[P.starts.size()]);
     std::copy(P.starts.begin(), P.starts.end(), starts.get());
-    return nb::make_tuple(owned(std::move(starts), P.starts.size()), owned(std::move(P.columns), size),
-                          owned(std::move(P.values), size));
+    return nb::make_tuple(owned(std::move(starts), P.starts.size()), owned(std::move(P.columns), stored),
+                          owned(std::move(P.values), stored));
 }
 
 template <class T> void define(nb::module_& m) {

@@ -10,24 +10,11 @@ namespace lowdim::bind {
 
 namespace {
 
-template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Grams = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
-
-template <class A> std::int64_t size(const A& array, int axis = 0) {
-    return static_cast<std::int64_t>(array.shape(axis));
-}
-
-void demand_threads(int n_threads) {
-    if (n_threads < 1)
-        refuse("n_threads must be 1 or more; got " + std::to_string(n_threads) + ". Pass 1 at least.");
-}
-
 template <class T>
-nb::object call(const Matrix<T>& X, const Matrix<T>& Q, const Vector<std::int64_t>& starts,
-                const Vector<std::int32_t>& neighbors, double reg, int n_threads, nb::handle tick) {
+Made<double> call(const Matrix<T>& X, const Matrix<T>& Q, const Vector<std::int64_t>& starts,
+                  const Vector<std::int32_t>& neighbors, double reg, int n_threads, nb::handle tick) {
     const std::int64_t rows = size(Q), stored = size(neighbors);
     bool fits =
         size(X, 1) == size(Q, 1) && size(starts) == rows + 1 && starts(0) == 0 && starts(rows) == stored;
@@ -40,26 +27,24 @@ nb::object call(const Matrix<T>& X, const Matrix<T>& Q, const Vector<std::int64_
             "barycentric: X and Q must have as many columns, starts rise from 0 to the number of neighbors, "
             "one more than rows of Q, and neighbors be rows of X; they do not fit. Match them.");
     demand_threads(n_threads);
-    nb::object array = nb::module_::import_("numpy").attr("empty")(stored);
-    auto out = nb::cast<nb::ndarray<double, nb::ndim<1>, nb::c_contig>>(array);
+    auto out = empty<double>(stored);
     watched(tick, [&](Watch& watch) {
         barycentric(X.data(), Q.data(), size(X, 1), starts.data(), neighbors.data(), rows, reg, out.data(),
                     n_threads, watch);
     });
-    return array;
+    return out;
 }
 
-nb::object call_grams(const Grams& G, double reg, int n_threads) {
+Made<double> call_grams(const Grams& G, double reg, int n_threads) {
     const std::int64_t rows = size(G), k = size(G, 1);
     if (size(G, 2) != k)
         refuse("gram_weights: G must be stacked squares; got " + std::to_string(k) + " × " +
                std::to_string(size(G, 2)) + ". Pass (rows, k, k).");
     demand_threads(n_threads);
-    nb::object array = nb::module_::import_("numpy").attr("empty")(nb::make_tuple(rows, k));
-    auto out = nb::cast<nb::ndarray<double, nb::ndim<2>, nb::c_contig>>(array);
+    auto out = empty<double>(rows, k);
     watched(nb::none(),
             [&](Watch& watch) { gram_weights(G.data(), rows, k, reg, out.data(), n_threads, watch); });
-    return array;
+    return out;
 }
 
 template <class T> void define(nb::module_& m) {

@@ -10,17 +10,14 @@ namespace lowdim::bind {
 
 namespace {
 
-template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Block = nb::ndarray<double, nb::shape<-1, chebyshev_width>, nb::c_contig, nb::device::cpu>;
 
 Csr csr_of(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& columns,
            const Vector<double>& values, std::int64_t n) {
-    if (static_cast<std::int64_t>(starts.shape(0)) != n + 1 || columns.shape(0) != values.shape(0))
-        throw nb::value_error(
-            "chebyshev: square matrices with one row a row of V, and as many columns as values "
-            "are needed. Match them.");
+    demand(size(starts) == n + 1 && size(columns) == size(values),
+           "chebyshev: square matrices with one row a row of V, and as many columns as values are needed");
     const Csr A{starts.data(), columns.data(), values.data(), n, n};
-    check(A, static_cast<std::int64_t>(values.shape(0)));
+    check(A, size(values));
     return A;
 }
 
@@ -28,12 +25,10 @@ void call(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& column
           const Vector<double>& values, const Vector<std::int32_t>& t_starts,
           const Vector<std::int32_t>& t_columns, const Vector<double>& t_values, const Block& V, double low,
           double high, std::int64_t degree, int n_threads, nb::handle tick) {
-    const auto n = static_cast<std::int64_t>(V.shape(0));
+    const std::int64_t n = size(V);
     const Csr B = csr_of(starts, columns, values, n), Bt = csr_of(t_starts, t_columns, t_values, n);
-    if (!(low < high) || degree < 0 || n_threads < 1)
-        throw nb::value_error(
-            "chebyshev: low below high, a degree of 0 or more and a thread at least are needed. "
-            "Correct them.");
+    demand(low < high && degree >= 0, "chebyshev: low below high and a degree of 0 or more are needed");
+    demand_threads(n_threads);
     std::vector<double> next(n * chebyshev_width), work(n * chebyshev_width);
     watched(tick, [&](Watch& watch) {
         chebyshev(B, Bt, V.data(), next.data(), work.data(), low, high, degree, n_threads, watch);

@@ -15,28 +15,10 @@ namespace lowdim::bind {
 
 namespace {
 
-template <class T> using Map = nb::ndarray<nb::ro, const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T> using Vector = nb::ndarray<nb::ro, const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T> using Filled = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
 using Starts = Vector<std::int64_t>;
 using Columns = Vector<std::int32_t>;
 
 constexpr int most_dimensions = 64;
-
-void demand(bool right, const std::string& needed) {
-    if (!right)
-        throw nb::value_error((needed + "; got others. Pass arguments that fit.").c_str());
-}
-
-template <class T> Filled<T> empty(std::size_t rows, std::size_t columns) {
-    return nb::cast<Filled<T>>(nb::module_::import_("numpy").attr("empty")(
-        nb::make_tuple(rows, columns), sizeof(T) == 4 ? "float32" : "float64"));
-}
-
-nb::ndarray<nb::numpy, double, nb::ndim<1>, nb::c_contig> doubles(std::size_t size) {
-    return nb::cast<nb::ndarray<nb::numpy, double, nb::ndim<1>, nb::c_contig>>(
-        nb::module_::import_("numpy").attr("empty")(size, "float64"));
-}
 
 Falloff falloff_of(const std::string& name, double dof) {
     demand(dof > 0, "dof must be positive");
@@ -60,15 +42,16 @@ Repel repel_of(const std::string& name, int k) {
 }
 
 template <class Array> int dimensions(const Array& Y, int n_threads) {
-    demand(Y.shape(0) >= 1 && Y.shape(1) >= 1 && Y.shape(1) <= most_dimensions && n_threads >= 1,
-           "a map must have points and 1 to 64 dimensions, and n_threads be 1 or more");
+    demand(Y.shape(0) >= 1 && Y.shape(1) >= 1 && Y.shape(1) <= most_dimensions,
+           "a map must have points and 1 to 64 dimensions");
+    demand_threads(n_threads);
     return static_cast<int>(Y.shape(1));
 }
 
 Affinities affinities_of(const Starts& starts, const Columns& columns, const Vector<float>& values,
                          std::size_t n) {
     const std::int64_t* start = starts.data();
-    const auto stored = static_cast<std::int64_t>(columns.shape(0)), rows = static_cast<std::int64_t>(n);
+    const std::int64_t stored = size(columns), rows = static_cast<std::int64_t>(n);
     demand(starts.shape(0) == n + 1 && values.shape(0) == columns.shape(0) && start[0] == 0 &&
                start[n] == stored && std::is_sorted(start, start + n + 1),
            "starts must rise from 0 to the number of entries, one for each row and one more");
@@ -80,7 +63,7 @@ Affinities affinities_of(const Starts& starts, const Columns& columns, const Vec
 
 template <class T>
 nb::tuple call_attraction(const Starts& starts, const Columns& columns, const Vector<float>& values,
-                          const Map<T>& Y, const std::string& falloff, double dof, bool plane,
+                          const Matrix<T>& Y, const std::string& falloff, double dof, bool plane,
                           int n_threads) {
     const int k = dimensions(Y, n_threads);
     const bool packed = plane && k == 2 && sizeof(T) == sizeof(float);
@@ -88,7 +71,7 @@ nb::tuple call_attraction(const Starts& starts, const Columns& columns, const Ve
     const Affinities P = affinities_of(starts, columns, values, Y.shape(0));
     const Falloff of = falloff_of(falloff, dof);
     auto forces = empty<T>(Y.shape(0), Y.shape(1));
-    auto costs = doubles(Y.shape(0));
+    auto costs = empty<double>(Y.shape(0));
     watched(nb::none(), [&](Watch& watch) {
         if (packed) {
             std::vector<std::int32_t> same(Y.shape(0));
@@ -109,43 +92,39 @@ nb::tuple call_attraction(const Starts& starts, const Columns& columns, const Ve
 }
 
 template <class T>
-nb::tuple call_repulsion_at(const Map<T>& Q, const Map<T>& Y, const std::string& falloff, double dof,
+nb::tuple call_repulsion_at(const Matrix<T>& Q, const Matrix<T>& Y, const std::string& falloff, double dof,
                             int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(Q.shape(1) == Y.shape(1), "Q and Y must have as many columns");
     const Falloff of = falloff_of(falloff, dof);
     auto forces = empty<T>(Q.shape(0), Q.shape(1));
-    auto phi = doubles(Q.shape(0));
+    auto phi = empty<double>(Q.shape(0));
     watched(tick, [&](Watch& watch) {
-        repel_exactly(Q.data(), static_cast<std::int64_t>(Q.shape(0)), Y.data(),
-                      static_cast<std::int64_t>(Y.shape(0)), k, of, forces.data(), phi.data(), n_threads,
+        repel_exactly(Q.data(), size(Q), Y.data(), size(Y), k, of, forces.data(), phi.data(), n_threads,
                       watch);
     });
     return nb::make_tuple(forces, phi);
 }
 
-nb::tuple call_repulsion(const Map<float>& Y, const std::string& how, const std::string& falloff, double dof,
-                         double angle, double spacing, int n_threads, nb::handle tick) {
+nb::tuple call_repulsion(const Matrix<float>& Y, const std::string& how, const std::string& falloff,
+                         double dof, double angle, double spacing, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(angle >= 0 && spacing > 0, "angle must be 0 or more, and spacing positive");
     auto repel = make_repulsion(repel_of(how, k), k, falloff_of(falloff, dof), angle, spacing);
     auto forces = empty<float>(Y.shape(0), Y.shape(1));
-    auto phi = nb::cast<nb::ndarray<nb::numpy, float, nb::ndim<1>, nb::c_contig>>(
-        nb::module_::import_("numpy").attr("empty")(Y.shape(0), "float32"));
+    auto phi = empty<float>(Y.shape(0));
     double Z = 0;
     watched(tick, [&](Watch& watch) {
-        Z = (*repel)(Y.data(), static_cast<std::int64_t>(Y.shape(0)), forces.data(), phi.data(), n_threads,
-                     watch);
+        Z = (*repel)(Y.data(), size(Y), forces.data(), phi.data(), n_threads, watch);
     });
     return nb::make_tuple(forces, phi, Z);
 }
 
 std::int64_t call_descend(const Starts& starts, const Columns& columns, const Vector<float>& values,
-                          nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> Y,
-                          const std::string& how, const std::string& falloff, double dof, double angle,
-                          double spacing, std::int64_t iterations, std::int64_t exaggerated,
-                          double exaggeration, double rate, std::int64_t every, double progress,
-                          nb::handle report, int n_threads, nb::handle tick) {
+                          const Output<float>& Y, const std::string& how, const std::string& falloff,
+                          double dof, double angle, double spacing, std::int64_t iterations,
+                          std::int64_t exaggerated, double exaggeration, double rate, std::int64_t every,
+                          double progress, nb::handle report, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(every >= 1 && iterations >= 0 && exaggerated >= 0 && exaggeration > 0 && rate >= 0 && angle >= 0 &&
                spacing > 0,
@@ -178,19 +157,18 @@ std::int64_t call_descend(const Starts& starts, const Columns& columns, const Ve
     return done;
 }
 
-Filled<float> call_place(const Map<std::int32_t>& neighbors, const Map<float>& p, const Map<float>& Y,
-                         const std::string& falloff, double dof, double spacing, std::int64_t iterations,
-                         int n_threads, nb::handle tick) {
+Made<float> call_place(const Matrix<std::int32_t>& neighbors, const Matrix<float>& p, const Matrix<float>& Y,
+                       const std::string& falloff, double dof, double spacing, std::int64_t iterations,
+                       int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
-    const auto n = static_cast<std::int64_t>(Y.shape(0));
+    const std::int64_t n = size(Y);
     demand(neighbors.shape(0) == p.shape(0) && neighbors.shape(1) == p.shape(1) && p.shape(1) >= 1,
            "neighbors and p must have the same shape, with a column");
     demand(spacing > 0 && iterations >= 0, "spacing must be positive and iterations 0 or more");
     demand(std::all_of(neighbors.data(), neighbors.data() + neighbors.size(),
                        [n](std::int32_t j) { return j >= 0 && j < n; }),
            "neighbors must be points of the map");
-    const Newcomers newcomers{neighbors.data(), p.data(), static_cast<std::int64_t>(p.shape(0)),
-                              static_cast<std::int64_t>(p.shape(1))};
+    const Newcomers newcomers{neighbors.data(), p.data(), size(p), size(p, 1)};
     const Falloff of = falloff_of(falloff, dof);
     auto out = empty<float>(p.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {

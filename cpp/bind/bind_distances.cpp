@@ -10,19 +10,6 @@ namespace lowdim::bind {
 
 namespace {
 
-template <class T> using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Starts = nb::ndarray<const std::int64_t, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
-
-void demand(bool right, const std::string& needed, std::int64_t got) {
-    if (!right)
-        throw nb::value_error((needed + "; got " + std::to_string(got) + ". Pass arrays that fit.").c_str());
-}
-
-template <class T> RowMajor<T> view(const Matrix<T>& A) {
-    return {A.data(), static_cast<std::int64_t>(A.shape(0)), static_cast<std::int64_t>(A.shape(1)),
-            static_cast<std::ptrdiff_t>(A.shape(1))};
-}
-
 template <class T> void demand_like(const std::string& name, const RowMajor<T>& Q, const RowMajor<T>& X) {
     demand(Q.cols == X.cols, name + ": Q must have the " + std::to_string(X.cols) + " columns of X", Q.cols);
 }
@@ -34,10 +21,8 @@ void demand_shape(const std::string& name, const RowMajor<double>& out, std::int
     demand(out.cols == cols, name + ": " + std::to_string(cols) + " columns are needed", out.cols);
 }
 
-void demand_threads(int n_threads) { demand(n_threads >= 1, "n_threads must be 1 or more", n_threads); }
-
 template <class T>
-void call_euclidean(const Matrix<const T>& Q, const Matrix<const T>& X, const Matrix<double>& D, bool root,
+void call_euclidean(const Matrix<T>& Q, const Matrix<T>& X, const Output<double>& D, bool root,
                     int n_threads) {
     const auto q = view(Q), x = view(X);
     demand_like("euclidean", q, x);
@@ -47,10 +32,10 @@ void call_euclidean(const Matrix<const T>& Q, const Matrix<const T>& X, const Ma
 }
 
 template <class T>
-void call_class_distances(const Matrix<const T>& Q, const Matrix<const T>& X, const Starts& starts,
-                          const Matrix<double>& out, bool root, int n_threads, nb::object tick) {
+void call_class_distances(const Matrix<T>& Q, const Matrix<T>& X, const Vector<std::int64_t>& starts,
+                          const Output<double>& out, bool root, int n_threads, nb::object tick) {
     const auto q = view(Q), x = view(X);
-    const std::int64_t classes = static_cast<std::int64_t>(starts.shape(0)) - 1;
+    const std::int64_t classes = size(starts) - 1;
     demand_like("class_distances", q, x);
     demand(classes >= 1, "class_distances: starts must have one entry more than there are classes",
            classes + 1);

@@ -10,21 +10,6 @@ namespace lowdim::bind {
 
 namespace {
 
-template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T> using Output = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
-
-template <class A> std::int64_t size(const A& array, int axis = 0) {
-    return static_cast<std::int64_t>(array.shape(axis));
-}
-
-void demand_threads(int n_threads) {
-    if (n_threads < 1)
-        refuse("n_threads must be 1 or more; got " + std::to_string(n_threads) + ". Pass 1 at least.");
-}
-
 Graph graph_of(const Vector<std::int64_t>& starts, const Vector<std::int32_t>& ends,
                const Vector<float>& lengths) {
     if (size(starts) == 0 || size(ends) != size(lengths))
@@ -53,8 +38,8 @@ void call_geodesics(const Vector<std::int64_t>& starts, const Vector<std::int32_
     watched(tick, [&](Watch& watch) { geodesics(graph, sources, squared, out.data(), n_threads, watch); });
 }
 
-nb::object call_sums(const Matrix<float>& D, const Vector<std::int32_t>& places, const Matrix<float>& Y,
-                     bool squared, bool beyond, int n_threads, nb::handle tick) {
+Made<double> call_sums(const Matrix<float>& D, const Vector<std::int32_t>& places, const Matrix<float>& Y,
+                       bool squared, bool beyond, int n_threads, nb::handle tick) {
     const std::int64_t rows = size(D), n = size(D, 1), k = size(Y);
     if (size(places) != rows || size(Y, 1) != n)
         refuse("distance_sums: one place a row of D (" + std::to_string(rows) +
@@ -65,13 +50,12 @@ nb::object call_sums(const Matrix<float>& D, const Vector<std::int32_t>& places,
             refuse("distance_sums: places must be from 0 to " + std::to_string(n - 1) + "; got " +
                    std::to_string(places(i)) + ". Match them.");
     demand_threads(n_threads);
-    nb::object array = nb::module_::import_("numpy").attr("empty")(nb::make_tuple(rows, 2 + 3 * k));
-    auto out = nb::cast<Output<double>>(array);
+    auto out = empty<double>(rows, 2 + 3 * k);
     watched(tick, [&](Watch& watch) {
         distance_sums(D.data(), places.data(), rows, Y.data(), n, k, squared, beyond, out.data(), n_threads,
                       watch);
     });
-    return array;
+    return out;
 }
 
 } // namespace

@@ -14,19 +14,9 @@ namespace lowdim::bind {
 
 namespace {
 
-template <class T> using Matrix = nb::ndarray<nb::ro, const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T> using Vector = nb::ndarray<nb::ro, const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T> using Out = nb::ndarray<nb::numpy, T, nb::c_contig>;
-
-[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
-
-void demand(bool right, const std::string& message) {
+void check(bool right, const std::string& message) {
     if (!right)
         refuse("nearest: " + message);
-}
-
-template <class T> Out<T> empty(nb::object shape, const char* dtype) {
-    return nb::cast<Out<T>>(nb::module_::import_("numpy").attr("empty")(shape, dtype));
 }
 
 // Rows with their groups, as Python holds them: (values, exact, order, starts).
@@ -37,18 +27,16 @@ template <class T> struct Rows {
     Vector<std::int64_t> starts;
 
     Grouped<T> checked(std::int64_t d, std::int64_t wide, std::int64_t groups) const {
-        const auto n = static_cast<std::int64_t>(values.shape(0));
-        demand(static_cast<std::int64_t>(values.shape(1)) == d &&
-                   static_cast<std::int64_t>(exact.shape(1)) == wide,
-               "points and queries must have the same dimensions; got others. Match them.");
-        demand(static_cast<std::int64_t>(exact.shape(0)) == n &&
-                   static_cast<std::int64_t>(order.shape(0)) == n,
-               "values, exact and order must have a row each; got different lengths. Match them.");
-        demand(static_cast<std::int64_t>(starts.shape(0)) == groups + 1 && starts.data()[0] == 0 &&
-                   starts.data()[groups] == n && std::is_sorted(starts.data(), starts.data() + groups + 1),
-               "starts must rise from 0 to the number of rows, one a group; got others. Check the groups.");
-        demand(std::all_of(order.data(), order.data() + n, [n](std::int32_t i) { return 0 <= i && i < n; }),
-               "order must hold rows; got a number out of range. Pass a permutation.");
+        const std::int64_t n = size(values);
+        check(size(values, 1) == d && size(exact, 1) == wide,
+              "points and queries must have the same dimensions; got others. Match them.");
+        check(size(exact) == n && size(order) == n,
+              "values, exact and order must have a row each; got different lengths. Match them.");
+        check(size(starts) == groups + 1 && starts.data()[0] == 0 && starts.data()[groups] == n &&
+                  std::is_sorted(starts.data(), starts.data() + groups + 1),
+              "starts must rise from 0 to the number of rows, one a group; got others. Check the groups.");
+        check(std::all_of(order.data(), order.data() + n, [n](std::int32_t i) { return 0 <= i && i < n; }),
+              "order must hold rows; got a number out of range. Pass a permutation.");
         return {values.data(), exact.data(), n, order.data(), starts.data()};
     }
 };
@@ -71,18 +59,15 @@ template <class T> struct Given {
         : points(rows_of<T>(of)) {
         if (!from.is_none())
             queries = rows_of<T>(from);
-        const auto groups = static_cast<std::int64_t>(centres.shape(0));
-        const auto d = static_cast<std::int64_t>(centres.shape(1));
-        const auto wide = static_cast<std::int64_t>(points.exact.shape(1));
-        const auto n_stages = static_cast<std::int64_t>(stages.shape(0));
-        demand(groups >= 1 && d >= 1,
-               "there must be a group and a dimension; got none. Pass one centre at least.");
-        demand(1 <= n_stages && n_stages <= 8 && stages.data()[0] >= 1 && stages.data()[n_stages - 1] == d &&
-                   std::is_sorted(stages.data(), stages.data() + n_stages, std::less_equal<>()),
-               "stages must rise to the " + std::to_string(d) +
-                   " dimensions in 1 to 8 steps; got others. Check them.");
-        demand(n_threads >= 1,
-               "n_threads must be 1 or more; got " + std::to_string(n_threads) + ". Pass 1 or more.");
+        const std::int64_t groups = size(centres), d = size(centres, 1), wide = size(points.exact, 1);
+        const std::int64_t n_stages = size(stages);
+        check(groups >= 1 && d >= 1,
+              "there must be a group and a dimension; got none. Pass one centre at least.");
+        check(1 <= n_stages && n_stages <= 8 && stages.data()[0] >= 1 && stages.data()[n_stages - 1] == d &&
+                  std::is_sorted(stages.data(), stages.data() + n_stages, std::less_equal<>()),
+              "stages must rise to the " + std::to_string(d) +
+                  " dimensions in 1 to 8 steps; got others. Check them.");
+        demand_threads(n_threads);
         const auto p = points.checked(d, wide, groups), q = queries ? queries->checked(d, wide, groups) : p;
         search = {p,
                   q,
@@ -101,11 +86,10 @@ template <class T> struct Given {
 template <class T>
 nb::tuple call_nearest(const Given<T>& given, std::int64_t k, int n_threads, nb::handle tick) {
     const std::int64_t most = given.search.points.count - (given.search.itself ? 1 : 0);
-    demand(1 <= k && k <= most,
-           "k must be 1 to " + std::to_string(most) + "; got " + std::to_string(k) + ". Lower it.");
-    const auto shape = nb::make_tuple(given.search.queries.count, k);
-    auto indices = empty<std::int32_t>(shape, "int32");
-    auto distances = empty<float>(shape, "float32");
+    check(1 <= k && k <= most,
+          "k must be 1 to " + std::to_string(most) + "; got " + std::to_string(k) + ". Lower it.");
+    auto indices = empty<std::int32_t>(given.search.queries.count, k);
+    auto distances = empty<float>(given.search.queries.count, k);
     watched(tick, [&](Watch& watch) {
         nearest(given.search, k, indices.data(), distances.data(), n_threads, watch);
     });
@@ -114,12 +98,12 @@ nb::tuple call_nearest(const Given<T>& given, std::int64_t k, int n_threads, nb:
 
 template <class T>
 nb::tuple call_within(const Given<T>& given, double radius, int n_threads, nb::handle tick) {
-    demand(radius >= 0, "radius must be 0 or more; got " + std::to_string(radius) + ". Raise it.");
+    check(radius >= 0, "radius must be 0 or more; got " + std::to_string(radius) + ". Raise it.");
     Reached found;
     watched(tick, [&](Watch& watch) { found = within(given.search, radius, n_threads, watch); });
-    auto counts = empty<std::int64_t>(nb::make_tuple(found.counts.size()), "int64");
-    auto indices = empty<std::int32_t>(nb::make_tuple(found.indices.size()), "int32");
-    auto distances = empty<float>(nb::make_tuple(found.distances.size()), "float32");
+    auto counts = empty<std::int64_t>(found.counts.size());
+    auto indices = empty<std::int32_t>(found.indices.size());
+    auto distances = empty<float>(found.distances.size());
     std::copy(found.counts.begin(), found.counts.end(), counts.data());
     std::copy(found.indices.begin(), found.indices.end(), indices.data());
     std::copy(found.distances.begin(), found.distances.end(), distances.data());
@@ -137,21 +121,18 @@ template <class Call> nb::tuple typed(nb::handle points, const Call& call) {
 template <class T>
 nb::tuple call_smallest(const nb::ndarray<nb::ro, const T, nb::ndim<2>, nb::device::cpu>& D, std::int64_t k,
                         const std::optional<Vector<std::int32_t>>& skip, int n_threads) {
-    const auto rows = static_cast<std::int64_t>(D.shape(0)), cols = static_cast<std::int64_t>(D.shape(1));
+    const std::int64_t rows = size(D), cols = size(D, 1);
     if ((cols > 1 && D.stride(1) != 1) || (rows > 1 && D.stride(0) < cols))
         refuse("smallest: D must have contiguous rows; got another layout. Pass a C-ordered array.");
-    if (skip && static_cast<std::int64_t>(skip->shape(0)) != rows)
+    if (skip && size(*skip) != rows)
         refuse("smallest: skip must have one entry a row; got another length. Match them.");
     const std::int64_t most = cols - (skip ? 1 : 0);
     if (k < 1 || k > most)
         refuse("smallest: k must be 1 to " + std::to_string(most) + "; got " + std::to_string(k) +
                ". Lower it.");
-    if (n_threads < 1)
-        refuse("smallest: n_threads must be 1 or more; got " + std::to_string(n_threads) +
-               ". Pass 1 or more.");
-    const auto shape = nb::make_tuple(rows, k);
-    auto indices = empty<std::int32_t>(shape, "int32");
-    auto values = empty<T>(shape, sizeof(T) == 4 ? "float32" : "float64");
+    demand_threads(n_threads);
+    auto indices = empty<std::int32_t>(rows, k);
+    auto values = empty<T>(rows, k);
     watched(nb::none(), [&](Watch& watch) {
         smallest(D.data(), rows, cols, static_cast<std::ptrdiff_t>(D.stride(0)),
                  skip ? skip->data() : nullptr, k, indices.data(), values.data(), n_threads, watch);
@@ -183,9 +164,8 @@ void bind_nearest(nb::module_& m) {
         [](nb::handle points, const Matrix<float>& centres, const Vector<std::int64_t>& stages, double radius,
            double scale, nb::handle queries, bool itself, int n_threads, nb::handle tick) {
             return typed(points, [&](auto type) {
-                const auto groups = static_cast<std::int64_t>(centres.shape(0));
-                const Given<decltype(type)> given(points, queries, centres, stages, scale, groups, itself,
-                                                  n_threads);
+                const Given<decltype(type)> given(points, queries, centres, stages, scale, size(centres),
+                                                  itself, n_threads);
                 return call_within(given, radius, n_threads, tick);
             });
         },

@@ -10,45 +10,31 @@ namespace lowdim::bind {
 
 namespace {
 
-template <class T> using Matrix = nb::ndarray<nb::ro, const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Integers = nb::ndarray<nb::ro, const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw nb::value_error(("nearest_with: " + message).c_str());
-}
+using Integers = Vector<std::int32_t>;
 
 template <class T>
 nb::tuple call(const Matrix<T>& base, const Matrix<T>& queries, const Matrix<T>& points,
                const Integers& members, const Integers& offsets, std::int64_t k, bool joining, int n_threads,
                nb::handle tick) {
-    const auto q = static_cast<std::int64_t>(base.shape(0)), n = static_cast<std::int64_t>(base.shape(1));
-    const auto d = static_cast<std::int64_t>(queries.shape(0));
-    if (static_cast<std::int64_t>(queries.shape(1)) != q || static_cast<std::int64_t>(points.shape(1)) != n ||
-        static_cast<std::int64_t>(points.shape(0)) != d)
-        refuse(
-            "queries and points must be (d, q) and (d, n) for base of shape (q, n); got others. Match them.");
+    const std::int64_t q = size(base), n = size(base, 1), d = size(queries);
+    if (size(queries, 1) != q || size(points, 1) != n || size(points) != d)
+        refuse("nearest_with: queries and points must be (d, q) and (d, n) for base of shape (q, n); got "
+               "others. Match them.");
     if (k < 1 || k > n)
-        refuse("k must be between 1 and the " + std::to_string(n) + " points; got " + std::to_string(k) +
-               ". Lower it.");
-    if (n_threads < 1)
-        refuse("n_threads must be 1 or more; got " + std::to_string(n_threads) +
-               ". Pass 1 for a single thread.");
-    const auto units = static_cast<std::int64_t>(offsets.shape(0)) - 1;
+        refuse("nearest_with: k must be between 1 and the " + std::to_string(n) + " points; got " +
+               std::to_string(k) + ". Lower it.");
+    demand_threads(n_threads);
+    const std::int64_t units = size(offsets) - 1, listed = size(members);
     const std::int32_t *member = members.data(), *offset = offsets.data();
-    const auto size = static_cast<std::int64_t>(members.shape(0));
-    bool sound = units >= 0 && offset[0] == 0 && offset[units] == size;
+    bool sound = units >= 0 && offset[0] == 0 && offset[units] == listed;
     for (std::int64_t u = 0; sound && u < units; ++u)
         sound = offset[u] < offset[u + 1];
-    if (!sound || std::any_of(member, member + size, [d](std::int32_t f) { return f < 0 || f >= d; }))
-        refuse("offsets must rise from 0 to len(members), and members lie below " + std::to_string(d) +
-               "; got others. Check the units.");
+    if (!sound || std::any_of(member, member + listed, [d](std::int32_t f) { return f < 0 || f >= d; }))
+        refuse("nearest_with: offsets must rise from 0 to len(members), and members lie below " +
+               std::to_string(d) + "; got others. Check the units.");
 
-    auto numpy = nb::module_::import_("numpy");
-    auto shape = nb::make_tuple(units, q, k);
-    auto indices = nb::cast<nb::ndarray<nb::numpy, std::int32_t, nb::ndim<3>, nb::c_contig>>(
-        numpy.attr("empty")(shape, "int32"));
-    auto distances = nb::cast<nb::ndarray<nb::numpy, T, nb::ndim<3>, nb::c_contig>>(
-        numpy.attr("empty")(shape, sizeof(T) == 4 ? "float32" : "float64"));
+    auto indices = empty<std::int32_t>(units, q, k);
+    auto distances = empty<T>(units, q, k);
     const Distances<T> given{base.data(), queries.data(), points.data(), q,      n,
                              member,      offset,         units,         joining};
     watched(tick, [&](Watch& watch) {

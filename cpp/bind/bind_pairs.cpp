@@ -10,36 +10,23 @@ namespace lowdim::bind {
 
 namespace {
 
-template <class T> using Matrix = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>; // any strides, checked below
-template <class T> using Vector = nb::ndarray<const T, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Loose = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>; // any strides, checked below
 
-[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
-
-template <class T> RowMajor<T> rows_of(const Matrix<T>& array, const char* name) {
+template <class T> RowMajor<T> rows_of(const Loose<T>& array, const char* name) {
     const bool wide = array.shape(1) > 1 && array.stride(1) != 1;
-    const bool back = array.shape(0) > 1 && array.stride(0) < static_cast<std::int64_t>(array.shape(1));
+    const bool back = array.shape(0) > 1 && array.stride(0) < size(array, 1);
     if (wide || back)
         refuse(std::string(name) + " must have contiguous rows; got another layout. Pass a C-ordered array.");
-    return {array.data(), static_cast<std::int64_t>(array.shape(0)),
-            static_cast<std::int64_t>(array.shape(1)), static_cast<std::ptrdiff_t>(array.stride(0))};
+    return {array.data(), size(array), size(array, 1), static_cast<std::ptrdiff_t>(array.stride(0))};
 }
-
-void demand(bool right, const std::string& needed, std::int64_t got) {
-    if (!right)
-        refuse(needed + "; got " + std::to_string(got) + ". Pass arrays that fit.");
-}
-
-void demand_threads(int n_threads) { demand(n_threads >= 1, "n_threads must be 1 or more", n_threads); }
 
 template <class T>
-void call_gaussian(const Matrix<T>& G, const Vector<T>& a, const Vector<T>& b, double gamma, int n_threads) {
+void call_gaussian(const Loose<T>& G, const Vector<T>& a, const Vector<T>& b, double gamma, int n_threads) {
     auto view = rows_of(G, "gaussian: G");
-    demand(static_cast<std::int64_t>(a.shape(0)) == view.rows,
-           "gaussian: a must have one entry a row of G (" + std::to_string(view.rows) + ")",
-           static_cast<std::int64_t>(a.shape(0)));
-    demand(static_cast<std::int64_t>(b.shape(0)) == view.cols,
-           "gaussian: b must have one entry a column of G (" + std::to_string(view.cols) + ")",
-           static_cast<std::int64_t>(b.shape(0)));
+    demand(size(a) == view.rows,
+           "gaussian: a must have one entry a row of G (" + std::to_string(view.rows) + ")", size(a));
+    demand(size(b) == view.cols,
+           "gaussian: b must have one entry a column of G (" + std::to_string(view.cols) + ")", size(b));
     demand_threads(n_threads);
     watched(nb::none(), [&](Watch& watch) {
         gaussian(view, a.data(), b.data(), static_cast<T>(gamma), n_threads, watch);
@@ -47,7 +34,7 @@ void call_gaussian(const Matrix<T>& G, const Vector<T>& a, const Vector<T>& b, d
 }
 
 template <class T>
-void call_manhattan(const Matrix<const T>& X, const Matrix<const T>& Y, const Matrix<T>& D, int n_threads) {
+void call_manhattan(const Loose<const T>& X, const Loose<const T>& Y, const Loose<T>& D, int n_threads) {
     auto x = rows_of(X, "manhattan: X"), y = rows_of(Y, "manhattan: Y");
     auto out = rows_of(D, "manhattan: D");
     demand(x.cols == y.cols, "manhattan: X and Y must have as many columns (" + std::to_string(x.cols) + ")",
@@ -60,8 +47,7 @@ void call_manhattan(const Matrix<const T>& X, const Matrix<const T>& Y, const Ma
     watched(nb::none(), [&](Watch& watch) { manhattan(x, y, out, n_threads, watch); });
 }
 
-template <class T>
-void call_mirror(const Matrix<T>& K, std::int64_t start, std::int64_t stop, int n_threads) {
+template <class T> void call_mirror(const Loose<T>& K, std::int64_t start, std::int64_t stop, int n_threads) {
     auto view = rows_of(K, "mirror: K");
     demand(view.rows == view.cols, "mirror: K must be square (" + std::to_string(view.rows) + " rows)",
            view.cols);

@@ -14,11 +14,6 @@ namespace lowdim::bind {
 namespace {
 
 using Array = nb::ndarray<nb::ro, nb::device::cpu>;
-using Result = nb::ndarray<nb::numpy, double, nb::ndim<2>, nb::c_contig>;
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw nb::value_error(("scatter: " + message).c_str());
-}
 
 std::string shape_of(const Array& array) {
     std::string text = "(";
@@ -37,26 +32,22 @@ const T* vector(const std::optional<Array>& array, std::int64_t size, const char
     if (!array)
         return nullptr;
     if (array->dtype() != nb::dtype<T>())
-        refuse(std::string(name) + " must be " + type + "; got another dtype. Convert it first.");
-    if (array->ndim() != 1 || static_cast<std::int64_t>(array->shape(0)) != size)
-        refuse(std::string(name) + " must have shape (" + std::to_string(size) + ",); got " +
+        refuse("scatter: " + std::string(name) + " must be " + type +
+               "; got another dtype. Convert it first.");
+    if (array->ndim() != 1 || array->shape(0) != static_cast<std::size_t>(size))
+        refuse("scatter: " + std::string(name) + " must have shape (" + std::to_string(size) + ",); got " +
                shape_of(*array) + ". Pass one that fits X.");
     if ((size > 1 && array->stride(0) != 1) || !aligned(*array))
-        refuse(std::string(name) + " must be contiguous and aligned; got a strided view. Pass a copy.");
+        refuse("scatter: " + std::string(name) +
+               " must be contiguous and aligned; got a strided view. Pass a copy.");
     return static_cast<const T*>(array->data());
-}
-
-// An uninitialised array of NumPy's own, which asks for huge pages where it is large.
-Result make(std::int64_t rows, std::int64_t cols) {
-    return nb::cast<Result>(nb::module_::import_("numpy").attr("empty")(nb::make_tuple(rows, cols)));
 }
 
 template <class T>
 void run(const Array& X, const ScatterTerms& terms, double* sums, double* out, int n_threads,
          nb::handle tick) {
-    Strided<T> view{static_cast<const T*>(X.data()), static_cast<std::int64_t>(X.shape(0)),
-                    static_cast<std::int64_t>(X.shape(1)), static_cast<std::ptrdiff_t>(X.stride(0)),
-                    static_cast<std::ptrdiff_t>(X.stride(1))};
+    Strided<T> view{static_cast<const T*>(X.data()), size(X), size(X, 1),
+                    static_cast<std::ptrdiff_t>(X.stride(0)), static_cast<std::ptrdiff_t>(X.stride(1))};
     watched(tick, [&](Watch& watch) { scatter(view, terms, sums, out, n_threads, watch); });
 }
 
@@ -64,28 +55,27 @@ nb::tuple call(const Array& X, const std::optional<Array>& shift, const std::opt
                std::int64_t n_classes, const std::optional<Array>& weights, int n_threads, nb::handle tick) {
     const bool u8 = X.dtype() == nb::dtype<std::uint8_t>(), f32 = X.dtype() == nb::dtype<float>();
     if (!u8 && !f32 && X.dtype() != nb::dtype<double>())
-        refuse("X must be uint8, float32 or float64; got another dtype. Convert it first.");
+        refuse("scatter: X must be uint8, float32 or float64; got another dtype. Convert it first.");
     if (X.ndim() != 2 || X.shape(0) == 0 || X.shape(1) == 0)
-        refuse("X must have two dimensions, each 1 or more; got shape " + shape_of(X) + ". Reshape it.");
+        refuse("scatter: X must have two dimensions, each 1 or more; got shape " + shape_of(X) +
+               ". Reshape it.");
     if (!aligned(X))
-        refuse("X must be aligned to its items; got a view that is not. Pass a copy.");
+        refuse("scatter: X must be aligned to its items; got a view that is not. Pass a copy.");
     if (n_classes < 1)
-        refuse("n_classes must be 1 or more; got " + std::to_string(n_classes) +
+        refuse("scatter: n_classes must be 1 or more; got " + std::to_string(n_classes) +
                ". Count the classes first.");
-    if (n_threads < 1)
-        refuse("n_threads must be 1 or more; got " + std::to_string(n_threads) +
-               ". Pass 1 for a single thread.");
+    demand_threads(n_threads);
     if (u8 && (shift || weights))
-        refuse("uint8 X is summed exactly and takes neither shift nor weights; got " +
+        refuse("scatter: uint8 X is summed exactly and takes neither shift nor weights; got " +
                std::string(shift ? "shift" : "weights") +
                ". Leave it out, or convert X to float32 or float64.");
 
-    auto rows = static_cast<std::int64_t>(X.shape(0)), cols = static_cast<std::int64_t>(X.shape(1));
+    const std::int64_t rows = size(X), cols = size(X, 1);
     ScatterTerms terms{.shift = vector<double>(shift, cols, "shift", "float64"),
                        .labels = vector<std::int32_t>(labels, rows, "labels", "int32"),
                        .weights = vector<double>(weights, rows, "weights", "float64"),
                        .n_classes = n_classes};
-    Result sums = make(n_classes, cols), out = make(cols, cols);
+    auto sums = empty<double>(n_classes, cols), out = empty<double>(cols, cols);
     auto* kernel = u8 ? run<std::uint8_t> : f32 ? run<float> : run<double>;
     kernel(X, terms, sums.data(), out.data(), n_threads, tick);
     return nb::make_tuple(sums, out);

@@ -3,9 +3,9 @@
 #include "aligned.hpp"
 #include "chunks.hpp"
 #include "falloffs.hpp"
+#include "instructions.hpp"
 
 #include <lowdim/affinities.hpp>
-#include <lowdim/isa.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -25,40 +25,15 @@ struct Sums {
     [[nodiscard]] double variance() const { return std::max(0.0, s2 / s0 - mean() * mean()); }
 };
 
-namespace generic {
-#define LOWDIM_TARGET
-#include "affinities.inl"
-#undef LOWDIM_TARGET
-} // namespace generic
-
-#if LOWDIM_X86
-namespace avx2 {
-#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
-#include "affinities.inl"
-#undef LOWDIM_TARGET
-} // namespace avx2
-
-namespace avx512 {
-#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
-#include "affinities.inl"
-#undef LOWDIM_TARGET
-} // namespace avx512
-#endif
+#define LOWDIM_KERNEL "affinities.inl"
+#include "each_isa.inl"
 
 struct Row {
     Sums (*sums_at)(const float*, std::int64_t, float);
     void (*add)(const float*, std::int64_t, float, float, float*);
 };
 
-Row kernels() {
-#if LOWDIM_X86
-    if (isa() >= Isa::avx512)
-        return {avx512::sums_at, avx512::add_row};
-    if (isa() >= Isa::avx2)
-        return {avx2::sums_at, avx2::add_row};
-#endif
-    return {generic::sums_at, generic::add_row};
-}
+Row kernels() { return {LOWDIM_PICK(sums_at), LOWDIM_PICK(add_row)}; }
 
 // A row's squared distances less the smallest, over their mean; the rest of the last vector is out of reach.
 struct Scaled {

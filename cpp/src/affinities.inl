@@ -1,4 +1,4 @@
-// Entropy of one row for one instruction set; LOWDIM_TARGET is its attribute.
+// Entropy of one row for one instruction set; see each_isa.inl.
 
 using Vector = detail::Wide<float>::Vector;
 

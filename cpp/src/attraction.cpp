@@ -2,9 +2,9 @@
 // put in Morton order.
 #include "chunks.hpp"
 #include "falloffs.hpp"
+#include "instructions.hpp"
 
 #include <lowdim/attraction.hpp>
-#include <lowdim/isa.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -25,7 +25,7 @@ namespace generic {
 
 #if LOWDIM_X86
 namespace avx2 {
-#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
+#define LOWDIM_TARGET LOWDIM_AVX2
 #include "attraction.inl"
 #undef LOWDIM_TARGET
 } // namespace avx2

@@ -1,6 +1,7 @@
 // Every row is solved by itself, so that the bits do not depend on the number of threads.
+#include "instructions.hpp"
+
 #include <lowdim/barycentric.hpp>
-#include <lowdim/isa.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -33,52 +34,8 @@ bool factor(double* A, std::int64_t k) {
     return true;
 }
 
-// Inner products of the rows of Z (k × d), one half; sums run in eight lanes, in a fixed order.
-[[gnu::always_inline]] inline void inner_products(const double* Z, std::int64_t k, std::int64_t d,
-                                                  double* G) {
-    constexpr int lanes = 8;
-    for (std::int64_t i = 0; i < k; ++i)
-        for (std::int64_t j = 0; j <= i; ++j) {
-            const double *a = Z + i * d, *b = Z + j * d;
-            double sum[lanes] = {};
-            std::int64_t c = 0;
-            for (; c + lanes <= d; c += lanes)
-                for (int l = 0; l < lanes; ++l)
-                    sum[l] += a[c + l] * b[c + l];
-            for (; c < d; ++c)
-                sum[0] += a[c] * b[c];
-            double total = 0;
-            for (int l = 0; l < lanes; ++l)
-                total += sum[l];
-            G[i * k + j] = G[j * k + i] = total;
-        }
-}
-
-using Inner = void (*)(const double*, std::int64_t, std::int64_t, double*);
-
-void inner_generic(const double* Z, std::int64_t k, std::int64_t d, double* G) { inner_products(Z, k, d, G); }
-
-#if LOWDIM_X86
-[[gnu::target("avx2,fma")]] void inner_avx2(const double* Z, std::int64_t k, std::int64_t d, double* G) {
-    inner_products(Z, k, d, G);
-}
-
-[[gnu::target("avx512f,avx512vl,avx512dq,avx2,fma")]] void inner_avx512(const double* Z, std::int64_t k,
-                                                                        std::int64_t d, double* G) {
-    inner_products(Z, k, d, G);
-}
-#endif
-
-Inner best() {
-#if LOWDIM_X86
-    const Isa have = isa();
-    if (have >= Isa::avx512)
-        return inner_avx512;
-    if (have >= Isa::avx2)
-        return inner_avx2;
-#endif
-    return inner_generic;
-}
+#define LOWDIM_KERNEL "barycentric.inl"
+#include "each_isa.inl"
 
 } // namespace
 
@@ -128,7 +85,7 @@ void barycentric(const T* X, const T* Q, std::int64_t d, const std::int64_t* sta
     std::int64_t most = 0;
     for (std::int64_t i = 0; i < rows; ++i)
         most = std::max(most, starts[i + 1] - starts[i]);
-    const Inner inner = best();
+    const auto inner = LOWDIM_PICK(inner_products);
 #pragma omp parallel num_threads(n_threads)
     {
         std::vector<double> Z(most * d), G(most * most);

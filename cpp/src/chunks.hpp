@@ -28,7 +28,16 @@ template <class Piece> void each_piece(std::int64_t count, int n_threads, Watch&
     }
 }
 
-// The same over the items 0 … n − 1 in chunks of a fixed size: piece(chunk, first, last).
+// The same, and the watch is told `whole` in all.
+template <class Piece>
+void share(std::int64_t count, std::int64_t whole, int n_threads, Watch& watch, const Piece& piece) {
+    each_piece(count, n_threads, watch, [&](std::int64_t i) {
+        piece(i);
+        watch.advance((i + 1) * whole / count - i * whole / count);
+    });
+}
+
+// The same as each_piece over the items 0 … n − 1 in chunks of a fixed size: piece(chunk, first, last).
 template <class Piece>
 void each_chunk(std::int64_t n, std::int64_t size, int n_threads, Watch& watch, const Piece& piece) {
     each_piece((n + size - 1) / size, n_threads, watch,

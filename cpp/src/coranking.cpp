@@ -2,7 +2,7 @@
 // places on. Sums are of whole numbers, so that no order of threads changes them.
 #include <lowdim/coranking.hpp>
 
-#include "share.hpp"
+#include "chunks.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -58,7 +58,7 @@ void common_neighbors(const RowMajor<const double>& A, const RowMajor<const doub
             : order(size), spare(size), place(size), reached(size), total(size), squares(size) {}
     };
     std::vector<Lists> desks(static_cast<std::size_t>(n_threads), Lists(size));
-    share(A.rows, A.rows, n_threads, watch, [&](std::int64_t i) {
+    detail::share(A.rows, A.rows, n_threads, watch, [&](std::int64_t i) {
         Lists& desk = desks[static_cast<std::size_t>(omp_get_thread_num())];
         sort(A.data + i * A.stride, desk.order, desk.spare);
         for (std::size_t r = 0; r < size; ++r)

@@ -1,20 +1,14 @@
 // Distances by tiles. A block of rows lies feature by feature, so that lanes are rows and two features fill a
 // vector as well as many do; a few other rows are compared with it at a time, out of registers.
 #include <lowdim/distances.hpp>
-#include <lowdim/isa.hpp>
 
-#include "share.hpp"
+#include "chunks.hpp"
+#include "instructions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
-
-#if defined(__clang__)
-#define LOWDIM_UNROLL _Pragma("unroll")
-#else
-#define LOWDIM_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 namespace lowdim {
 namespace {
@@ -28,38 +22,8 @@ struct Kernels {
     double (*total)(const double*, int, int);
 };
 
-namespace generic {
-#define LOWDIM_TARGET
-#define LOWDIM_BYTES 16
-#define LOWDIM_VECTORS 2
-#include "distances.inl"
-} // namespace generic
-
-#if LOWDIM_X86
-namespace avx2 {
-#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
-#define LOWDIM_BYTES 32
-#define LOWDIM_VECTORS 2
-#include "distances.inl"
-} // namespace avx2
-
-namespace avx512 {
-#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
-#define LOWDIM_BYTES 64
-#define LOWDIM_VECTORS 4
-#include "distances.inl"
-} // namespace avx512
-#endif
-
-Kernels choose() {
-#if LOWDIM_X86
-    if (isa() >= Isa::avx512)
-        return avx512::kernels;
-    if (isa() >= Isa::avx2)
-        return avx2::kernels;
-#endif
-    return generic::kernels;
-}
+#define LOWDIM_KERNEL "distances.inl"
+#include "each_isa.inl"
 
 // Rows from … from + count − 1 of X feature by feature, `wide` side by side; places without a row are 0.
 template <int wide, class T>
@@ -93,12 +57,12 @@ std::vector<double> pack_few(const RowMajor<const T>& Q, std::int64_t from, std:
 template <class T>
 void euclidean(const RowMajor<const T>& Q, const RowMajor<const T>& X, bool root, const RowMajor<double>& D,
                int n_threads, Watch& watch) {
-    const Kernels kernels = choose();
+    const Kernels kernels = LOWDIM_PICK(kernels);
     const std::int64_t d = X.cols;
     const std::vector<double> asking = pack_few(Q, 0, Q.rows);
     std::vector<std::vector<double>> desks(static_cast<std::size_t>(n_threads),
                                            std::vector<double>(static_cast<std::size_t>(block * d)));
-    share((X.rows + block - 1) / block, X.rows, n_threads, watch, [&](std::int64_t b) {
+    detail::share((X.rows + block - 1) / block, X.rows, n_threads, watch, [&](std::int64_t b) {
         double* packed = desks[static_cast<std::size_t>(omp_get_thread_num())].data();
         const std::int64_t from = b * block, count = std::min<std::int64_t>(block, X.rows - from);
         pack<block>(X, from, count, packed);
@@ -115,12 +79,12 @@ void euclidean(const RowMajor<const T>& Q, const RowMajor<const T>& X, bool root
 template <class T>
 void class_distances(const RowMajor<const T>& Q, const RowMajor<const T>& X, const std::int64_t* starts,
                      std::int64_t classes, bool root, double* out, int n_threads, Watch& watch) {
-    const Kernels kernels = choose();
+    const Kernels kernels = LOWDIM_PICK(kernels);
     const std::int64_t d = X.cols;
     std::fill(out, out + Q.rows * classes, 0.0);
     std::vector<std::vector<double>> desks(static_cast<std::size_t>(n_threads),
                                            std::vector<double>(static_cast<std::size_t>(block * d)));
-    share((Q.rows + task - 1) / task, Q.rows, n_threads, watch, [&](std::int64_t t) {
+    detail::share((Q.rows + task - 1) / task, Q.rows, n_threads, watch, [&](std::int64_t t) {
         double* packed = desks[static_cast<std::size_t>(omp_get_thread_num())].data();
         const std::int64_t first = t * task, count = std::min(task, Q.rows - first);
         const std::vector<double> asking = pack_few(Q, first, count);

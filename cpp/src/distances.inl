@@ -1,23 +1,23 @@
-// Distances of a few rows from a block of rows for one instruction set. Included once per set by
-// distances.cpp, which defines LOWDIM_TARGET (function attribute), LOWDIM_BYTES (of a vector) and
-// LOWDIM_VECTORS (that stay in registers for each of the few).
+// Distances of a few rows from a block of rows for one instruction set; see each_isa.inl.
+
+constexpr int vectors = LOWDIM_BYTES == 64 ? 4 : 2; // that stay in registers for each of the few
 
 // out (few × block): squared distances of packed rows of d features, or their roots.
 LOWDIM_TARGET void tile(const double* q, const double* x, std::int64_t d, bool root, double* out) {
     typedef double Vector __attribute__((vector_size(LOWDIM_BYTES), aligned(sizeof(double)), may_alias));
-    constexpr int lanes = LOWDIM_BYTES / sizeof(double), wide = LOWDIM_VECTORS * lanes;
+    constexpr int lanes = LOWDIM_BYTES / sizeof(double), wide = vectors * lanes;
     for (int c = 0; c < block; c += wide) {
-        Vector sum[few][LOWDIM_VECTORS] = {};
+        Vector sum[few][vectors] = {};
         const double *a = q, *b = x + c;
         for (std::int64_t s = 0; s < d; ++s, a += few, b += block) {
-            Vector right[LOWDIM_VECTORS];
+            Vector right[vectors];
             LOWDIM_UNROLL
-            for (int v = 0; v < LOWDIM_VECTORS; ++v)
+            for (int v = 0; v < vectors; ++v)
                 right[v] = *reinterpret_cast<const Vector*>(b + v * lanes);
             LOWDIM_UNROLL
             for (int r = 0; r < few; ++r) {
                 LOWDIM_UNROLL
-                for (int v = 0; v < LOWDIM_VECTORS; ++v) {
+                for (int v = 0; v < vectors; ++v) {
                     const Vector gap = a[r] - right[v];
                     sum[r][v] += gap * gap;
                 }
@@ -26,7 +26,7 @@ LOWDIM_TARGET void tile(const double* q, const double* x, std::int64_t d, bool r
         LOWDIM_UNROLL
         for (int r = 0; r < few; ++r) {
             LOWDIM_UNROLL
-            for (int v = 0; v < LOWDIM_VECTORS; ++v)
+            for (int v = 0; v < vectors; ++v)
                 *reinterpret_cast<Vector*>(out + r * block + c + v * lanes) = sum[r][v];
         }
     }
@@ -48,7 +48,3 @@ LOWDIM_TARGET double total(const double* values, int from, int to) {
 }
 
 constexpr Kernels kernels = {tile, total};
-
-#undef LOWDIM_TARGET
-#undef LOWDIM_BYTES
-#undef LOWDIM_VECTORS

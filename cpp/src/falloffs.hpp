@@ -3,12 +3,11 @@
 #pragma once
 
 #include "exp.hpp"
+#include "instructions.hpp"
 
 #include <lowdim/falloff.hpp>
 
 #include <cmath>
-
-#define LOWDIM_INLINE inline __attribute__((always_inline))
 
 namespace lowdim::detail {
 

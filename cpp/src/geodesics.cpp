@@ -5,12 +5,13 @@
 // Why the bits depend on neither batches nor threads: a + b, rounded, rises with a. So the state in which no
 // node can be lowered is the same in whatever order nodes are visited: the least over all paths of the sum
 // rounded step by step.
+#include "aligned.hpp"
+#include "instructions.hpp"
+
 #include <lowdim/geodesics.hpp>
-#include <lowdim/isa.hpp>
 
 #include <algorithm>
 #include <limits>
-#include <new>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -18,47 +19,14 @@
 
 #include <omp.h>
 
-#if defined(__clang__)
-#define LOWDIM_UNROLL _Pragma("unroll")
-#else
-#define LOWDIM_UNROLL _Pragma("GCC unroll 16")
-#endif
-
 namespace lowdim {
 namespace {
 
 constexpr int lanes = 64;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-namespace generic {
-#define LOWDIM_TARGET
-#define LOWDIM_BYTES 16
-#include "geodesics.inl"
-} // namespace generic
-
-#if LOWDIM_X86
-namespace avx2 {
-#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
-#define LOWDIM_BYTES 32
-#include "geodesics.inl"
-} // namespace avx2
-
-namespace avx512 {
-#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
-#define LOWDIM_BYTES 64
-#include "geodesics.inl"
-} // namespace avx512
-#endif
-
-auto settle_kernel([[maybe_unused]] Isa isa) {
-#if LOWDIM_X86
-    if (isa >= Isa::avx512)
-        return avx512::settle;
-    if (isa >= Isa::avx2)
-        return avx2::settle;
-#endif
-    return generic::settle;
-}
+#define LOWDIM_KERNEL "geodesics.inl"
+#include "each_isa.inl"
 
 // Sources in the order of their batches, and where each batch begins.
 struct Plan {
@@ -145,19 +113,15 @@ public:
     Search(const Graph& graph, const Shells& shells, const std::vector<std::int64_t>& along)
         : order(graph.nodes), dirty(graph.nodes), graph_(graph), shells_(shells), along_(along),
           nearest_(graph.nodes), shell_(graph.nodes), waiting_(Shells::count), places_(Shells::count + 1),
-          lanes_(static_cast<float*>(::operator new(
-              static_cast<std::size_t>(graph.nodes) * lanes * sizeof(float), std::align_val_t{64}))) {}
-    ~Search() { ::operator delete(lanes_, std::align_val_t{64}); }
-    Search(const Search&) = delete;
-    Search& operator=(const Search&) = delete;
+          lanes_(graph.nodes * lanes) {}
 
-    [[nodiscard]] float* distances() { return lanes_; }
+    [[nodiscard]] float* distances() { return lanes_.data(); }
 
     // Sets the order of visits and the lanes before the first; lanes beyond `count` repeat the last source.
     void begin(const Sources& sources, const std::int64_t* batch, int count) {
         explore(sources, batch, count);
         arrange();
-        std::fill_n(lanes_, graph_.nodes * lanes, infinity);
+        std::fill_n(lanes_.data(), graph_.nodes * lanes, infinity);
         for (int l = 0; l < lanes; ++l) {
             const std::int64_t s = batch[std::min(l, count - 1)];
             for (std::int64_t j = sources.starts[s]; j < sources.starts[s + 1]; ++j) {
@@ -215,7 +179,7 @@ private:
     std::vector<std::int32_t> shell_;
     std::vector<std::vector<std::int32_t>> waiting_; // nodes to go on from, by shell
     std::vector<std::int64_t> places_;
-    float* lanes_;
+    detail::Aligned<float> lanes_;
 };
 
 // Lanes become rows, a few nodes at a time, so that both sides stay in the cache.
@@ -272,7 +236,7 @@ void geodesics(const Graph& graph, const Sources& sources, bool squared, float* 
     const Plan plan = gather(graph, sources);
     const std::vector<std::int64_t> along = every_node(graph);
     const Shells shells(graph);
-    const auto settle = settle_kernel(isa());
+    const auto settle = LOWDIM_PICK(settle);
     const auto batches = static_cast<std::int64_t>(plan.begins.size()) - 1;
     const int team = static_cast<int>(std::clamp<std::int64_t>(batches, 1, n_threads));
 #pragma omp parallel num_threads(team)

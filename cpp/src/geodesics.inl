@@ -1,5 +1,4 @@
-// One visit of a node for all lanes, for one instruction set. Included once per set by geodesics.cpp, which
-// defines LOWDIM_TARGET (function attribute) and LOWDIM_BYTES (of a vector).
+// One visit of a node for all lanes, for one instruction set; see each_isa.inl.
 
 // at[l] = min(at[l], from_e[l] + length_e) over the edges e of a node; whether any lane changed.
 LOWDIM_TARGET inline bool pull(const Graph& graph, std::int64_t node, float* distances) {
@@ -57,6 +56,3 @@ LOWDIM_TARGET bool settle(const Graph& graph, const std::int32_t* order, std::ui
     }
     return true;
 }
-
-#undef LOWDIM_TARGET
-#undef LOWDIM_BYTES

@@ -2,8 +2,7 @@
 #include "grid.hpp"
 
 #include "chunks.hpp"
-
-#include <lowdim/isa.hpp>
+#include "instructions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -71,32 +70,8 @@ struct KernelGrid {
     Lanes* out;
 };
 
-namespace generic {
-#define LOWDIM_TARGET
-#include "grid.inl"
-#undef LOWDIM_TARGET
-} // namespace generic
-
-#if LOWDIM_X86
-namespace avx2 {
-#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
-#include "grid.inl"
-#undef LOWDIM_TARGET
-} // namespace avx2
-
-namespace avx512 {
-#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
-#include "grid.inl"
-#undef LOWDIM_TARGET
-} // namespace avx512
-#endif
-
-#if LOWDIM_X86
-#define LOWDIM_PICK(name)                                                                                    \
-    (isa() >= Isa::avx512 ? avx512::name : isa() >= Isa::avx2 ? avx2::name : generic::name)
-#else
-#define LOWDIM_PICK(name) generic::name
-#endif
+#define LOWDIM_KERNEL "grid.inl"
+#include "each_isa.inl"
 
 // Ŵ at the angle a cell: sinc to the power of the width.
 double window(double angle) {
@@ -174,22 +149,25 @@ void Grid::fit_box(const float* Y, std::int64_t n, int n_threads, Watch& watch) 
     spacing_ = spacing;
     const std::int64_t stride = (axes_[0].nodes + side - 1) / side * side + side;
     stride_ = stride;
-    nodes_.resize(stride * (axes_[1].nodes + 1));
+    const std::int64_t nodes = stride * (axes_[1].nodes + 1);
+    if (nodes > nodes_.size())
+        nodes_ = Aligned<float>(nodes);
+    std::fill_n(nodes_.data(), nodes, 0.0f);
     if (!same)
         build_multiplier(n_threads, watch);
     const std::int64_t blocks = (axes_[0].plan.length() / 2 + side) / side;
     if (blocks * axes_[1].nodes > spectrum_.size())
-        spectrum_.resize(blocks * axes_[1].nodes);
+        spectrum_ = Aligned<Complexes>(blocks * axes_[1].nodes);
     const std::int64_t longest_plan = std::max(axes_[0].plan.length(), axes_[1].plan.length());
     if (2 * longest_plan * n_threads > scratch_.size())
-        scratch_.resize(2 * longest_plan * n_threads);
+        scratch_ = Aligned<Complexes>(2 * longest_plan * n_threads);
 }
 
 void Grid::build_multiplier(int n_threads, Watch& watch) {
     const std::int64_t wide = axes_[0].plan.length(), tall = axes_[1].plan.length();
     const Plan along(2 * wide), across(tall > 1 ? 2 * tall : 1);
     const std::int64_t blocks = (wide / 2 + side) / side, rows = across.length() / 2 + 1;
-    multiplier_.resize(blocks * tall);
+    multiplier_ = Aligned<Lanes>(blocks * tall);
     Aligned<Lanes> half(blocks * rows);
     const KernelGrid g{&along, &across, rows, blocks, spacing_ / 2, half.data()};
     const std::vector<float> x = correction(wide, blocks * side), y = correction(tall, 1);

@@ -1,4 +1,4 @@
-// Spreading, reading and transforms of the grid for one instruction set; LOWDIM_TARGET is its attribute.
+// Spreading, reading and transforms of the grid for one instruction set; see each_isa.inl.
 
 #include "fft.inl"
 

@@ -1,4 +1,4 @@
-// What the search in nearest.cpp and its kernel for each instruction set have in common.
+// What the search for neighbours and its kernels, written for each instruction set, have in common.
 #pragma once
 
 #include <cstdint>
@@ -59,5 +59,7 @@ struct Scanner {
     double (*squared_float)(const float*, const float*, std::int64_t);
     double (*squared_double)(const double*, const double*, std::int64_t);
 };
+
+Scanner scanner();
 
 } // namespace lowdim::detail

@@ -1,5 +1,27 @@
-// One row of distances for one instruction set. Included once per set by nearest_with.cpp, which defines
-// LOWDIM_TARGET (function attribute), LOWDIM_BYTES (of a vector) and below (bits of the lanes under a limit).
+// One row of distances for one instruction set; see each_isa.inl. Compiled without fused multiply-add: every
+// set gives the same bits, and ties stay ties.
+
+// Bits of the lanes of a vector under a limit.
+template <class T> LOWDIM_TARGET inline std::uint64_t below(const T* x, T limit) {
+#if LOWDIM_BYTES == 64
+    if constexpr (sizeof(T) == 4)
+        return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_set1_ps(limit), _CMP_LT_OQ);
+    else
+        return _mm512_cmp_pd_mask(_mm512_loadu_pd(x), _mm512_set1_pd(limit), _CMP_LT_OQ);
+#elif LOWDIM_BYTES == 32
+    int bits;
+    if constexpr (sizeof(T) == 4)
+        bits = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x), _mm256_set1_ps(limit), _CMP_LT_OQ));
+    else
+        bits = _mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(x), _mm256_set1_pd(limit), _CMP_LT_OQ));
+    return static_cast<std::uint64_t>(bits);
+#else
+    std::uint64_t bits = 0;
+    for (unsigned l = 0; l < LOWDIM_BYTES / sizeof(T); ++l)
+        bits |= static_cast<std::uint64_t>(x[l] < limit) << l;
+    return bits;
+#endif
+}
 
 // out = base ± (x − q)²; returns nothing, so that the loop is one stream of vectors.
 template <class T, bool joining>

@@ -2,78 +2,22 @@
 // do not depend on the number of threads.
 #include <lowdim/pairs.hpp>
 
+#include "chunks.hpp"
 #include "exp.hpp"
-#include "scatter_kernels.hpp"
+#include "instructions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include <omp.h>
-
-#if defined(__clang__)
-#define LOWDIM_UNROLL _Pragma("unroll")
-#else
-#define LOWDIM_UNROLL _Pragma("GCC unroll 16")
-#endif
-
 namespace lowdim {
 namespace {
 
 using detail::Exp;
+using detail::share;
 
-namespace generic {
-#define LOWDIM_TARGET
-#define LOWDIM_BYTES 16
-#include "pairs.inl"
-} // namespace generic
-
-#if LOWDIM_X86
-namespace avx2 {
-#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
-#define LOWDIM_BYTES 32
-#include "pairs.inl"
-} // namespace avx2
-
-namespace avx512 {
-#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
-#define LOWDIM_BYTES 64
-#include "pairs.inl"
-} // namespace avx512
-#endif
-
-template <class T> auto gaussian_kernel([[maybe_unused]] Isa isa) {
-#if LOWDIM_X86
-    if (isa >= Isa::avx512)
-        return avx512::gaussian_row<T>;
-    if (isa >= Isa::avx2)
-        return avx2::gaussian_row<T>;
-#endif
-    return generic::gaussian_row<T>;
-}
-
-template <class T> auto manhattan_kernel([[maybe_unused]] Isa isa) {
-#if LOWDIM_X86
-    if (isa >= Isa::avx512)
-        return avx512::manhattan_strip<T>;
-    if (isa >= Isa::avx2)
-        return avx2::manhattan_strip<T>;
-#endif
-    return generic::manhattan_strip<T>;
-}
-
-// Runs piece(i) for i < count on n_threads; the first thread keeps the watch.
-template <class Piece> void share(std::int64_t count, int n_threads, Watch& watch, const Piece& piece) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
-    for (std::int64_t i = 0; i < count; ++i) {
-        if (watch.stopped())
-            continue;
-        piece(i);
-        watch.advance(1);
-        if (omp_get_thread_num() == 0)
-            watch.poll();
-    }
-}
+#define LOWDIM_KERNEL "pairs.inl"
+#include "each_isa.inl"
 
 constexpr std::int64_t strip = 16, tile = 64;
 
@@ -81,8 +25,9 @@ constexpr std::int64_t strip = 16, tile = 64;
 
 template <class T>
 void gaussian(const RowMajor<T>& G, const T* a, const T* b, T gamma, int n_threads, Watch& watch) {
-    const auto kernel = gaussian_kernel<T>(isa());
-    share((G.rows + strip - 1) / strip, n_threads, watch, [&](std::int64_t s) {
+    const auto kernel = LOWDIM_PICK(gaussian_row<T>);
+    const std::int64_t strips = (G.rows + strip - 1) / strip;
+    share(strips, strips, n_threads, watch, [&](std::int64_t s) {
         for (std::int64_t i = s * strip; i < std::min(G.rows, (s + 1) * strip); ++i)
             kernel(G.data + i * G.stride, a[i], b, gamma, G.cols);
     });
@@ -91,15 +36,17 @@ void gaussian(const RowMajor<T>& G, const T* a, const T* b, T gamma, int n_threa
 template <class T>
 void manhattan(const RowMajor<const T>& X, const RowMajor<const T>& Y, const RowMajor<T>& D, int n_threads,
                Watch& watch) {
-    const auto kernel = manhattan_kernel<T>(isa());
-    share((X.rows + strip - 1) / strip, n_threads, watch,
+    const auto kernel = LOWDIM_PICK(manhattan_strip<T>);
+    const std::int64_t strips = (X.rows + strip - 1) / strip;
+    share(strips, strips, n_threads, watch,
           [&](std::int64_t s) { kernel(X, Y, D, s * strip, std::min(X.rows, (s + 1) * strip)); });
 }
 
 template <class T>
 void mirror(const RowMajor<T>& K, std::int64_t start, std::int64_t stop, int n_threads, Watch& watch) {
     // A task owns the target rows of one tile, so that no two threads write to one line.
-    share((stop + tile - 1) / tile, n_threads, watch, [&](std::int64_t s) {
+    const std::int64_t tiles = (stop + tile - 1) / tile;
+    share(tiles, tiles, n_threads, watch, [&](std::int64_t s) {
         const std::int64_t j0 = s * tile, j1 = std::min(stop, j0 + tile);
         T turned[tile][tile];
         for (std::int64_t i0 = start; i0 < stop; i0 += tile) {

@@ -1,5 +1,4 @@
-// Exponentials and city-block sums for one instruction set. Included once per set by pairs.cpp, which defines
-// LOWDIM_TARGET (function attribute) and LOWDIM_BYTES (of a vector).
+// Exponentials and city-block sums for one instruction set; see each_isa.inl.
 
 // row_j = exp(−gamma max(0, a + b_j − 2 row_j)). The argument is split into n ln 2 + f with |f| ≤ ln 2 / 2;
 // adding `Exp::magic` rounds to the nearest n and leaves it in the low bits, from where a shift makes it the
@@ -80,6 +79,3 @@ LOWDIM_TARGET void manhattan_strip(const RowMajor<const T>& X, const RowMajor<co
             manhattan_tile<T, 1, 1>(X.data + i * X.stride, X.stride, Y.data + j * Y.stride, Y.stride, X.cols,
                                     D.data + i * D.stride + j, D.stride);
 }
-
-#undef LOWDIM_TARGET
-#undef LOWDIM_BYTES

@@ -2,10 +2,11 @@
 // product turns it into an interval of squared distances. Intervals beyond a threshold settle themselves by
 // vector comparisons, the few around it are summed in double. Counts are whole numbers, so that no order of
 // threads changes them.
-#include <lowdim/isa.hpp>
 #include <lowdim/ranks.hpp>
 
-#include "share.hpp"
+#include "chunks.hpp"
+#include "instructions.hpp"
+#include "ranks_pack.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,26 +15,15 @@
 #include <utility>
 #include <vector>
 
-#if defined(__clang__)
-#define LOWDIM_UNROLL _Pragma("unroll")
-#else
-#define LOWDIM_UNROLL _Pragma("GCC unroll 16")
-#endif
-
 namespace lowdim {
 namespace {
 
-constexpr int panel = 48;           // rows packed side by side
-constexpr int side = 240;           // rows of a block; a multiple of panel and of every vector
-constexpr std::int64_t chunk = 128; // features multiplied before the sums are put away
+using detail::PackedRows;
+using detail::share;
 
+constexpr int panel = PackedRows::panel, side = PackedRows::side;
+constexpr std::int64_t chunk = PackedRows::chunk;
 constexpr int ahead = 12; // features fetched before they are needed
-
-// Memory that begins on a line of the cache; vectors that straddle two lines take twice as long.
-struct Line {
-    alignas(64) float values[16];
-};
-using Lines = std::unique_ptr<Line[]>;
 
 struct Below {
     std::int32_t all, some;
@@ -46,160 +36,8 @@ template <class T> struct Kernels {
     double (*square_apart)(const T*, const T*, std::int64_t);
 };
 
-namespace generic {
-#define LOWDIM_TARGET
-#define LOWDIM_BYTES 16
-#define LOWDIM_ROWS 4
-#define LOWDIM_VECTORS 3
-#include "ranks.inl"
-#undef LOWDIM_TARGET
-#undef LOWDIM_BYTES
-#undef LOWDIM_ROWS
-#undef LOWDIM_VECTORS
-} // namespace generic
-
-#if LOWDIM_X86
-namespace avx2 {
-#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
-#define LOWDIM_BYTES 32
-#define LOWDIM_ROWS 4
-#define LOWDIM_VECTORS 3
-#include "ranks.inl"
-#undef LOWDIM_TARGET
-#undef LOWDIM_BYTES
-#undef LOWDIM_ROWS
-#undef LOWDIM_VECTORS
-} // namespace avx2
-
-namespace avx512 {
-#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
-#define LOWDIM_BYTES 64
-#define LOWDIM_ROWS 8
-#define LOWDIM_VECTORS 3
-#include "ranks.inl"
-#undef LOWDIM_TARGET
-#undef LOWDIM_BYTES
-#undef LOWDIM_ROWS
-#undef LOWDIM_VECTORS
-} // namespace avx512
-#endif
-
-template <class T> Kernels<T> choose() {
-#if LOWDIM_X86
-    if (isa() >= Isa::avx512)
-        return avx512::kernels<T>;
-    if (isa() >= Isa::avx2)
-        return avx2::kernels<T>;
-#endif
-    return generic::kernels<T>;
-}
-
-// Columns that vary, and their means: the others add nothing to a distance, and rows less their mean lose
-// fewer digits in products.
-struct Columns {
-    std::vector<std::int64_t> kept;
-    std::vector<double> centre;
-
-    template <class T> Columns(const RowMajor<const T>& X, int n_threads, Watch& watch) {
-        constexpr std::int64_t parts = 64;
-        const auto d = static_cast<std::size_t>(X.cols);
-        struct Part {
-            std::vector<double> sums;
-            std::vector<char> varies;
-        };
-        std::vector<Part> found(parts, Part{std::vector<double>(d), std::vector<char>(d)});
-        share(parts, 0, n_threads, watch, [&](std::int64_t p) {
-            Part& part = found[static_cast<std::size_t>(p)];
-            for (std::int64_t i = p * X.rows / parts; i < (p + 1) * X.rows / parts; ++i) {
-                const T* x = X.data + i * X.stride;
-                for (std::size_t s = 0; s < d; ++s) {
-                    part.sums[s] += static_cast<double>(x[s]);
-                    part.varies[s] |= static_cast<char>(x[s] != X.data[s]);
-                }
-            }
-        });
-        for (std::size_t s = 0; s < d; ++s) {
-            double sum = 0;
-            bool varies = false;
-            for (const Part& part : found) {
-                sum += part.sums[s];
-                varies |= part.varies[s] != 0;
-            }
-            if (varies || (s + 1 == d && kept.empty())) { // one at least, so that there are products
-                kept.push_back(static_cast<std::int64_t>(s));
-                centre.push_back(sum / static_cast<double>(X.rows));
-            }
-        }
-    }
-
-    std::int64_t count() const { return static_cast<std::int64_t>(kept.size()); }
-
-    // Calls take(s, value) for the s-th kept column of a row, less its mean.
-    template <class T, class Take> void each(const T* x, const Take& take) const {
-        for (std::size_t s = 0; s < kept.size(); ++s)
-            take(static_cast<std::int64_t>(s), static_cast<double>(x[kept[s]]) - centre[s]);
-    }
-};
-
-// Rows less the centre, scaled into the range of float: panel by panel, feature by feature, and their squared
-// norms made smaller and larger by the share that rounding can change. Rows up to the next full block are
-// zeros infinitely far away.
-struct Packed {
-    std::int64_t rows, blocks;
-    Lines values; // not cleared: every place is written
-    std::vector<float> low, high;
-
-    template <class T>
-    Packed(const RowMajor<const T>& X, const Asking& asking, const Columns& columns, double scale,
-           int n_threads, Watch& watch)
-        : rows(asking.count), blocks((rows + side - 1) / side),
-          values(new Line[static_cast<std::size_t>(blocks * side * columns.count() / 16)]),
-          low(static_cast<std::size_t>(blocks * side), std::numeric_limits<float>::infinity()), high(low) {
-        const std::int64_t d = columns.count(), chunks = (d + chunk - 1) / chunk;
-        // Products of float rows: a sum of s terms is wrong by at most s units of ‖x‖‖y‖ ≤ (‖x‖² + ‖y‖²)/2;
-        // the rest covers the rounding of the rows, of the norms and of the threshold.
-        const double share_of_norm = (static_cast<double>(std::min(d, chunk) + chunks) + 16) * 0x1p-24;
-        share(blocks * (side / panel), 0, n_threads, watch, [&](std::int64_t p) {
-            float* out = start() + p * panel * d;
-            for (int r = 0; r < panel; ++r) {
-                const std::int64_t i = p * panel + r;
-                if (i >= rows) {
-                    for (std::int64_t s = 0; s < d; ++s)
-                        out[s * panel + r] = 0;
-                    continue;
-                }
-                double norm = 0;
-                columns.each(X.data + asking.row(i) * X.stride, [&](std::int64_t s, double gap) {
-                    const auto value = static_cast<float>(gap * scale);
-                    out[s * panel + r] = value;
-                    norm += static_cast<double>(value) * value;
-                });
-                const double room = norm * share_of_norm + 1e-30; // where even the squares vanish
-                low[static_cast<std::size_t>(i)] = static_cast<float>(norm - room);
-                high[static_cast<std::size_t>(i)] = static_cast<float>(norm + room);
-            }
-        });
-    }
-
-    float* start() const { return reinterpret_cast<float*>(values.get()); }
-    const float* block(std::int64_t b, std::int64_t d) const { return start() + b * side * d; }
-};
-
-// Power of two that brings the longest row, less the centre, near length 1.
-template <class T>
-double scale_of(const RowMajor<const T>& X, const Columns& columns, int n_threads, Watch& watch) {
-    const std::int64_t parts = (X.rows + side - 1) / side;
-    std::vector<double> longest(static_cast<std::size_t>(parts), 0.0);
-    share(parts, 0, n_threads, watch, [&](std::int64_t p) {
-        for (std::int64_t i = p * side; i < std::min(X.rows, (p + 1) * side); ++i) {
-            double norm = 0;
-            columns.each(X.data + i * X.stride, [&](std::int64_t, double gap) { norm += gap * gap; });
-            longest[static_cast<std::size_t>(p)] = std::max(longest[static_cast<std::size_t>(p)], norm);
-        }
-    });
-    const double most = *std::max_element(longest.begin(), longest.end());
-    return most > 0 ? std::exp2(-std::round(std::log2(std::sqrt(most)))) : 1.0;
-}
+#define LOWDIM_KERNEL "ranks.inl"
+#include "each_isa.inl"
 
 // Squared distances of all asking rows from their targets, and the same scaled, to compare bounds with.
 struct Thresholds {
@@ -218,7 +56,7 @@ template <class T> struct Counting {
     const RowMajor<const T>& X;
     const Kernels<T>& kernels;
     const Asking& asking;
-    const Packed &askers, &all;
+    const PackedRows &askers, &all;
     const Thresholds& thresholds;
     const std::int32_t* targets;
     std::int64_t k;
@@ -288,7 +126,7 @@ void turn(const float* G, float* turned) {
 template <class T>
 void squared_distances(const RowMajor<const T>& X, const Asking& asking, const std::int32_t* others,
                        std::int64_t k, double* out, int n_threads, Watch& watch) {
-    const Kernels<T> kernels = choose<T>();
+    const Kernels<T> kernels = LOWDIM_PICK(kernels<T>);
     constexpr std::int64_t few = 64;
     share((asking.count + few - 1) / few, 0, n_threads, watch, [&](std::int64_t part) {
         for (std::int64_t p = part * few; p < std::min(asking.count, (part + 1) * few); ++p)
@@ -304,15 +142,15 @@ void ranks(const RowMajor<const T>& X, const Asking& asking, const std::int32_t*
     std::fill(out, out + asking.count * k, 0);
     if (!asking.count || !k)
         return;
-    const Kernels<T> kernels = choose<T>();
-    const Columns columns(X, n_threads, watch);
-    const double scale = scale_of(X, columns, n_threads, watch);
+    const Kernels<T> kernels = LOWDIM_PICK(kernels<T>);
+    const detail::VaryingColumns columns(X, n_threads, watch);
+    const double scale = detail::scale_of(X, columns, n_threads, watch);
     const bool everyone = !asking.rows && asking.count == X.rows;
-    const Packed all(X, {nullptr, X.rows}, columns, scale, n_threads, watch);
-    std::unique_ptr<Packed> some;
+    const PackedRows all(X, {nullptr, X.rows}, columns, scale, n_threads, watch);
+    std::unique_ptr<PackedRows> some;
     if (!everyone)
-        some = std::make_unique<Packed>(X, asking, columns, scale, n_threads, watch);
-    const Packed& askers = everyone ? all : *some;
+        some = std::make_unique<PackedRows>(X, asking, columns, scale, n_threads, watch);
+    const PackedRows& askers = everyone ? all : *some;
 
     Thresholds thresholds;
     thresholds.exact.resize(static_cast<std::size_t>(asking.count * k));

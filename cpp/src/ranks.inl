@@ -1,35 +1,34 @@
-// Products of two blocks of rows and counts of their distances for one instruction set. Included once per set
-// by ranks.cpp, which defines LOWDIM_TARGET (function attribute), LOWDIM_BYTES (of a vector), LOWDIM_ROWS and
-// LOWDIM_VECTORS (of the tile that stays in registers).
+// Products of two blocks of rows and counts of their distances for one instruction set; see each_isa.inl.
 
+constexpr int rows = LOWDIM_BYTES == 64 ? 8 : 4, vectors = 3; // of the tile that stays in registers
 typedef float Floats __attribute__((vector_size(LOWDIM_BYTES), aligned(sizeof(float)), may_alias));
 typedef std::int32_t Counts __attribute__((vector_size(LOWDIM_BYTES)));
 constexpr int lanes = LOWDIM_BYTES / sizeof(float);
 
-// LOWDIM_ROWS × (LOWDIM_VECTORS · lanes) products over `steps` features of two packed panels.
+// rows × (vectors · lanes) products over `steps` features of two packed panels.
 LOWDIM_TARGET inline void small_tile(const float* a, const float* b, std::int64_t steps, float* out,
                                      bool first) {
-    Floats sum[LOWDIM_ROWS][LOWDIM_VECTORS] = {};
+    Floats sum[rows][vectors] = {};
     for (std::int64_t s = 0; s < steps; ++s, a += panel, b += panel) {
         __builtin_prefetch(a + ahead * panel);
         LOWDIM_UNROLL
-        for (int v = 0; v < LOWDIM_VECTORS; ++v)
+        for (int v = 0; v < vectors; ++v)
             __builtin_prefetch(b + ahead * panel + v * lanes);
-        Floats right[LOWDIM_VECTORS];
+        Floats right[vectors];
         LOWDIM_UNROLL
-        for (int v = 0; v < LOWDIM_VECTORS; ++v)
+        for (int v = 0; v < vectors; ++v)
             right[v] = *reinterpret_cast<const Floats*>(b + v * lanes);
         LOWDIM_UNROLL
-        for (int r = 0; r < LOWDIM_ROWS; ++r) {
+        for (int r = 0; r < rows; ++r) {
             LOWDIM_UNROLL
-            for (int v = 0; v < LOWDIM_VECTORS; ++v)
+            for (int v = 0; v < vectors; ++v)
                 sum[r][v] += a[r] * right[v];
         }
     }
     LOWDIM_UNROLL
-    for (int r = 0; r < LOWDIM_ROWS; ++r) {
+    for (int r = 0; r < rows; ++r) {
         LOWDIM_UNROLL
-        for (int v = 0; v < LOWDIM_VECTORS; ++v) {
+        for (int v = 0; v < vectors; ++v) {
             Floats* place = reinterpret_cast<Floats*>(out + r * side + v * lanes);
             *place = first ? sum[r][v] : *place + sum[r][v];
         }
@@ -38,13 +37,13 @@ LOWDIM_TARGET inline void small_tile(const float* a, const float* b, std::int64_
 
 // G (side × side): products of two blocks of packed rows of d features, summed `chunk` features at a time.
 LOWDIM_TARGET void products(const float* A, const float* B, std::int64_t d, float* G) {
-    constexpr int width = LOWDIM_VECTORS * lanes;
+    constexpr int width = vectors * lanes;
     for (std::int64_t start = 0; start < d; start += chunk) {
         const std::int64_t steps = std::min(chunk, d - start);
         for (int q = 0; q < side; q += panel)
             for (int p = 0; p < side; p += panel)
                 for (int c = 0; c < panel; c += width)
-                    for (int r = 0; r < panel; r += LOWDIM_ROWS)
+                    for (int r = 0; r < panel; r += rows)
                         small_tile(A + p * d + start * panel + r, B + q * d + start * panel + c, steps,
                                    G + (p + r) * side + q + c, start == 0);
     }

@@ -3,9 +3,9 @@
 #include "exact.hpp"
 #include "falloffs.hpp"
 #include "grid.hpp"
+#include "instructions.hpp"
 #include "tree.hpp"
 
-#include <lowdim/isa.hpp>
 #include <lowdim/repulsion.hpp>
 
 #include <algorithm>
@@ -17,46 +17,19 @@ namespace {
 
 constexpr std::int64_t rows_at_once = 16, tile = 4096;
 
-namespace generic {
-#define LOWDIM_TARGET
-#include "repulsion.inl"
-#undef LOWDIM_TARGET
-} // namespace generic
-
-#if LOWDIM_X86
-namespace avx2 {
-#define LOWDIM_TARGET __attribute__((target("avx2,fma")))
-#include "repulsion.inl"
-#undef LOWDIM_TARGET
-} // namespace avx2
-
-namespace avx512 {
-#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
-#include "repulsion.inl"
-#undef LOWDIM_TARGET
-} // namespace avx512
-#endif
-
-template <class T, class F, int fixed> auto row_kernel() {
-#if LOWDIM_X86
-    if (isa() >= Isa::avx512)
-        return avx512::one_row<T, F, fixed>;
-    if (isa() >= Isa::avx2)
-        return avx2::one_row<T, F, fixed>;
-#endif
-    return generic::one_row<T, F, fixed>;
-}
+#define LOWDIM_KERNEL "repulsion.inl"
+#include "each_isa.inl"
 
 template <class T, class F> auto row_kernel(int k) {
     switch (k) {
     case 1:
-        return row_kernel<T, F, 1>();
+        return LOWDIM_PICK(one_row<T, F, 1>);
     case 2:
-        return row_kernel<T, F, 2>();
+        return LOWDIM_PICK(one_row<T, F, 2>);
     case 3:
-        return row_kernel<T, F, 3>();
+        return LOWDIM_PICK(one_row<T, F, 3>);
     default:
-        return row_kernel<T, F, 0>();
+        return LOWDIM_PICK(one_row<T, F, 0>);
     }
 }
 
@@ -117,7 +90,7 @@ namespace detail {
 template <class T>
 ExactField<T>::ExactField(const T* Y, std::int64_t n, int k, const Falloff& falloff)
     : stride_((n + Wide<T>::lanes - 1) / Wide<T>::lanes * Wide<T>::lanes), k_(k), falloff_(falloff) {
-    planes_.resize(stride_ * k);
+    planes_ = Aligned<T>(stride_ * k);
     for (int d = 0; d < k; ++d)
         for (std::int64_t j = 0; j < stride_; ++j) // the rest of the last vector is too far to repel
             planes_[d * stride_ + j] = j < n ? Y[j * k + d] : T(1e17);

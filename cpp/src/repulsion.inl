@@ -1,4 +1,4 @@
-// Exact sums for one instruction set; LOWDIM_TARGET is its attribute.
+// Exact sums for one instruction set; see each_isa.inl.
 
 // Adds to `forces` (k) and returns what the points `from` to `to` of the planes Y (k, stride) add to phi. The
 // sums of a tile are short, so that float32 loses nothing that counts.

@@ -5,6 +5,7 @@
 // summation: a column's sums belong to whoever packs its panel, a tile to whoever multiplies it, and both see
 // the chunks in order. Narrow matrices have too few tiles to share; there the rows are cut into strands,
 // whose number depends on the shape alone, each worked by one thread and added up in order at the end.
+#include "aligned.hpp"
 #include "scatter_kernels.hpp"
 #include "scatter_pack.hpp"
 #include "scatter_phases.hpp"
@@ -57,22 +58,22 @@ public:
         const std::size_t tile_size = square() * (panels * (panels + 1) / 2),
                           sum_size = terms.n_classes * width;
         Aligned<double> tiles(strands * tile_size), totals(strands * sum_size);
-        std::fill_n(totals.get(), strands * sum_size, 0.0);
+        std::fill_n(totals.data(), strands * sum_size, 0.0);
         if (strands == 1)
-            together(tiles.get(), totals.get(), n_threads, watch);
+            together(tiles.data(), totals.data(), n_threads, watch);
         else
-            apart(tiles.get(), tile_size, totals.get(), sum_size, n_threads, watch);
+            apart(tiles.data(), tile_size, totals.data(), sum_size, n_threads, watch);
         if (watch.stopped())
             return;
         for (std::int64_t s = 1; s < strands; ++s) {
             for (std::size_t i = 0; i < tile_size; ++i)
-                tiles.get()[i] += tiles.get()[s * tile_size + i];
+                tiles.data()[i] += tiles.data()[s * tile_size + i];
             for (std::size_t i = 0; i < sum_size; ++i)
-                totals.get()[i] += totals.get()[s * sum_size + i];
+                totals.data()[i] += totals.data()[s * sum_size + i];
         }
         for (std::int64_t c = 0; c < terms.n_classes; ++c)
-            std::copy_n(totals.get() + c * width, X.cols, sums + c * X.cols);
-        finish(tiles.get(), sums, scatter, n_threads);
+            std::copy_n(totals.data() + c * width, X.cols, sums + c * X.cols);
+        finish(tiles.data(), sums, scatter, n_threads);
     }
 
 private:
@@ -112,9 +113,9 @@ private:
                 const std::int64_t c = task.phase, u = task.index - packs;
                 if (u < 0 && c < chunks)
                     packer.pack(c * chunk, rows_of(c), task.index * share,
-                                std::min((task.index + 1) * share, panels), buffers[c % 2].get(), sums);
+                                std::min((task.index + 1) * share, panels), buffers[c % 2].data(), sums);
                 else if (u >= 0 && c > 0)
-                    multiply(units[u], c == 1, rows_of(c - 1), buffers[(c - 1) % 2].get(), tiles);
+                    multiply(units[u], c == 1, rows_of(c - 1), buffers[(c - 1) % 2].data(), tiles);
                 if (u == 0 && c > 0)
                     watch.advance(rows_of(c - 1));
                 phases.finish();
@@ -132,7 +133,7 @@ private:
 #pragma omp parallel num_threads(team)
         {
             const int me = omp_get_thread_num();
-            std::byte* mine = buffers.get() + packer.bytes() * me;
+            std::byte* mine = buffers.data() + packer.bytes() * me;
             for (std::int64_t s = next++; s < strands; s = next++) {
                 const std::int64_t start = chunks * s / strands, end = chunks * (s + 1) / strands;
                 for (std::int64_t c = start; c < end && !watch.stopped(); ++c) {
@@ -245,8 +246,7 @@ void scatter(const Strided<T>& X, const ScatterTerms& terms, double* sums, doubl
     constexpr Element element = integer                    ? Element::u8
                                 : std::is_same_v<T, float> ? Element::f32
                                                            : Element::f64;
-    const Isa best = isa();
-    const Kernel kernel = integer && best == Isa::avx512vnni ? vnni_kernel() : float_kernel(best, element);
+    const Kernel kernel = integer && isa() == Isa::avx512vnni ? vnni_kernel() : float_kernel(element);
     const double work = static_cast<double>(X.rows) * static_cast<double>(X.cols * (X.cols + 8));
     const int useful = static_cast<int>(std::min(work / thread_work, 1023.0)) + 1;
     Scatter<T>(X, terms, kernel).run(sums, scatter, std::clamp(n_threads, 1, useful), watch);

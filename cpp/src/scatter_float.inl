@@ -1,14 +1,18 @@
-// Floating-point packing and tiles for one instruction set. Included once per set by scatter_float.cpp, which
-// defines LOWDIM_TARGET (function attribute), LOWDIM_BYTES (of a vector), LOWDIM_ROWS and LOWDIM_VECTORS
-// (shape of a tile).
-//
-// Every function carries the attribute itself: GCC lowers vector types before it inlines, so a shared
-// template would be lowered for the plainest set even when inlined into a better one.
+// Floating-point packing and tiles for one instruction set; see each_isa.inl.
+
+// A tile of r × v vectors keeps r·v accumulators in registers and leaves room for v vectors of the right side
+// and a broadcast of the left: 8 × 3 or 6 × 3 of 32 registers, 4 × 3 of 16, and fewer where a product needs a
+// register of its own.
+#if defined(__aarch64__)
+constexpr int rows = 6, most = 3;
+#else
+constexpr int rows = LOWDIM_BYTES == 64 ? 8 : 4, most = LOWDIM_BYTES == 16 ? 2 : 3;
+#endif
 
 template <class T> struct Shape {
     typedef T Vector __attribute__((vector_size(LOWDIM_BYTES), may_alias));
     static constexpr int lanes = LOWDIM_BYTES / sizeof(T);
-    static constexpr int panel = lanes * LOWDIM_VECTORS;
+    static constexpr int panel = lanes * most;
 };
 
 template <class T, int vectors>
@@ -18,22 +22,22 @@ LOWDIM_TARGET void multiply(const std::byte* a_bytes, const std::byte* b_bytes, 
     using Vector = typename S::Vector;
     const T* a = reinterpret_cast<const T*>(a_bytes);
     const Vector* b = reinterpret_cast<const Vector*>(b_bytes);
-    for (int i = 0; i < LOWDIM_ROWS; ++i)
+    for (int i = 0; i < rows; ++i)
         for (int j = 0; j < vectors * S::lanes; j += 8)
             __builtin_prefetch(tile + i * S::panel + j, 1);
 
-    Vector sum[LOWDIM_ROWS][vectors] = {};
-    for (std::int64_t k = 0; k < steps; ++k, a += S::panel, b += LOWDIM_VECTORS) {
+    Vector sum[rows][vectors] = {};
+    for (std::int64_t k = 0; k < steps; ++k, a += S::panel, b += most) {
         Vector right[vectors];
         LOWDIM_UNROLL
         for (int v = 0; v < vectors; ++v) {
             right[v] = b[v];
             if (LOWDIM_BYTES == 64 || v * LOWDIM_BYTES % 64 == 0)
-                __builtin_prefetch(b + ahead * LOWDIM_VECTORS + v);
+                __builtin_prefetch(b + ahead * most + v);
         }
         __builtin_prefetch(a + ahead * S::panel);
         LOWDIM_UNROLL
-        for (int i = 0; i < LOWDIM_ROWS; ++i) {
+        for (int i = 0; i < rows; ++i) {
             LOWDIM_UNROLL
             for (int v = 0; v < vectors; ++v)
                 sum[i][v] += a[i] * right[v];
@@ -41,7 +45,7 @@ LOWDIM_TARGET void multiply(const std::byte* a_bytes, const std::byte* b_bytes, 
     }
 
     LOWDIM_UNROLL
-    for (int i = 0; i < LOWDIM_ROWS; ++i) {
+    for (int i = 0; i < rows; ++i) {
         alignas(64) T row[vectors * S::lanes];
         LOWDIM_UNROLL
         for (int v = 0; v < vectors; ++v)
@@ -124,9 +128,9 @@ template <class T> LOWDIM_TARGET void pack_full(const PackBlock& block) {
 }
 
 template <class In, class T> Kernel kernel(int fold) {
-    static_assert(Shape<T>::panel % LOWDIM_ROWS == 0);
+    static_assert(Shape<T>::panel % rows == 0);
     Kernel k{};
-    k.tile_rows = LOWDIM_ROWS;
+    k.tile_rows = rows;
     k.panel = Shape<T>::panel;
     k.lanes = Shape<T>::lanes;
     k.group = 1;
@@ -138,7 +142,7 @@ template <class In, class T> Kernel kernel(int fold) {
         k.pack_full = pack_full<T>;
     k.multiply[1] = multiply<T, 1>;
     k.multiply[2] = multiply<T, 2>;
-    if constexpr (LOWDIM_VECTORS > 2)
+    if constexpr (most > 2)
         k.multiply[3] = multiply<T, 3>;
     return k;
 }
@@ -153,8 +157,3 @@ inline Kernel select(Element element) {
         return kernel<double, double>(256);
     }
 }
-
-#undef LOWDIM_TARGET
-#undef LOWDIM_BYTES
-#undef LOWDIM_ROWS
-#undef LOWDIM_VECTORS

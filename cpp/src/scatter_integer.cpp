@@ -1,14 +1,12 @@
 // uint8 products in integers: vpdpbusd adds four u8 × s8 products to each of sixteen int32 in one
 // instruction.
+#include "instructions.hpp"
 #include "scatter_kernels.hpp"
 
 #if LOWDIM_X86
 #include <cstring>
 #include <immintrin.h>
-#if defined(__clang__)
-#define LOWDIM_UNROLL _Pragma("unroll")
-#else
-#define LOWDIM_UNROLL _Pragma("GCC unroll 16")
+#if !defined(__clang__)
 // GCC 12's own intrinsics read an undefined register on purpose and warn of it when inlined here.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -128,7 +126,7 @@ Kernel vnni_kernel() {
 #else
 
 namespace lowdim::detail {
-Kernel vnni_kernel() { return float_kernel(Isa::generic, Element::u8); }
+Kernel vnni_kernel() { return float_kernel(Element::u8); }
 } // namespace lowdim::detail
 
 #endif

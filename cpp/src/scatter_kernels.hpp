@@ -48,7 +48,7 @@ struct Kernel {
 
 enum class Element { u8, f32, f64 };
 
-Kernel float_kernel(Isa isa, Element element);
+Kernel float_kernel(Element element);
 Kernel vnni_kernel();
 
 } // namespace lowdim::detail

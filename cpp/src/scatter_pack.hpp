@@ -6,42 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <vector>
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 namespace lowdim::detail {
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-// Uninitialised memory on cache lines; on huge pages where it is large, since touching it first costs a fault
-// a page.
-template <class T> class Aligned {
-public:
-    explicit Aligned(std::size_t size) {
-        const std::size_t bytes = size * sizeof(T);
-        const std::align_val_t alignment{bytes < huge ? 64 : huge};
-        data_ = {static_cast<T*>(::operator new(bytes, alignment)), Free{alignment}};
-#if defined(__linux__)
-        if (bytes >= huge)
-            (void)madvise(data_.get(), bytes / huge * huge,
-                          MADV_HUGEPAGE); // advice: no harm where it is refused
-#endif
-    }
-    T* get() const { return data_.get(); }
-
-private:
-    static constexpr std::size_t huge = std::size_t{1} << 21;
-    struct Free {
-        std::align_val_t alignment;
-        void operator()(T* p) const { ::operator delete(p, alignment); }
-    };
-    std::unique_ptr<T, Free> data_{nullptr, Free{std::align_val_t{64}}};
-};
 
 // Five cache lines between panels, lest rows of all of them fall into the same few cache sets.
 inline std::size_t panel_bytes(const Kernel& k, std::int64_t chunk) {

@@ -1,4 +1,6 @@
+import re
 import sys
+from math import floor, log10
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -6,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks.__main__ import main
+from benchmarks.__main__ import main, systems_of
 from benchmarks.memory import Anonymous, Resident
 from benchmarks.rounds import Row, play
 from benchmarks.table import section, table
@@ -64,6 +66,12 @@ def test_ratio_is_taken_round_by_round():
     rows = {"a": Row([run(1.0), run(10.0), run(2.0)]), "b": Row([run(3.0), run(30.0), run(6.0)])}
     line = table(task_of("a", "b"), rows).splitlines()[-1]
     assert "| b | 6 s | 3 s – 30 s | 3.00 |" in line
+
+
+def test_the_quality_shown_is_the_worst_of_all_rounds():
+    rows = {"a": Row([run(1.0, 0.5), run(1.0, 0.25)])}
+    assert table(task_of("a"), rows).endswith("| 0.5 |")
+    assert table(task_of("a", worst=min), rows).endswith("| 0.25 |")
 
 
 def test_the_baseline_is_taken_off_the_others():
@@ -144,3 +152,24 @@ def test_results_name_machine_versions_and_command(monkeypatch, tmp_path):
     text = (tmp_path / "out.md").read_text()
     for part in ("CPU", "instruction set", "numpy", "scikit-learn-intelex", "BLAS", "python -m benchmarks pca-faces"):
         assert part in text
+
+
+def test_only_takes_every_system_of_a_library():
+    task = task_of("lowdim", "lowdim, approximate", "lowdim: import", "scikit-learn svd", "nothing", subtract="nothing")
+    assert systems_of(task, "lowdim") == ["lowdim", "lowdim, approximate", "lowdim: import", "nothing"]
+    assert systems_of(task, "") == list(task.systems)
+
+
+def amounts(text, unit):
+    found = re.findall(rf"(\d[\d.,]*) (m?){unit}\b", text)
+    return [float(number.replace(",", "")) / (1000 if milli else 1) for number, milli in found]
+
+
+@pytest.mark.parametrize("unit", ["s", "MB"])
+def test_figures_in_the_readme_are_among_the_results(unit):
+    root = Path(__file__).parents[2]
+    table = (root / "README.md").read_text().partition("<!-- bench:start -->")[2].partition("<!-- bench:end -->")[0]
+    known = np.array(amounts((root / "benchmarks" / "results.md").read_text(), unit))
+    for shown in amounts(table, unit):
+        last = 10.0 ** (floor(log10(shown)) - 1)  # times are shown with two digits
+        assert (abs(known - shown) <= 0.51 * last).any(), f"{shown:g} {unit} is in no table of results.md"

@@ -170,7 +170,8 @@ def test_completion_scripts_are_printed(shell, monkeypatch):
     ("typed", "offered"),
     [
         ("lowdim re", ["plain,reduce"]),
-        ("lowdim reduce dig", ["plain,digits", "file,dig"]),
+        ("lowdim reduce dig", ["plain,digits", "plain,digest.csv", "plain,digs/"]),
+        ("lowdim reduce map", ["file,map"]),
         ("lowdim reduce digits --method kernel_p", ["plain,kernel_pca"]),
         ("lowdim compare digits --methods pca,ld", ["plain,pca,lda"]),
         ("lowdim reduce digits --see", ["plain,--seed"]),
@@ -178,10 +179,13 @@ def test_completion_scripts_are_printed(shell, monkeypatch):
         ("lowdim reduce digits --missing d", ["plain,drop"]),
     ],
 )
-def test_a_shell_is_offered_what_fits(typed, offered):
+def test_a_shell_is_offered_what_fits(typed, offered, tmp_path):
+    (tmp_path / "digest.csv").touch()
+    (tmp_path / "digs").mkdir()
     words = typed.split()
     asked = {"_LOWDIM_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
+    command = [sys.executable, "-m", "lowdim"]
     result = subprocess.run(
-        [sys.executable, "-m", "lowdim"], env={**os.environ, **asked}, capture_output=True, text=True, check=False
+        command, cwd=tmp_path, env={**os.environ, **asked}, capture_output=True, text=True, check=False
     )
     assert result.stdout.split() == offered

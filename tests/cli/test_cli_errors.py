@@ -61,14 +61,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("reduce digits --save map.pkl", ".lowdim"),
         ("reduce digits -o a.csv --plot .", "--plot"),
         ("reduce t.csv -o t.csv", "the input"),
-        ("reduce t.csv", "Pass --label COLUMN or --id COLUMN"),
+        ("reduce t.csv", "Pass --label COLUMN, --id COLUMN or --drop"),
         ("reduce t.csv --drop name", "Pass --missing drop"),
         ("reduce inf.npy", "infinity"),
         ("transform broken.lowdim digits", "broken.lowdim"),
         ("transform none.lowdim digits", "none.lowdim"),
         ("transform t.csv digits", "t.csv"),
         ("inspect none.lowdim", "none.lowdim"),
-        ("inspect t.csv", "'name' hold text"),
+        ("inspect t.csv", "'name' holds text"),
+        ("inspect t.csv --drop name --missing error", "drop', 'mean"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(folder, args, words):

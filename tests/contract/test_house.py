@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 from importlinter.cli import lint_imports
 
@@ -69,6 +70,17 @@ def test_links_in_the_documents_lead_somewhere():
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_first_blocks_of_the_readme_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    names: dict = {}
+    for block in blocks[:2]:  # the third compares all methods, which takes longer
+        exec(block, names)
+    plt.close("all")
+    assert names["pca"].n_components_ == 21  # as the comment there says
+    assert 0.8 < names["found"]["trustworthiness"] < 0.9
 
 
 def test_contributing_stays_short():

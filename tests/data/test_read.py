@@ -214,7 +214,7 @@ class TestRefusals:
             ("a,b\n1,2\n".encode("utf-16"), "UTF-8"),
             (b"PAR1\x00\x00\n", "binary"),
             (b"a,b\n1,2\nx,4\n", r"column 'a' of .* holds 'x' in row 2\. Correct the value"),
-            (b"a,b\nu,2\nv,4\n", r"'a' hold text\. Pass label="),
+            (b"a,b\nu,2\nv,4\n", r"'a' holds text\. Pass label="),
             (b"a,b\n1;2,2\n3,4\n", r"column 'a' of .* holds '1;2' in row 1"),
         ],
     )

@@ -11,6 +11,7 @@ from sklearn import manifold
 
 import lowdim
 from lowdim import PCA, Isomap, data
+from lowdim.relate.neighbors import nearest
 from lowdim.work import memory
 
 pytestmark = pytest.mark.filterwarnings("ignore:Isomap. neighbours should be close")  # noise may join sheets
@@ -218,6 +219,18 @@ def test_short_circuits_are_named():
     with pytest.warns(UserWarning, match=r"suspected short circuits .*rows \d+ and \d+, .* apart and .* the way round"):
         model = Isomap(2, n_neighbors=12).fit(X)
     assert len(model.short_circuits_) > 0
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_short_circuits_named_are_the_edges_from_turn_to_turn(seed):
+    X, t = data.load("swissroll", random_state=seed)
+    with pytest.warns(UserWarning, match="suspected short circuits"):
+        model = Isomap(2, n_neighbors=20).fit(X)
+    pairs = {tuple(sorted((i, int(j)))) for i, row in enumerate(nearest(X, 20).indices) for j in row}
+    crossing = {(i, j) for i, j in pairs if abs(t[i] - t[j]) > np.pi}
+    named = {tuple(sorted(map(int, pair))) for pair in model.short_circuits_}
+    assert named <= crossing
+    assert len(named) >= 0.9 * len(crossing)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-22, 1e18, 1e25])

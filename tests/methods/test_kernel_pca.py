@@ -48,6 +48,12 @@ def test_linear_kernel_is_pca(decaying, solver):
     np.testing.assert_allclose(aligned(kpca.transform(new), expected), expected, atol=1e-7)
 
 
+@pytest.mark.parametrize("gamma", np.logspace(-4, 2, 7))
+def test_no_width_of_the_kernel_unrolls_a_spiral(gamma):
+    X, length = lowdim.data.load("spiral", n_samples=400)
+    assert abs(np.corrcoef(KernelPCA(1, gamma=gamma).fit_transform(X)[:, 0], length)[0, 1]) < 0.5
+
+
 def test_one_component_parts_two_rings_and_no_direction_does():
     X, ring = lowdim.data.load("rings")
     Y = KernelPCA(1, gamma=0.5).fit_transform(X)[:, 0]

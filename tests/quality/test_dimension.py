@@ -19,6 +19,12 @@ def test_flat_data_have_their_dimension(kind, d, rng):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_estimates_spread_little_more_than_their_errors(kind):
+    found = [quality.intrinsic_dimension(np.random.default_rng(s).uniform(size=(500, 2)), kind) for s in range(60)]
+    assert 0.8 < np.std([float(one) for one in found]) / np.mean([one.error for one in found]) < 1.6
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_roll_is_a_sheet(kind):
     X, _ = data.load("swissroll")
     assert quality.intrinsic_dimension(X, kind) == pytest.approx(2, abs=0.25)

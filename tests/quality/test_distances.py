@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import pearsonr, spearmanr
 from sklearn.isotonic import IsotonicRegression
 
-from lowdim import PCA, quality
+from lowdim import PCA, data, quality
 
 
 @pytest.fixture
@@ -90,6 +90,15 @@ def test_standard_errors_are_those_of_repeated_samples(pair, m):
         found = [measure(X, Y, sample=m, random_state=seed) for seed in range(60)]
         typical = np.mean([part.error**2 for part in found]) ** 0.5
         assert 0.6 < typical / np.std([float(part) for part in found]) < 1.6
+
+
+def test_kruskals_stress_of_a_sample_is_low_by_less_than_its_error():
+    X, _ = data.load("digits")
+    X = X[::4]
+    Y = PCA(2).fit_transform(X)
+    found = [quality.stress(X, Y, "kruskal", sample=2000, random_state=seed) for seed in range(20)]
+    low = quality.stress(X, Y, "kruskal", sample=None) - np.mean([float(part) for part in found])
+    assert 0 < low < np.mean([part.error for part in found])
 
 
 def test_samples_too_small_for_an_error_say_so(pair):

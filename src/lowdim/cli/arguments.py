@@ -4,6 +4,7 @@ import ast
 import csv
 from collections.abc import Callable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -79,8 +80,12 @@ def complete_data(ctx: click.Context, param: click.Parameter, incomplete: str) -
     """Names of data sets, and of files."""
     from lowdim.data import names
 
-    sets = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
-    return [*sets, *complete_files(ctx, param, incomplete)]
+    sets = [name for name in names() if name.startswith(incomplete)]
+    if not sets:
+        return complete_files(ctx, param, incomplete)
+    # Files here are named as well, since bash forgets all names once it is asked to complete files itself.
+    here = [f"{path.name}/" if path.is_dir() else path.name for path in sorted(Path().glob(f"{incomplete}*"))]
+    return [CompletionItem(name) for name in (*sets, *(name for name in here if not name.startswith(".")))]
 
 
 def complete_methods(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
@@ -104,8 +109,10 @@ settings = click.option(
     help="Any parameter of the method or estimator.",
 )
 quiet = click.option("-q", "--quiet", is_flag=True, help="No progress and no messages; warnings and errors stay.")
-_label = click.option("--label", metavar="COLUMN", help="Labels of the rows: carried along, shown as colours.")
-_id = click.option("--id", metavar="COLUMN", help="Identities of the rows: carried along.")
+_label = click.option(
+    "--label", metavar="COLUMN", help="Labels of the rows: no feature; they go along into tables and pictures."
+)
+_id = click.option("--id", metavar="COLUMN", help="Identities of the rows: no feature; they go along.")
 _columns = click.option("--columns", type=Names(), metavar="A,B", help="Features to keep, in this order.")
 _drop = click.option("--drop", type=Names(), metavar="C,D", help="Columns to leave out.")
 _missing = click.option(
@@ -116,7 +123,12 @@ _missing = click.option(
 
 def reading(command: Command) -> Command:
     """Give a command the options of :func:`lowdim.data.read`, by the names it knows them by."""
-    return _label(_id(_columns(_drop(_missing(command)))))
+    return reading_with_gaps(_missing(command))
+
+
+def reading_with_gaps(command: Command) -> Command:
+    """Give a command the same without ``--missing``, which it has in its own words."""
+    return _label(_id(_columns(_drop(command))))
 
 
 def reading_for_model(command: Command) -> Command:

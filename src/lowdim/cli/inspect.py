@@ -31,14 +31,17 @@ Examples:
 """,
 )
 @click.argument("source", metavar="DATA|MODEL", shell_complete=arguments.complete_data)
-@arguments.reading
+@arguments.reading_with_gaps
+@click.option(
+    "--missing", type=click.Choice(["drop", "mean"]), default="mean", show_default=True,
+    help="Missing values are counted; then their rows are dropped, or they become the mean of the column.",
+)  # fmt: skip
 @click.option("--scale", is_flag=True, help="Show the components of columns divided by their standard deviations.")
 def command(source: str, scale: bool, missing: str, **reading: Any) -> None:
     """Describe DATA, or a MODEL file that 'lowdim reduce --save' wrote.
 
     For data: shape, missing values, constant columns, differences in scale, the share of variance that each leading
-    component holds, how many components to keep, the intrinsic dimension, and what the methods cost. Missing values are
-    counted, then filled with the mean of their column unless --missing drop is given.
+    component holds, how many components to keep, the intrinsic dimension, and what the methods cost.
     """
     if source.lower().endswith(".lowdim"):
         show_table(_model_facts(Path(source).expanduser()))

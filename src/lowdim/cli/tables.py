@@ -42,7 +42,7 @@ def _framed(rows: Sequence[Sequence[str]], header: Sequence[str] | None) -> None
 
     table = Table(box=SIMPLE_HEAD, show_header=header is not None)
     for j in range(len(rows[0])):
-        table.add_column(header[j] if header else "", style="bold" if j == 0 else "", no_wrap=j == 0)
+        table.add_column(header[j] if header else "", style="bold" if j == 0 else "", no_wrap=j == 0, overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))  # plain text: a name in brackets is no markup
     Console().print(table)

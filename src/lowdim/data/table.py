@@ -192,9 +192,14 @@ def _refuse_text(frame: "pl.DataFrame", source: str) -> None:
                 mixed = mixed or f"column {column.name!r} of {source} holds {column[row]!r} in row {row + 1}"
     if kinds:
         found = ", ".join(dict.fromkeys(kinds.values()))
+        one = "holds", "Pass label=..., id=... or drop=[...] for it, or encode it as numbers."
+        several = (
+            "hold",
+            "Pass label=... or id=... for one of them, drop=[...] for the others, or encode them as numbers.",
+        )
+        hold, advice = one if len(kinds) == 1 else several
         raise ValueError(
-            f"read: columns must hold numbers; in {source} {listing(list(kinds))} hold {found}. "
-            "Pass label=... or id=... for one of them, drop=[...] for the others, or encode them as numbers."
+            f"read: columns must hold numbers; in {source} {listing(list(kinds))} {hold} {found}. {advice}"
         )
     if mixed:
         raise ValueError(f"read: columns must hold numbers; {mixed}. Correct the value, or drop the column.")

@@ -62,7 +62,7 @@ class Autoencoder(Reducer):
     random_state : int, Generator, RandomState or None
         Seed of the first weights, the order of the rows, and the rows held out.
     n_jobs : int or None
-        Threads on a CPU; None is all cores this process may use. Small networks train on one, which is faster.
+        Threads on a CPU; None is all cores this process may use. Small networks train on one.
     verbose : int
         1 shows the loss and the time left; in a log, the last loss and the time taken.
 

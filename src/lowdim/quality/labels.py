@@ -25,7 +25,7 @@ from lowdim.work.random import seed_of
 
 _RULES = {"metric": METRIC, "n_jobs": options.jobs}
 _DRAWING = {"sample": SAMPLE, "random_state": options.seed}
-_WHOLE_SUMS = 5e11  # differences of features up to which the silhouette looks at all rows: about 20 seconds
+_WHOLE_SUMS = 5e11  # differences of features up to which the silhouette looks at all rows: 125,000 of a map
 _SEEDS = 2**32  # scikit-learn's folds take no larger
 
 
@@ -52,7 +52,7 @@ def neighbor_hit(
     metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
         Distance in ``Y``.
     sample : None, int or "auto", default "auto"
-        Rows to look at: all, so many, or all unless that takes minutes. Their neighbours are sought among all rows.
+        Rows to look at: all, so many, or all up to ``n²d = 5e12`` products. Their neighbours are sought among all rows.
     random_state : int, Generator, RandomState or None, default 0
         Draws the sample.
     n_jobs : int, default None

@@ -56,7 +56,7 @@ def trustworthiness(
     metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
         Distance in ``X``; that in ``Y`` is always Euclidean.
     sample : None, int or "auto", default "auto"
-        Rows to look at: all, so many, or all unless that takes minutes. Their neighbours are sought among all rows.
+        Rows to look at: all, so many, or all up to ``n²d = 5e12`` products. Their neighbours are sought among all rows.
     random_state : int, Generator, RandomState or None, default 0
         Draws the sample.
     n_jobs : int, default None

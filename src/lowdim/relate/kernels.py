@@ -224,7 +224,7 @@ def squared_norms(X: Any) -> NDArray:
 
 
 def _raise_to(G: NDArray, degree: int) -> None:
-    """``G ** degree`` in place by multiplications, which are many times faster than powers."""
+    """``G ** degree`` in place by multiplications, since NumPy's power calls a function for each entry."""
     base = G.copy()
     for bit in bin(degree)[3:]:
         G *= G

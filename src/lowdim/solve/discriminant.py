@@ -74,8 +74,8 @@ def _by_pivots(R: Doubles, tol: float) -> tuple[Doubles, int] | None:
 
     A Cholesky factor with pivots, ``R = L Lᵀ + E``, stops where ``E`` is next to nothing and gives an orthonormal basis
     ``N`` of the null space. Then ``R + λ N Nᵀ`` is regular with the eigenvalues of ``R`` but for those, its condition
-    tells whether they are all above the tolerance, and ``P = (I − N Nᵀ) C⁻ᵀ`` with its factor ``C``. Several times
-    faster than all eigenvectors.
+    tells whether they are all above the tolerance, and ``P = (I − N Nᵀ) C⁻ᵀ`` with its factor ``C``. No
+    eigenvectors are needed.
     """
     d = len(R)
     v = np.ones(d)

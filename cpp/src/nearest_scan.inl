@@ -1,8 +1,54 @@
-// The scan of tiles for one instruction set. Included once per set by nearest.cpp, which defines
-// LOWDIM_TARGET (function attribute), LOWDIM_BYTES (of a vector), LOWDIM_ROWS (of a front), and the functions
-// larger and at_least on vectors.
+// The scan of tiles for one instruction set; see each_isa.inl.
 
-constexpr int rows = LOWDIM_ROWS, lanes = LOWDIM_BYTES / sizeof(float), vectors = tile_width / lanes;
+typedef float Vector __attribute__((vector_size(LOWDIM_BYTES), aligned(sizeof(float)), may_alias));
+constexpr int lanes = LOWDIM_BYTES / sizeof(float), vectors = tile_width / lanes;
+constexpr int rows = LOWDIM_BYTES == 64 ? 12 : LOWDIM_BYTES == 32 ? 6 : 3; // of a front, in registers
+
+LOWDIM_TARGET inline Vector larger(Vector a, Vector b) {
+#if LOWDIM_BYTES == 64
+    return Vector(_mm512_maskz_max_ps(0xFFFF, __m512(a), __m512(b)));
+#elif LOWDIM_BYTES == 32
+    return Vector(_mm256_max_ps(__m256(a), __m256(b)));
+#else
+    return a > b ? a : b;
+#endif
+}
+
+// Bits of the lanes of a that are at least those of b.
+LOWDIM_TARGET inline unsigned at_least(Vector a, Vector b) {
+#if LOWDIM_BYTES == 64
+    return _mm512_cmp_ps_mask(__m512(a), __m512(b), _CMP_GE_OQ);
+#elif LOWDIM_BYTES == 32
+    return static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(__m256(a), __m256(b), _CMP_GE_OQ)));
+#else
+    unsigned bits = 0;
+    for (int l = 0; l < lanes; ++l)
+        bits |= static_cast<unsigned>(a[l] >= b[l]) << l;
+    return bits;
+#endif
+}
+
+// Writes the scores and points of the lanes that hit; a whole tile may be written, of which the hits come
+// first.
+LOWDIM_TARGET inline int append(Vector row, unsigned hits, std::int32_t point, float* scores,
+                                std::int32_t* points) {
+#if LOWDIM_BYTES == 64
+    const auto mask = static_cast<__mmask16>(hits);
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    _mm512_storeu_ps(scores, _mm512_maskz_compress_ps(mask, __m512(row)));
+    _mm512_storeu_si512(points,
+                        _mm512_maskz_compress_epi32(mask, _mm512_add_epi32(lane, _mm512_set1_epi32(point))));
+    return __builtin_popcount(hits);
+#else
+    int count = 0;
+    for (; hits != 0; hits &= hits - 1, ++count) {
+        const int lane = __builtin_ctz(hits);
+        scores[count] = row[lane];
+        points[count] = point + lane;
+    }
+    return count;
+#endif
+}
 
 // sums[r][v] += Σ a_r b over dimensions [from, to) of a front and the values of a tile.
 #define LOWDIM_MULTIPLY(sums, a, b, steps)                                                                   \
@@ -153,6 +199,3 @@ constexpr Scanner scanner{rows,           scan,          score,          reaches
                           count_at_least, keep_at_least, squared<float>, squared<double>};
 
 #undef LOWDIM_MULTIPLY
-#undef LOWDIM_TARGET
-#undef LOWDIM_BYTES
-#undef LOWDIM_ROWS

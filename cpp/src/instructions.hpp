@@ -1,0 +1,25 @@
+// How kernels are written once and compiled for several instruction sets: each_isa.inl includes their file
+// for each set, and LOWDIM_PICK takes the one to run.
+#pragma once
+
+#include <lowdim/isa.hpp>
+
+#define LOWDIM_AVX2 __attribute__((target("avx2,fma")))
+#define LOWDIM_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+
+#if LOWDIM_X86
+#define LOWDIM_PICK(...)                                                                                     \
+    (isa() >= Isa::avx512 ? avx512::__VA_ARGS__                                                              \
+     : isa() >= Isa::avx2 ? avx2::__VA_ARGS__                                                                \
+                          : generic::__VA_ARGS__)
+#else
+#define LOWDIM_PICK(...) generic::__VA_ARGS__
+#endif
+
+#if defined(__clang__)
+#define LOWDIM_UNROLL _Pragma("unroll")
+#else
+#define LOWDIM_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#define LOWDIM_INLINE inline __attribute__((always_inline))

@@ -1,0 +1,52 @@
+// All neighbours within a radius: the search of nearest.cpp with a limit that is known from the start.
+#include "nearest_chunk.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace lowdim {
+
+using namespace detail;
+
+template <class T> Reached within(const Search<T>& search, double radius, int n_threads, Watch& watch) {
+    const SearchPlan<T> plan(search, n_threads);
+    const double scaled = radius * radius * search.scale * search.scale;
+    std::vector<std::vector<Hit>> rows(search.queries.count);
+    each_task(plan, n_threads, watch, [&](QueryChunk<T>& chunk, const QueryTask& task) {
+        chunk.take(task, 128 + tile_width);
+        for (std::int64_t i = 0; i < chunk.size(); ++i)
+            chunk.look(i, scaled);
+        const auto relieve = [&](std::int64_t i) {
+            auto& row = rows[chunk.query(i)];
+            for (std::int64_t j = 0; j < chunk.count(i); ++j) {
+                const std::int32_t point = chunk.points(i)[j], index = search.points.order[point];
+                const double square = chunk.exact(i, point);
+                if (std::sqrt(square) <= radius && !(search.itself && index == chunk.query(i)))
+                    row.push_back({square, index});
+            }
+            chunk.keep(i, 0);
+        };
+        chunk.visit(relieve, [](std::int64_t) {}, 0, watch);
+        for (std::int64_t i = 0; i < chunk.size(); ++i) {
+            relieve(i);
+            std::sort(rows[chunk.query(i)].begin(), rows[chunk.query(i)].end());
+        }
+    });
+    Reached out;
+    for (auto& row : rows) {
+        out.counts.push_back(static_cast<std::int64_t>(row.size()));
+        for (const Hit& hit : row) {
+            out.indices.push_back(hit.point);
+            out.distances.push_back(static_cast<float>(std::sqrt(hit.square)));
+        }
+        std::vector<Hit>().swap(row);
+    }
+    return out;
+}
+
+template Reached within(const Search<float>&, double, int, Watch&);
+template Reached within(const Search<double>&, double, int, Watch&);
+
+} // namespace lowdim

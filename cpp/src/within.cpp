@@ -12,7 +12,7 @@ using namespace detail;
 
 template <class T> Reached within(const Search<T>& search, double radius, int n_threads, Watch& watch) {
     const SearchPlan<T> plan(search, n_threads);
-    const double limit = radius * radius, scaled = limit * search.scale * search.scale;
+    const double scaled = radius * radius * search.scale * search.scale;
     std::vector<std::vector<Hit>> rows(search.queries.count);
     each_task(plan, n_threads, watch, [&](QueryChunk<T>& chunk, const QueryTask& task) {
         chunk.take(task, 128 + tile_width);
@@ -23,7 +23,7 @@ template <class T> Reached within(const Search<T>& search, double radius, int n_
             for (std::int64_t j = 0; j < chunk.count(i); ++j) {
                 const std::int32_t point = chunk.points(i)[j], index = search.points.order[point];
                 const double square = chunk.exact(i, point);
-                if (square <= limit && !(search.itself && index == chunk.query(i)))
+                if (std::sqrt(square) <= radius && !(search.itself && index == chunk.query(i)))
                     row.push_back({square, index});
             }
             chunk.keep(i, 0);

@@ -1,5 +1,8 @@
 """Isomap: identities, agreement with scikit-learn, broken graphs, landmarks, supervision, new rows."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -101,6 +104,13 @@ def test_mahalanobis_distance_is_that_of_whitened_rows():
     assert np.abs(model.transform(X[:20] * 1.0001) - model.embedding_[:20]).max() < 0.1
 
 
+def test_mahalanobis_of_single_precision_is_not_lost_in_an_offset():
+    X = (np.random.default_rng(0).standard_normal((100, 3)) + 1e4).astype("float32")
+    single = Isomap(2, n_neighbors=9, metric="mahalanobis").fit(X).embedding_
+    double = Isomap(2, n_neighbors=9, metric="mahalanobis").fit(X.astype("float64")).embedding_
+    np.testing.assert_allclose(single, double, atol=1e-4)
+
+
 def test_sparse_rows_are_the_same_rows(roll):
     X = np.abs(roll[0][:200])
     dense, sparse = Isomap(2).fit(X), Isomap(2).fit(sp.csr_array(X))
@@ -143,6 +153,14 @@ def test_parts_are_bridged_with_a_warning_that_says_so(two_parts):
     assert model.bridges_.tolist() == [[i, j + 80]]
     assert model.bridge_lengths_[0] == pytest.approx(D.min(), rel=1e-5)
     assert abs(np.corrcoef(model.embedding_[:, 0], two_parts[:, 0])[0, 1]) > 0.99
+
+
+@pytest.mark.parametrize("call", [lambda model, X: model.fit(X), lambda model, X: model.fit_transform(X)])
+@pytest.mark.parametrize("model", [Isomap(n_neighbors=5), lowdim.LLE(n_neighbors=5)])
+def test_warnings_name_the_line_of_the_caller(model, call, two_parts):
+    with pytest.warns(UserWarning, match="falls into") as told:
+        call(model, two_parts)
+    assert told[0].filename == __file__
 
 
 def test_broken_graphs_can_be_refused_or_cut(two_parts):
@@ -226,6 +244,34 @@ def test_the_scale_of_the_data_does_not_matter(scale, roll):
         np.testing.assert_allclose(model.transform(new * scale) / scale, plain.transform(new), atol=1e-2)
         np.testing.assert_allclose(model.eigenvalues_ / scale / scale, plain.eigenvalues_, rtol=1e-3)
         np.testing.assert_allclose(model.residual_variance_, plain.residual_variance_, atol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-45, 1e45, 1e150])
+def test_distances_beyond_float32_are_refused(scale, roll):
+    for metric, X in (("euclidean", roll[0]), ("manhattan", roll[0]), ("precomputed", cdist(roll[0], roll[0]))):
+        with pytest.raises(ValueError, match="values must differ by 1e-37 to .* Scale the data"):
+            Isomap(metric=metric).fit(scale * X)
+
+
+def test_a_radius_that_is_too_small_names_one_that_works(roll):
+    X = roll[0]
+    for seed in range(20):  # a rounded figure would fall short half the time
+        some = X[np.random.default_rng(seed).permutation(len(X))[:30]]
+        with pytest.raises(ValueError, match="leaves .* rows alone") as error:
+            Isomap(radius=1e-3).fit(some)
+        told = float(re.search(r"Pass (\S+) or more", str(error.value)).group(1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            Isomap(radius=told).fit(some)
+
+
+def test_landmarks_are_rows_of_the_data_where_only_a_part_is_fitted(two_parts):
+    X = two_parts[::-1]  # the largest part comes last, from row 40 on
+    with pytest.warns(UserWarning, match="falls into 2 parts"):
+        model = Isomap(2, n_neighbors=5, landmarks=10, disconnected="largest", random_state=0).fit(X)
+    assert model.landmarks_.min() >= 40
+    D = model.transform(X + 1e-9) - model.embedding_
+    assert np.abs(D).max() < 1e-4 * np.ptp(model.embedding_)
 
 
 def test_a_class_outside_the_part_fitted_has_no_distance(two_parts):

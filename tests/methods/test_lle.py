@@ -7,6 +7,7 @@ from sklearn import manifold
 
 from lowdim import LLE, PCA, KernelPCA, data
 from lowdim.solve import bottom
+from lowdim.work import memory
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +111,7 @@ def test_classes_that_symmetric_edges_would_hide_are_found():
     X = rng.normal(size=(62, 2))
     X[30:60] += [40, 0]
     X[60:] = [[17, 0], [23, 0]]
-    with pytest.warns(UserWarning, match="falls into 2 parts of "):
+    with pytest.warns(UserWarning, match="falls into 2 parts of .* rows, with 8 rows in none"):
         model = LLE(1, n_neighbors=4).fit(X)
     assert model.components_found_ == 2
     side = model.embedding_[:, 0] > np.median(model.embedding_)
@@ -187,3 +188,11 @@ def test_values_whose_squares_overflow_are_told(roll):
         LLE(2).fit(X * 1e200)
     with pytest.raises(ValueError, match="Scale the data"):
         LLE(2).fit(X).transform(np.full((1, 3), 1e200))
+
+
+def test_memory_is_asked_for_first(monkeypatch, roll):
+    monkeypatch.setattr(memory, "available", lambda: 2**20)
+    with pytest.raises(
+        MemoryError, match=r"LLE: 10 neighbours of .* in 90 components.*Lower n_neighbors or n_components"
+    ):
+        LLE(90).fit(roll[0])

@@ -133,6 +133,15 @@ def test_tiny_and_huge_numbers_neither_vanish_nor_overflow(in_groups, scale):
     np.testing.assert_array_equal(found.indices, neighbors.nearest(X, 6).indices)
 
 
+def test_numbers_at_the_ends_of_their_type_are_searched_or_refused():
+    X = draw(40, 3)
+    single = (1e-40 * X).astype("float32")  # subnormal: a scale that makes them of order 1 overflows float32
+    np.testing.assert_array_equal(neighbors.nearest(single, 5).indices, neighbors.nearest(X, 5).indices)
+    for scale in (1e-320, 1e-200, 1e200, 1e307):
+        with pytest.raises(ValueError, match="values must differ by 1e-150 to"):
+            neighbors.nearest(scale * X, 5)
+
+
 def test_float64_rows_that_float32_cannot_tell_apart_are_told_apart(in_groups):
     X = 1 + draw(500, 10) * 1e-9
     np.testing.assert_array_equal(neighbors.nearest(X, 6).indices, by_sorting(distances(X - 1), 6)[0])
@@ -202,6 +211,13 @@ def test_a_radius_takes_points_at_its_very_end():
     assert len(neighbors.within(X, 0.5).indices) == 0
 
 
+@pytest.mark.parametrize("turn", [np.asarray, sp.csr_array])
+def test_a_radius_reaches_a_distance_whose_square_is_rounded(turn):
+    X = turn(np.vstack([np.zeros((1, 200)), np.tri(200)]))  # row i is √i from the first
+    for i in range(1, 200):
+        assert neighbors.within(X, np.sqrt(i), queries=X[[0]]).indptr[1] == i + 1
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
 def test_sparse_rows_have_the_neighbours_of_dense_ones(metric):
     rng = np.random.default_rng(0)
@@ -248,6 +264,16 @@ def test_rows_without_a_direction_are_refused():
     X[7] = 0
     with pytest.raises(ValueError, match="row 7"):
         neighbors.nearest(X, 3, metric="cosine")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_mahalanobis_does_not_depend_on_the_units_of_features(dtype):
+    X = draw(120, 4)
+    in_units = (X * [1.0, 1e4, 1e-4, 1e6]).astype(dtype)
+    found = neighbors.nearest(in_units, 7, metric="mahalanobis")
+    wanted = neighbors.nearest(X, 7, metric="mahalanobis")
+    assert np.mean(found.indices == wanted.indices) > 0.99
+    np.testing.assert_allclose(found.distances, wanted.distances, rtol=1e-5)
 
 
 def test_mahalanobis_refuses_what_has_no_covariance():

@@ -24,11 +24,9 @@ from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
 from lowdim.methods.scaling import bytes_to_scale, classical_scaling
 from lowdim.relate.geodesics import Beside, bytes_for, class_distances, draw_landmarks, geodesics, residual_variance
 from lowdim.relate.graph import Graph, beside, closest_bridges, components, joined, neighbor_graph, part_of
-from lowdim.relate.moments import moments
-from lowdim.relate.neighbors import METRICS
+from lowdim.relate.neighbors import METRICS, whitened, whitening
 from lowdim.relate.shortcuts import short_circuits
 from lowdim.solve.components import elbow
-from lowdim.solve.discriminant import whiten
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
 from lowdim.work.random import seed_of
@@ -166,7 +164,7 @@ class Isomap(NeighborReducer):
         self._demand_memory(n)
         seed = seed_of(self.random_state)
         self._rows = np.empty((0, 0), float_dtype(X.dtype)) if given else self._keep_rows(X)
-        self._whitening = self._find_whitening(X)
+        self._whitening = whitening(X) if self.metric == "mahalanobis" else None
         Z, metric = self._flat(X if given else self._rows)
         self.n_neighbors_ = None if self.radius is not None else self._count_neighbors(n)
         graph, rows = self._connected(neighbor_graph(Z, self.n_neighbors_, self.radius, metric), Z, metric)
@@ -176,16 +174,17 @@ class Isomap(NeighborReducer):
         graph = graph._replace(lengths=graph.lengths / np.float32(self._unit))
         self._fitted, self._graph = rows, (graph.starts, graph.ends, graph.lengths)
         codes = None if found is None else found.codes if rows is None else found.codes[rows]
-        self.landmarks_ = None if self.landmarks is None else draw_landmarks(graph.n, int(self.landmarks), codes, seed)
-        D = geodesics(graph, self.landmarks_, squared=found is None)
+        drawn = None if self.landmarks is None else draw_landmarks(graph.n, int(self.landmarks), codes, seed)
+        self.landmarks_ = drawn if drawn is None or rows is None else rows[drawn]
+        D = geodesics(graph, drawn, squared=found is None)
         self.classes_, self.class_distance_ = None, None
         if found is not None and codes is not None:
             self.classes_ = found.classes
-            self.class_distance_ = self._mix(D, codes, len(found.classes))
+            self.class_distance_ = self._mix(D, codes if drawn is None else codes[drawn], codes, len(found.classes))
             np.multiply(D, D, out=D)
-        some = slice(None) if self.landmarks_ is None else self.landmarks_
-        scaling = classical_scaling(D if self.landmarks_ is None else D[:, some], k, seed)
-        Y = scaling.places if self.landmarks_ is None else scaling.project(D.T)
+        some = slice(None) if drawn is None else drawn
+        scaling = classical_scaling(D if drawn is None else D[:, some], k, seed)
+        Y = scaling.places if drawn is None else scaling.project(D.T)
         self.residual_variance_ = residual_variance(D, np.arange(graph.n)[some], Y, squared=True)
         self.suggested_components_ = min(k, elbow([1.0, *self.residual_variance_]))
         del D
@@ -203,7 +202,7 @@ class Isomap(NeighborReducer):
         bridges = self._tell(parts, "connected", lambda: closest_bridges(Z, parts, metric))
         if bridges is None:
             rows = np.flatnonzero(parts == 0)
-            self._demand_components(len(rows) - 1, "rows of the largest part")
+            self._demand_components(len(rows) - 1, "rows of the largest part", "raise n_neighbors or radius")
             return part_of(graph, rows), rows
         self.bridges_, self.bridge_lengths_ = bridges
         return joined(graph, bridges), None
@@ -221,9 +220,9 @@ class Isomap(NeighborReducer):
             )
         return pairs
 
-    def _mix(self, D: NDArray[np.float32], codes: NDArray, n_classes: int) -> NDArray[np.float64]:
-        """Turn ``D`` into ``(1 − α) D + α C``, in place, and return ``C``."""
-        own, share = codes if self.landmarks_ is None else codes[self.landmarks_], float(self.supervision)
+    def _mix(self, D: NDArray[np.float32], own: NDArray, codes: NDArray, n_classes: int) -> NDArray[np.float64]:
+        """Turn ``D`` between rows of classes ``own`` and ``codes`` into ``(1 − α) D + α C``, in place; return ``C``."""
+        share = float(self.supervision)
         if self.class_distance is None:
             C = class_distances(D, own, codes, n_classes)
         else:
@@ -234,22 +233,9 @@ class Isomap(NeighborReducer):
             D[i] += columns[code]
         return C * self._unit
 
-    def _find_whitening(self, X: Any) -> NDArray | None:
-        if self.metric != "mahalanobis":
-            return None
-        M = moments(X)
-        P = whiten(M.scatter / max(1.0, X.shape[0] - 1.0), 1e-12).P
-        if not P.shape[1]:
-            raise ValueError(
-                "Isomap: metric='mahalanobis' needs a feature that varies; got none. Use metric='euclidean'."
-            )
-        return P
-
     def _flat(self, X: Any) -> tuple[Any, str]:
         """Rows and metric for the neighbour search: Mahalanobis' distance is Euclid's after whitening."""
-        if self._whitening is None:
-            return X, self.metric
-        return np.ascontiguousarray(X @ self._whitening.astype(X.dtype)), "euclidean"
+        return (X, self.metric) if self._whitening is None else (whitened(X, *self._whitening), "euclidean")
 
     def _known(self, X: Any) -> tuple[Any, NDArray]:
         if self.metric != "precomputed":
@@ -269,6 +255,9 @@ class Isomap(NeighborReducer):
         if self.new_points == "interpolate" or self.supervision > 0:
             return self._between(Z, Q, near)
         graph, m, scaled = Graph(*self._graph), Q.shape[0], near.lengths / np.float32(self._unit)
+        drawn = self.landmarks_
+        if drawn is not None and self._fitted is not None:
+            drawn = np.searchsorted(self._fitted, drawn)
         Y = np.empty((m, self._dual.shape[1]))
         step = max(64, _BLOCK_BYTES // (4 * graph.n))
         for start in range(0, m, step):
@@ -276,7 +265,7 @@ class Isomap(NeighborReducer):
             cut = slice(near.starts[start], near.starts[stop])
             some = Beside(near.starts[start : stop + 1] - near.starts[start], near.rows[cut], scaled[cut])
             D = geodesics(graph, some)
-            D = D if self.landmarks_ is None else D[:, self.landmarks_]
+            D = D if drawn is None else D[:, drawn]
             Y[start:stop] = -0.5 * (np.square(D, dtype=np.float64) @ self._dual) - self._offset
         return Y * self._unit
 
@@ -308,7 +297,7 @@ class Isomap(NeighborReducer):
                     f"Isomap: landmarks must be at most n_samples ({n:,}); got {self.landmarks:,}. Lower it, or pass "
                     "None."
                 )
-            self._demand_components(int(self.landmarks) - 1, "landmarks")
+            self._demand_components(int(self.landmarks) - 1, "landmarks", "draw more of them")
         if not self.supervision:
             return None
         if y is None:

@@ -154,7 +154,7 @@ class LLE(NeighborReducer):
             self.bridges_, self.bridge_lengths_ = bridges
             return joined[0], closed_classes(*joined[0])
         self._fitted = np.flatnonzero(parts == 0)
-        self._demand_components(len(self._fitted) - 1, "rows of the largest part")
+        self._demand_components(len(self._fitted) - 1, "rows of the largest part", "raise n_neighbors")
         counts = np.diff(near.starts)
         starts = np.concatenate([[0], np.cumsum(np.where(parts == 0, counts, 0))])
         return Neighborhoods(starts, near.ends[np.repeat(parts == 0, counts)]), parts
@@ -167,4 +167,5 @@ class LLE(NeighborReducer):
 def _demand_memory(n: int, k: int, components: int) -> None:
     """Ask for the neighbours, the weights with their transpose, and the vectors that the search keeps."""
     needed = n * (60.0 * k + 8.0 * 16 * (components + 16))
-    memory.require(needed, f"LLE: {k} neighbours of {n:,} rows", "Lower n_neighbors, or pass fewer rows.")
+    what = f"LLE: {k} neighbours of {n:,} rows in {components:,} components"
+    memory.require(needed, what, "Lower n_neighbors or n_components, or pass fewer rows.")

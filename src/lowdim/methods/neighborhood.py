@@ -1,5 +1,6 @@
 """What methods on a graph of neighbours share: how many neighbours, broken graphs, and the places of new rows."""
 
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -93,11 +94,11 @@ class NeighborReducer(Reducer, ABC):
             )
         return int(self.n_neighbors)
 
-    def _demand_components(self, limit: int, of: str) -> None:
+    def _demand_components(self, limit: int, of: str, advice: str = "pass more rows") -> None:
         if self.n_components > limit:
             raise ValueError(
                 f"{type(self).__name__}: n_components must be at most {of} - 1 = {limit:,}; got {self.n_components}. "
-                "Lower it, or pass more rows."
+                f"Lower it, or {advice}."
             )
 
     def _keep_rows(self, X: Any) -> Any:
@@ -115,6 +116,8 @@ class NeighborReducer(Reducer, ABC):
         name, sizes = type(self).__name__, np.bincount(parts[parts >= 0])
         shown = ", ".join(f"{size:,}" for size in sizes[:5]) + (", …" if len(sizes) > 5 else "")
         found = f"{name}: the graph of neighbours must be {what}; it falls into {len(sizes):,} parts of {shown} rows"
+        if rest := int((parts < 0).sum()):
+            found += f", with {rest:,} rows in none"
         more = "Raise radius" if getattr(self, "radius", None) else "Raise n_neighbors"
         if self.disconnected == "error":
             raise ValueError(f"{found}. {more}, or pass disconnected='bridge' or 'largest'.")
@@ -134,7 +137,11 @@ class NeighborReducer(Reducer, ABC):
         return bridges
 
     def _warn(self, text: str) -> None:
-        warnings.warn(text, stacklevel=6)
+        """Warn at the caller's line, however many frames of ours and scikit-learn's lie between."""
+        frame, level = sys._getframe(1), 2
+        while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("lowdim", "sklearn"):
+            frame, level = frame.f_back, level + 1
+        warnings.warn(text, stacklevel=level)
 
     @applying
     def transform(self, X: Any) -> NDArray:

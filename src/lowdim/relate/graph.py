@@ -12,6 +12,7 @@ from lowdim.relate.neighbors import nearest, within
 
 _FEW = 32  # rows of a part up to which one search serves all such parts together
 _ROUNDS = 32  # in which closed classes grow
+_LEAST, _MOST = 1e-37, 1e37  # values of rows differ by, for distances that are numbers in float32
 
 
 class Graph(NamedTuple):
@@ -50,11 +51,10 @@ def undirected(n: int, tails: NDArray, ends: NDArray, lengths: NDArray) -> Graph
     array([1, 0, 2, 1], dtype=int32)
     """
     key = np.concatenate([tails.astype(np.int64) * n + ends, ends.astype(np.int64) * n + tails])
-    order = np.lexsort((np.concatenate([lengths, lengths]), key))
+    order = np.argsort(key)
     key = key[order]
-    first = np.ones(len(key), bool)
-    first[1:] = key[1:] != key[:-1]
-    key, lengths = key[first], np.concatenate([lengths, lengths])[order[first]]
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    key, lengths = key[first], np.minimum.reduceat(np.concatenate([lengths, lengths])[order], first)
     starts = np.searchsorted(key, np.arange(n + 1, dtype=np.int64) * n)
     return Graph(starts.astype(np.int64), (key % n).astype(np.int32), lengths.astype(np.float32))
 
@@ -62,6 +62,12 @@ def undirected(n: int, tails: NDArray, ends: NDArray, lengths: NDArray) -> Graph
 def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> Graph:
     """Graph of each row of ``X`` with its k nearest, or with all within the radius: one at least, or it is refused."""
     n = X.shape[0]
+    spread = float(X.max()) - float(X.min())
+    if metric != "cosine" and spread > 0 and not _LEAST <= spread <= _MOST:
+        raise ValueError(
+            f"Graph of neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for distances in float32; got "
+            f"{spread:.3g}. Scale the data."
+        )
     if radius is None:
         found = nearest(X, k or 1, metric=metric)
         return undirected(
@@ -73,7 +79,7 @@ def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> 
         least = float(nearest(X, 1, metric=metric).distances.max())
         raise ValueError(
             f"radius must reach a neighbour of every row; got {radius:g}, which leaves {len(alone):,} rows alone (the "
-            f"first is row {alone[0]}). Pass {least:.4g} or more, or use n_neighbors."
+            f"first is row {alone[0]}). Pass {1.0006 * least:.4g} or more, or use n_neighbors."  # never rounded below
         )
     return undirected(n, np.repeat(np.arange(n), np.diff(near.indptr)), near.indices, near.distances)
 

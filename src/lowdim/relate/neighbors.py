@@ -27,6 +27,7 @@ HOW = ("auto", "exact", "approximate")
 _STRIP_BYTES = 2**26  # of distances at a time
 _EXACT_WORK = 2e14  # multiplications above which "auto" settles for an approximate search
 _BY_ROW = 128  # columns up to which products need no BLAS
+_SINGULAR = 1e-12  # share of the largest eigenvalue of the correlations up to which one counts as zero
 _ROUNDING = 1e-14  # of a squared distance from sums in another order
 _SAMPLE = 500  # queries whose recall is measured
 
@@ -104,22 +105,41 @@ def _euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDArra
     if metric == "cosine":
         return _directions(X), None if Q is None else _directions(Q), True
     if metric == "mahalanobis":
-        M = moments(X)
-        with jobs.alone():
-            values, vectors = np.linalg.eigh(M.scatter / max(1, M.rows - 1))
-        sure = values > max(values[-1], 0) * len(values) * float(np.finfo(X.dtype).eps)
-        if not sure.any():
-            raise ValueError("metric='mahalanobis' needs rows that differ; got equal ones. Use metric='euclidean'.")
-        white = vectors[:, sure] / np.sqrt(values[sure])
-        return _moved(X, M.mean, white), None if Q is None else _moved(Q, M.mean, white), False
+        turn = whitening(X)
+        return whitened(X, *turn), None if Q is None else whitened(Q, *turn), False
     return X, Q, False
 
 
-def _moved(X: NDArray, mean: NDArray, white: NDArray) -> NDArray:
+def whitening(X: Any) -> tuple[NDArray, NDArray]:
+    """Mean (d,) of the rows and what whitens them (d, r), r the rank of their covariance, whatever the features' units.
+
+    >>> whitening(np.array([[0.0, 5.0], [2.0, 5.0], [4.0, 5.0]]))
+    (array([2., 5.]), array([[0.5],
+           [0. ]]))
+    """
+    M = moments(X)
+    S = M.scatter / max(1, M.rows - 1)
+    size = np.sqrt(np.diagonal(S))
+    kept = np.flatnonzero(size > 0)
+    if not len(kept):
+        raise ValueError("metric='mahalanobis' needs rows that differ; got equal ones. Use metric='euclidean'.")
+    with jobs.alone():
+        values, vectors = np.linalg.eigh(S[np.ix_(kept, kept)] / np.outer(size[kept], size[kept]))
+    sure = values > _SINGULAR * values[-1]
+    white = np.zeros((len(S), int(sure.sum())))
+    white[kept] = vectors[:, sure] / np.sqrt(values[sure]) / size[kept, None]
+    return M.mean, white
+
+
+def whitened(X: Any, mean: NDArray, white: NDArray) -> NDArray:
     """``(X − mean) white``; summed row by row where that is affordable, so that equal rows stay equal to the bit."""
-    centred = X - mean
-    Z = centred @ white if len(white) > _BY_ROW else np.einsum("ij,jk->ik", centred, white, optimize=False)
-    return Z.astype(X.dtype)
+    if sp.issparse(X):
+        Z = X.astype(np.float64) @ white - mean @ white
+    elif len(white) > _BY_ROW:
+        Z = (X - mean) @ white
+    else:
+        Z = np.einsum("ij,jk->ik", X - mean, white, optimize=False)
+    return np.ascontiguousarray(Z, X.dtype)
 
 
 def _directions(X: Any) -> Any:

@@ -29,6 +29,7 @@ _AXES = 48  # that k-means looks at
 _SHARES = (0.6, 0.8, 0.92)  # of the variance after which a pair is weighed up
 _PROBES = 24  # groups, at the least, of an approximate search
 _AT_LEAST = 8  # coordinates a stage
+_LEAST, _MOST = 1e-150, 1e150  # distances from the mean
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,11 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
     )
     mean = X[:: max(1, n // _SAMPLE)].mean(axis=0, dtype=np.float64).astype(X.dtype)
     most = max(_largest(A, mean) for A in (X, Q) if A is not None)
+    if most > 0 and not _LEAST <= most <= _MOST:
+        raise ValueError(
+            f"Neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for their squares to be numbers; got "
+            f"{most:.3g}. Scale the data."
+        )
     scale = 2.0 ** -np.ceil(np.log2(most * np.sqrt(d))) if most > 0 else 1.0
     plain = float(n) * m * d < _PLAIN
     axes, stages = (None, np.array([d])) if plain or d > _WIDEST or d < 2 * _AT_LEAST else _axes(X)
@@ -116,7 +122,7 @@ def _turned(X: NDArray, mean: NDArray, scale: float, axes: NDArray | None) -> Si
     Z = np.empty(X.shape, np.float32)
     axes = None if axes is None else axes.astype(X.dtype)
     for rows, block in row_blocks(X, X.dtype, less=mean):
-        block = block * X.dtype.type(scale)
+        block = np.ldexp(block, int(np.log2(scale)))  # a product would overflow in float32 for subnormal values
         Z[rows] = block if axes is None else block @ axes
     return Z
 

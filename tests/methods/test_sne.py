@@ -335,3 +335,14 @@ def test_ctrl_c_stops_the_descent_at_once(rng):
         model.fit(X)
     assert time.perf_counter() - stopped[0] < 2.0  # half a second where the machine is free
     assert not hasattr(model, "embedding_")
+
+
+@both
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_values_beyond_float32_are_refused_and_not_mapped_to_nonsense(cls, scale, rng):
+    X = rng.normal(size=(40, 4))
+    with pytest.raises(ValueError, match=r"differ by 1e-37 to 1e\+37, for distances in float32; got .* Scale the data"):
+        cls().fit(scale * X)
+    if scale > 1:
+        with pytest.raises(ValueError, match="distances must be finite in float32; got inf. Scale the data"):
+            cls(n_iter=20, exaggeration_iter=5).fit(X).transform(np.full((1, 4), scale))

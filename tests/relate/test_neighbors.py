@@ -138,8 +138,9 @@ def test_numbers_at_the_ends_of_their_type_are_searched_or_refused():
     single = (1e-40 * X).astype("float32")  # subnormal: a scale that makes them of order 1 overflows float32
     np.testing.assert_array_equal(neighbors.nearest(single, 5).indices, neighbors.nearest(X, 5).indices)
     for scale in (1e-320, 1e-200, 1e200, 1e307):
-        with pytest.raises(ValueError, match="values must differ by 1e-150 to"):
-            neighbors.nearest(scale * X, 5)
+        for big in (scale * X, sp.csr_array(scale * X), scale * draw(2500, 3)):  # by groups, by strips, by the tree
+            with pytest.raises(ValueError, match="values must differ by 1e-150 to"):
+                neighbors.nearest(big, 5)
 
 
 def test_float64_rows_that_float32_cannot_tell_apart_are_told_apart(in_groups):

@@ -16,7 +16,7 @@ from lowdim.data.distances import demand_distances
 from lowdim.methods import layout
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.relate.affinities import Affinities, affinities, likelihoods, neighbors_for
-from lowdim.relate.neighbors import METRICS, nearest
+from lowdim.relate.neighbors import METRICS, demand_singles, nearest
 from lowdim.relate.twins import find_twins
 from lowdim.solve import descent
 from lowdim.solve.descent import Descended, Falloff
@@ -238,6 +238,7 @@ class NeighborEmbedding(Reducer, ABC):
                 raise ValueError(
                     f"{name}: init='pca' needs rows of features; got metric='precomputed'. Pass init='spectral'."
                 )
+        demand_singles(X, self.metric)
         given = self.perplexity
         if given == "auto" or self.sigma is not None:
             given = max(1.0, min(_PERPLEXITY, (n - 1) / 3))

@@ -46,6 +46,9 @@ def likelihoods(
     >>> p.round(2), reached.round(2)
     (array([[0.5, 0.5, 0. ]], dtype=float32), array([2.], dtype=float32))
     """
+    most = distances.max(initial=0)
+    if not np.isfinite(most):
+        raise ValueError(f"Affinities: distances must be finite in {distances.dtype}; got {most}. Scale the data.")
     with stage("perplexity", total=len(distances)) as tick:
         if sigma is not None:
             return _native.bandwidth(distances, float(sigma), n_threads=jobs.current(), tick=tick)

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from lowdim.relate.geodesics import Beside
-from lowdim.relate.neighbors import nearest, within
+from lowdim.relate.neighbors import demand_singles, nearest, within
 
 _FEW = 32  # rows of a part up to which one search serves all such parts together
 _ROUNDS = 32  # in which closed classes grow
-_LEAST, _MOST = 1e-37, 1e37  # values of rows differ by, for distances that are numbers in float32
 
 
 class Graph(NamedTuple):
@@ -62,12 +61,7 @@ def undirected(n: int, tails: NDArray, ends: NDArray, lengths: NDArray) -> Graph
 def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> Graph:
     """Graph of each row of ``X`` with its k nearest, or with all within the radius: one at least, or it is refused."""
     n = X.shape[0]
-    spread = float(X.max()) - float(X.min())
-    if metric != "cosine" and spread > 0 and not _LEAST <= spread <= _MOST:
-        raise ValueError(
-            f"Graph of neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for distances in float32; got "
-            f"{spread:.3g}. Scale the data."
-        )
+    demand_singles(X, metric)
     if radius is None:
         found = nearest(X, k or 1, metric=metric)
         return undirected(

@@ -30,6 +30,7 @@ _BY_ROW = 128  # columns up to which products need no BLAS
 _SINGULAR = 1e-12  # share of the largest eigenvalue of the correlations up to which one counts as zero
 _ROUNDING = 1e-14  # of a squared distance from sums in another order
 _SAMPLE = 500  # queries whose recall is measured
+_LEAST, _MOST = 1e-37, 1e37  # that values differ by, for distances that are numbers in float32
 
 
 class Neighbors(NamedTuple):
@@ -96,6 +97,16 @@ def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean"
     with stage("neighbours", total=(A if Q is None else Q).shape[0]) as tick:
         counts, indices, distances = parts.within(np.sqrt(2 * radius) if halved else radius, tick)
     return Within(_starts(counts), indices, _turned(distances, halved))
+
+
+def demand_singles(X: Any, metric: str) -> None:
+    """Refuse rows, or distances, from which no distances in float32 come."""
+    spread = float(X.max()) - float(X.min())
+    if metric != "cosine" and spread > 0 and not _LEAST <= spread <= _MOST:
+        raise ValueError(
+            f"Neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for distances in float32; got {spread:.3g}. "
+            "Scale the data."
+        )
 
 
 def _euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDArray, NDArray | None, bool]:
@@ -219,6 +230,7 @@ def _strips(X: Any, queries: Any, metric: str) -> Iterator[tuple[slice, NDArray]
         raise ValueError(
             "metric='mahalanobis' needs dense rows; got sparse ones. Pass X.toarray(), or reduce X by PCA first."
         )
+    partition.demand_squares(max(float(abs(A).max()) for A in (X, Q)))
     X, Q = X.astype(np.float64), Q.astype(np.float64)
     if metric == "cosine":
         X, Q = _directions(X), _directions(Q)

@@ -91,11 +91,7 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
     )
     mean = X[:: max(1, n // _SAMPLE)].mean(axis=0, dtype=np.float64).astype(X.dtype)
     most = max(_largest(A, mean) for A in (X, Q) if A is not None)
-    if most > 0 and not _LEAST <= most <= _MOST:
-        raise ValueError(
-            f"Neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for their squares to be numbers; got "
-            f"{most:.3g}. Scale the data."
-        )
+    demand_squares(most)
     scale = 2.0 ** -np.ceil(np.log2(most * np.sqrt(d))) if most > 0 else 1.0
     plain = float(n) * m * d < _PLAIN
     axes, stages = (None, np.array([d])) if plain or d > _WIDEST or d < 2 * _AT_LEAST else _axes(X)
@@ -111,6 +107,15 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
     points = _grouped(Z, X, centres)
     queries = None if Q is None or values[1] is None else _grouped(values[1], Q, centres)
     return Parts(points, queries, centres, stages.astype(np.int64), float(scale))
+
+
+def demand_squares(most: float) -> None:
+    """Refuse distances, of which ``most`` is the largest, whose squares are no numbers."""
+    if most > 0 and not _LEAST <= most <= _MOST:
+        raise ValueError(
+            f"Neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for their squares to be numbers; got "
+            f"{most:.3g}. Scale the data."
+        )
 
 
 def _largest(X: NDArray, mean: NDArray) -> float:

@@ -29,7 +29,6 @@ def barycentric(X: Any, starts: NDArray, neighbors: NDArray, reg: float, queries
     array([0.75, 0.25])
     """
     Q = X if queries is None else queries
-    _demand_squares(X, Q)
     starts, neighbors = np.asarray(starts, np.int64), np.ascontiguousarray(neighbors, np.int32)
     with stage("weights", total=Q.shape[0]) as tick:
         if not sp.issparse(X):
@@ -45,16 +44,6 @@ def barycentric(X: Any, starts: NDArray, neighbors: NDArray, reg: float, queries
                 G = _sparse_grams(X, Q[some], neighbors[places])
                 out[places] = _native.gram_weights(G, float(reg), n_threads=jobs.current())
         return out
-
-
-def _demand_squares(*rows: Any) -> None:
-    """Refuse values whose squared differences overflow: elimination would never come to an end."""
-    values = [A.data if sp.issparse(A) else A for A in rows]
-    size = max(max(float(v.max(initial=0)), -float(v.min(initial=0))) for v in values)
-    if size > np.sqrt(np.finfo(np.float64).max / rows[0].shape[1]) / 4:
-        raise ValueError(
-            f"weights: squared distances between rows must fit in float64; got values up to {size:g}. Scale the data."
-        )
 
 
 def _sparse_grams(X: Any, Q: Any, neighbors: NDArray) -> NDArray[np.float64]:

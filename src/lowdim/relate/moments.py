@@ -267,8 +267,8 @@ def _sparse_column_moments(X: Any, w: Doubles, total: float) -> ColumnMoments:
     w = np.repeat(w, np.diff(X.indptr))
     stored = np.bincount(X.indices, w, minlength=d)
     mean = np.bincount(X.indices, w * values, minlength=d) / total
-    squares = np.bincount(X.indices, w * np.square(values - mean[X.indices]), minlength=d)
-    squares += np.maximum(total - stored, 0.0) * np.square(mean)
+    squares = np.bincount(X.indices, w * np.square(values - mean[X.indices]), minlength=d)  # integers of nothing stored
+    squares = squares + np.maximum(total - stored, 0.0) * np.square(mean)
     # A column that is full and constant has no spread but the rounding of its mean.
     squares[squares <= total * np.square(4 * np.finfo(float).eps * total * mean)] = 0.0
     return ColumnMoments(total, mean, squares / total)

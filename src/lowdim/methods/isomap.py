@@ -33,6 +33,7 @@ from lowdim.work.random import seed_of
 
 _BLOCK_BYTES = 2**26  # of distances between new rows and old ones
 _REG = 1e-3  # of the weights that interpolate
+_EXPLAINED = 1e-9  # residual variance that is rounding
 
 
 class Isomap(NeighborReducer):
@@ -78,7 +79,7 @@ class Isomap(NeighborReducer):
     residual_variance_ : array (n_components,)
         ``1 − R²`` between the distances and those in the first 1, 2, … coordinates.
     suggested_components_ : int
-        Dimensions before the corner of ``residual_variance_``; ask for more components than you expect to need.
+        Dimensions up to the corner of log ``residual_variance_``; ask for more components than you expect to need.
     n_neighbors_ : int or None
         Number of neighbours used; None with a radius.
     components_found_ : int
@@ -186,7 +187,8 @@ class Isomap(NeighborReducer):
         scaling = classical_scaling(D if drawn is None else D[:, some], k, seed)
         Y = scaling.places if drawn is None else scaling.project(D.T)
         self.residual_variance_ = residual_variance(D, np.arange(graph.n)[some], Y, squared=True)
-        self.suggested_components_ = min(k, elbow([1.0, *self.residual_variance_]))
+        left = np.maximum([1.0, *self.residual_variance_], _EXPLAINED)  # in logarithms, or a narrow sheet is a line
+        self.suggested_components_ = min(k, elbow(np.log(left)))
         del D
         self._dual, self._offset = scaling.dual, scaling.offset
         self.eigenvalues_, self.residual_ = scaling.values * self._unit**2, scaling.residual

@@ -64,8 +64,12 @@ def _task(label: str, title: str, data: Any, name: str, size: int, direction: st
         {
             "lowdim": System(partial(lowdim, **terms)),
             "scikit-learn": System(partial(sklearn, **terms), once=True),
-            "scikit-learn n_jobs=-1": System(partial(sklearn, **terms, n_jobs=-1), once=True),
-        },
+        }
+        | (
+            {}
+            if name == "lda"  # its threads get in each other's way: minutes
+            else {"scikit-learn n_jobs=-1": System(partial(sklearn, **terms, n_jobs=-1), once=True)}
+        ),
         partial(score, name=name, data=data),
         "score",
         worst=min,

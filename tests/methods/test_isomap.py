@@ -166,14 +166,6 @@ def test_parts_are_bridged_with_a_warning_that_says_so(two_parts):
     assert abs(np.corrcoef(model.embedding_[:, 0], two_parts[:, 0])[0, 1]) > 0.99
 
 
-@pytest.mark.parametrize("call", [lambda model, X: model.fit(X), lambda model, X: model.fit_transform(X)])
-@pytest.mark.parametrize("model", [Isomap(n_neighbors=5), lowdim.LLE(n_neighbors=5)])
-def test_warnings_name_the_line_of_the_caller(model, call, two_parts):
-    with pytest.warns(UserWarning, match="falls into") as told:
-        call(model, two_parts)
-    assert told[0].filename == __file__
-
-
 def test_broken_graphs_can_be_refused_or_cut(two_parts):
     with pytest.raises(ValueError, match="must be connected; it falls into 2 parts.*Raise n_neighbors"):
         Isomap(2, n_neighbors=5, disconnected="error").fit(two_parts)

@@ -29,6 +29,7 @@ from lowdim.relate.shortcuts import short_circuits
 from lowdim.solve.components import elbow
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
+from lowdim.work.caution import warn
 from lowdim.work.random import seed_of
 
 _BLOCK_BYTES = 2**26  # of distances between new rows and old ones
@@ -215,7 +216,7 @@ class Isomap(NeighborReducer):
         pairs = suspects.pairs if rows is None else rows[suspects.pairs].astype(np.int32)
         if len(pairs):
             (i, j), few = pairs[0], "fewer neighbours" if self.radius is None else "a smaller radius"
-            self._warn(
+            warn(
                 f"Isomap: neighbours should be close along the data; {len(pairs):,} pairs are suspected short circuits "
                 f"(short_circuits_), such as rows {i} and {j}, {suspects.lengths[0]:.3g} apart and "
                 f"{suspects.detours[0]:.3g} the way round. Try {few}."

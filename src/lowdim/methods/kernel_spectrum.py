@@ -1,6 +1,5 @@
 """Spectra for kernel PCA: leading eigenpairs of ``K_c = H K H``, ``H = I − 11ᵀ/n``, solver by solver."""
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from lowdim.solve.cholesky import MOST, LowRank, nystroem, pivoted_cholesky
 from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
+from lowdim.work.caution import warn
 from lowdim.work.random import stream
 
 SOLVERS = ("auto", "dense", "krylov", "matrix_free")
@@ -174,10 +174,9 @@ def _factor(kernel: Kernel, A: Rows, diagonal: NDArray[np.float64], k: int, way:
         why, what = f"the search stops at {MOST:,}", "Pass rank= to go on, raise tol, or use refine=1."
         if len(low.pivots) < min(n, MOST) or len(low.pivots) == n:
             why, what = f"the rest is rounding of {A.X.dtype}", "Pass float64, raise tol, or use refine=1."
-        warnings.warn(
+        warn(
             f"KernelPCA: {len(low.pivots):,} landmarks leave {low.error:.2g} of the trace out, more than tol="
             f"{way.tol:g}, and {why}. {what}",
-            stacklevel=6,  # from here over low_rank, _learn, fit and its wrapper to the caller
         )
     return low
 
@@ -209,8 +208,7 @@ def _report_negative(values: NDArray, lowest: float, noise: float, *, every: boo
         return
     several = int(np.count_nonzero(values < -noise)) if every else 0
     what = "1 eigenvalue is" if several == 1 else f"{several or 'some'} eigenvalues are"
-    warnings.warn(
+    warn(
         f"KernelPCA: the kernel is indefinite: {what} negative, down to {lowest:.3g} (the largest is {first:.3g}). "
         "They are dropped, since no map has negative squared lengths.",
-        stacklevel=6,  # from here over exact, _learn, fit and its wrapper to the caller
     )

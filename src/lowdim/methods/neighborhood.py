@@ -1,7 +1,5 @@
 """What methods on a graph of neighbours share: how many neighbours, broken graphs, and the places of new rows."""
 
-import sys
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
@@ -17,6 +15,7 @@ from lowdim.relate.graph import Bridges
 from lowdim.relate.twins import find_twins
 from lowdim.relate.weights import barycentric
 from lowdim.work.blocks import float_dtype
+from lowdim.work.caution import warn
 
 DISCONNECTED = ("error", "bridge", "largest")
 near_rule = options.whole(1) | options.one_of("auto")
@@ -123,25 +122,16 @@ class NeighborReducer(Reducer, ABC):
             raise ValueError(f"{found}. {more}, or pass disconnected='bridge' or 'largest'.")
         if self.disconnected == "largest":
             rest = len(parts) - int(sizes[0])
-            self._warn(
-                f"{found}. The largest is fitted; the other {rest:,} rows are placed as new rows. {more} to fit all."
-            )
+            warn(f"{found}. The largest is fitted; the other {rest:,} rows are placed as new rows. {more} to fit all.")
             return None
         bridges = bridge()
         lengths, count = [f"{length:.3g}" for length in bridges.lengths], len(bridges.lengths)
         told = lengths[0] if count == 1 else f"{lengths[0]} to {lengths[-1]}"
-        self._warn(
+        warn(
             f"{found}. {'A bridge' if count == 1 else f'{count:,} bridges'} between closest rows joined them, of "
             f"length {told}; distances across are a guess. {more}, or pass disconnected='largest'."
         )
         return bridges
-
-    def _warn(self, text: str) -> None:
-        """Warn at the caller's line, however many frames of ours and scikit-learn's lie between."""
-        frame, level = sys._getframe(1), 2
-        while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("lowdim", "sklearn"):
-            frame, level = frame.f_back, level + 1
-        warnings.warn(text, stacklevel=level)
 
     @applying
     def transform(self, X: Any) -> NDArray:

@@ -4,7 +4,6 @@ The directions ``u`` solve ``S u = λ u`` with ``S = (1/n) Σ (x_i − m)(x_i �
 scores are ``Y = (X − m) U``. Variances are reported with the divisor ``n − 1``.
 """
 
-import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
@@ -20,6 +19,7 @@ from lowdim.relate.moments import Moments, column_moments, moments
 from lowdim.solve.components import completed, components_for, elbow
 from lowdim.solve.signs import signs
 from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.caution import warn
 from lowdim.work.random import seed_of
 
 _LEARNT = ("components_", "explained_variance_", "explained_variance_ratio_", "mean_", "scale_", "n_components_")
@@ -172,10 +172,9 @@ class PCA(OrthonormalReducer):
         """
         first = "_moments" not in vars(self)
         if first and "solver_" in vars(self):
-            warnings.warn(
+            warn(
                 f"PCA: partial_fit starts anew, since the fit before (solver_='{self.solver_}') kept no moments to "
                 "add to. Use solver='streaming' to go on from a fit.",
-                stacklevel=3,
             )
         X = gate.rows(self, X, reset=first, sparse=True, minimum=1, scan=False)
         weights = gate.weights(self, sample_weight, X)

@@ -5,7 +5,6 @@ Forward: begin with none and add the feature that lowers the validation error mo
 Novovičová and Kittler 1994) takes steps back where that gives a better set of the size.
 """
 
-import warnings
 from collections.abc import Iterable
 from importlib import import_module
 from numbers import Integral
@@ -24,6 +23,7 @@ from lowdim.solve.criteria.choose import criterion_for
 from lowdim.solve.criteria.refit import score_without_features
 from lowdim.solve.search import Search, Step
 from lowdim.work import jobs
+from lowdim.work.caution import warn
 
 DIRECTIONS = ("forward", "backward", "floating_forward", "floating_backward")
 # Estimators by short name; these can be kept in model files.
@@ -210,8 +210,7 @@ class SequentialSelector(SelectorMixin, Reducer):
                 )
             for unit in [u for u in reasons if u not in told]:
                 text = f"feature {labels[unit]!r} could not be scored and was skipped ({reasons[unit]})."
-                # From here over _next, run, _search, fit and its wrapper to the caller.
-                warnings.warn(f"SequentialSelector: {text} Check the column, or leave it out.", stacklevel=7)
+                warn(f"SequentialSelector: {text} Check the column, or leave it out.")
             told.update(reasons)
 
         if start:

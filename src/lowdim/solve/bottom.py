@@ -23,6 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lowdim import _native
 from lowdim.solve.eigen import eigh_top_operator
 from lowdim.work import jobs, memory
+from lowdim.work.caution import warn
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
 
@@ -81,11 +82,10 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
         if tried[-1].residual <= 10 * _TOL:
             return tried[-1]
     best = min(tried, key=lambda one: one.values.sum())
-    warnings.warn(
+    warn(
         f"Smallest eigenvectors: residual {best.residual:.1e} of the largest eigenvalue for {n:,} rows, above 1e-08: "
         "the small eigenvalues lie close together. Ask for fewer components, or change the number of neighbours.",
         ConvergenceWarning,
-        stacklevel=2,
     )
     return best
 

@@ -5,7 +5,6 @@ restarts (Wu and Simon 2000; Musco and Musco 2015), which needs few passes over 
 stored array, rows, kernel blocks computed on the fly) and says what residual it reached. All else goes to LAPACK.
 """
 
-import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim.work import jobs
+from lowdim.work.caution import warn
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
 
@@ -125,11 +125,10 @@ def eigh_top_operator(
                 note(f"residual {residual:.1e}")
                 if residual <= tol or left == 0 or passes >= max_passes:
                     if residual > tol and left:
-                        warnings.warn(
+                        warn(
                             f"Eigenvectors: residual {residual:.1e} after {passes} passes, above {tol:.0e}: the "
                             "spectrum is nearly flat here. Ask for fewer components, or use an exact solver.",
                             ConvergenceWarning,
-                            stacklevel=2,
                         )
                     V = basis @ S[:, :k]
                     return Eigenpairs(theta[:k], V, residual, passes, V * theta[:k] + apart, float(theta[-1]))

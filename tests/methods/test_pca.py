@@ -441,3 +441,21 @@ def test_partial_fit_refuses_other_features(decaying):
     with pytest.raises(ValueError, match="NaN at row 0"):
         pca.partial_fit(np.full((2, 12), np.nan))
     assert vars(pca) == before
+
+
+@pytest.mark.parametrize("solver", ["covariance", "gram", "svd", "randomized", "streaming"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_rows_of_weight_zero_may_be_the_only_ones_that_differ(solver, form):
+    X = np.array([[1e6, 0.0], [0.1, 0.3], [0.1, 0.3], [0.1, 0.3]])
+    model = PCA(1, solver=solver).fit(form(X), sample_weight=[0, 1, 1, 1])
+    np.testing.assert_allclose(model.explained_variance_, 0, atol=1e-30)
+    np.testing.assert_allclose(model.mean_, X[1], rtol=1e-15)
+    assert PCA().fit([[0.0], [2.0], [2.0], [2.0]], sample_weight=[0, 1, 1, 1]).explained_variance_ == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_variances_that_vanish_are_refused_in_the_words_of_their_precision(dtype):
+    tiny = np.finfo(dtype).tiny
+    with pytest.raises(ValueError, match=f"fit in {np.dtype(dtype).name}") as caught:
+        PCA().fit(np.array([[0.0], [4 * tiny]], dtype))
+    assert ("or pass float64" in str(caught.value)) == (dtype == np.float32)

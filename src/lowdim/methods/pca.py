@@ -4,7 +4,6 @@ The directions ``u`` solve ``S u = λ u`` with ``S = (1/n) Σ (x_i − m)(x_i �
 scores are ``Y = (X − m) U``. Variances are reported with the divisor ``n − 1``.
 """
 
-from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
@@ -145,10 +144,9 @@ class PCA(OrthonormalReducer):
                 seed=seed_of(self.random_state),
             )
             self._keep(found, limit)
-        if not self.explained_variance_[0] and any(np.any(block != first) for first, block in _beside_first(X)):
+        if not self.explained_variance_[0] and _rows_differ(X, weights):
             raise ValueError(
-                "PCA: variances must fit in float32; the squares of these differences vanish. "
-                "Multiply X by a constant that brings it near 1, or pass float64."
+                f"PCA: variances must fit in {self._dtype}; the squares of these differences vanish. {self._rescale()}"
             )
         return self
 
@@ -247,7 +245,7 @@ class PCA(OrthonormalReducer):
         if not np.isfinite(variances).all() or (values[0] > 0 and variances[0] == 0):
             raise ValueError(
                 f"PCA: variances must fit in {self._dtype}; they come to about {values[0] / max(weight, 1):.0e}. "
-                "Multiply X by a constant that brings it near 1, or pass float64."
+                f"{self._rescale()}"
             )
         vectors = completed(found.vectors[: min(k, int(np.count_nonzero(values)))], k)
         self.components_ = (vectors * signs(vectors)[:, None]).astype(self._dtype)
@@ -256,6 +254,11 @@ class PCA(OrthonormalReducer):
         self.mean_ = found.moments.mean.astype(self._dtype)
         self.scale_ = found.scale.astype(self._dtype)
         self.n_components_ = int(k)
+
+    def _rescale(self) -> str:
+        """What to do about variances that do not fit in the precision of the data."""
+        other = ", or pass float64" if self._dtype == "float32" else ""
+        return f"Multiply X by a constant that brings it near 1{other}."
 
     def _demand_room_for_components(self, limit: int, what: str) -> None:
         if isinstance(self.n_components, Integral) and self.n_components > limit:
@@ -284,10 +287,12 @@ class PCA(OrthonormalReducer):
         return np.sqrt(self.explained_variance_) if self.whiten else np.ones_like(self.explained_variance_)
 
 
-def _beside_first(X: Any) -> Iterator[tuple[NDArray, NDArray]]:
-    """Pair the first row with each block of rows."""
-    first = next(row_blocks(X[:1], np.float64))[1].copy()
-    return ((first, block) for _, block in row_blocks(X, np.float64))
+def _rows_differ(X: Any, weights: NDArray | None) -> bool:
+    """Whether two rows of positive weight differ."""
+    counted = np.ones(X.shape[0], bool) if weights is None else weights > 0
+    start = int(np.argmax(counted))
+    first = next(row_blocks(X[start : start + 1], np.float64))[1].copy()
+    return any(bool(np.any(block[counted[rows]] != first)) for rows, block in row_blocks(X, np.float64))
 
 
 def _most(rows: Any, weights: Any, d: int) -> int:

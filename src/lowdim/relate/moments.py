@@ -158,7 +158,7 @@ def _dense_sums(
     if X.dtype == np.uint8 and weights is None and dense:
         sums, products = _native.scatter(X, labels=labels, n_classes=n_classes, n_threads=n_threads, tick=tick)
         return _about_whole(sums, products, labels, len(X))
-    shift = _pilot(X)
+    shift = _pilot(X, weights)
     dtype = dtype or float_dtype(X.dtype)
     if dense and X.dtype == dtype and X.flags.aligned:
         sums, products = _native.scatter(
@@ -189,9 +189,12 @@ def _about_whole(
     return sums - np.outer(counts, shift), products, shift
 
 
-def _pilot(X: NDArray) -> Doubles:
-    """Mean of some rows, near enough to the mean that sums about it do not cancel; 0 where not finite."""
+def _pilot(X: NDArray, weights: Doubles | None) -> Doubles:
+    """Mean of some rows that count, near enough to the mean that sums do not cancel; 0 where not finite."""
     some = X[:: max(1, X.shape[0] // _PILOT_ROWS)]  # from all over: files are often sorted
+    if weights is not None and not weights.all():
+        counted = np.flatnonzero(weights)
+        some = X[counted[:: max(1, len(counted) // _PILOT_ROWS)]]
     mean = np.asarray(some.mean(axis=0, dtype=np.float64)).ravel()
     return np.where(np.isfinite(mean), mean, 0.0)
 
@@ -242,7 +245,7 @@ def column_moments(X: Any, weights: Doubles | None = None) -> ColumnMoments:
         if sp.issparse(X):
             return _sparse_column_moments(X.tocsr(), w, total)._replace(rows=counted)
         sums, squares = np.zeros(d), np.zeros(d)
-        pilot = _pilot(X)
+        pilot = _pilot(X, weights)
         for rows, centred in row_blocks(X, np.float64, less=pilot):
             sums += w[rows] @ centred
             squares += w[rows] @ np.square(centred)

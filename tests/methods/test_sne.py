@@ -346,3 +346,13 @@ def test_values_beyond_float32_are_refused_and_not_mapped_to_nonsense(cls, scale
     if scale > 1:
         with pytest.raises(ValueError, match="distances must be finite in float32; got inf. Scale the data"):
             cls(n_iter=20, exaggeration_iter=5).fit(X).transform(np.full((1, 4), scale))
+
+
+@pytest.mark.parametrize("cls", [SNE, TSNE])
+def test_new_distances_below_zero_are_refused(cls):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    model = cls(metric="precomputed", init="random", n_iter=20, random_state=0).fit(D)
+    D[3, 5] = -1.0
+    with pytest.raises(ValueError, match=f"{cls.__name__}: metric='precomputed' needs distances .* -1 in row 3"):
+        model.transform(D)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import gate, options
-from lowdim.data.distances import demand_distances
+from lowdim.data.distances import demand_distances, demand_new_distances
 from lowdim.methods import layout
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.relate.affinities import Affinities, affinities, likelihoods, neighbors_for
@@ -203,7 +203,10 @@ class NeighborEmbedding(Reducer, ABC):
         X = gate.rows(self, X, reset=False, sparse=self.metric != "precomputed")
         dtype, X = float_dtype(X.dtype), _as_searched(X)
         if self.metric == "precomputed":
-            known = np.where((X == 0).any(axis=1), np.argmax(X == 0, axis=1), -1)
+            first = X.argmin(axis=1)
+            least = X[np.arange(len(X)), first]
+            demand_new_distances(least, type(self).__name__)
+            known = np.where(least == 0, first, -1)
         else:
             if sp.issparse(X) != sp.issparse(self._X):
                 X = _as_searched(X.toarray() if sp.issparse(X) else sp.csr_array(X))

@@ -274,3 +274,13 @@ def test_arrays_from_elsewhere_are_not_coerced_in_silence(cls):
     Dask = type("Array", (), {"__module__": "dask.array.core"})
     with pytest.raises(TypeError, match=r"got a dask array.*compute\(\)"):
         make(cls).fit(Dask())
+
+
+@every_method
+def test_a_map_that_was_returned_is_the_callers_own(cls, iris):
+    X, y = iris
+    model = make(cls)
+    Y = model.fit_transform(X, y)
+    before = model.transform(X).copy()
+    Y[:] = 7.0
+    np.testing.assert_array_equal(model.transform(X), before)

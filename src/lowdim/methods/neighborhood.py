@@ -69,10 +69,10 @@ class NeighborReducer(Reducer, ABC):
         Returns
         -------
         array (n_samples, n_components)
-            The places of the rows.
+            A copy of ``embedding_``.
         """
         self._learn(X, y)
-        return self.embedding_
+        return self.embedding_.copy()
 
     @abstractmethod
     def _learn(self, X: Any, y: Any) -> None:

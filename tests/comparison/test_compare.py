@@ -261,3 +261,19 @@ def test_wrong_arguments_are_refused_before_any_work(call, message):
 def test_a_class_is_no_estimator():
     with pytest.raises(TypeError, match="mapping of names to estimators; got .*PCA"):
         lowdim.compare(X, Y, {"pca": lowdim.PCA})
+
+
+def test_estimators_get_the_parameters_given_for_their_names():
+    own = lowdim.PCA(2)
+    made = lowdim.compare(X, methods={"mine": own, "pca": lowdim.PCA(2)}, parameters={"mine": {"standardize": True}})
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    np.testing.assert_allclose(made.embeddings["mine"], lowdim.PCA(2).fit_transform(Z), atol=1e-12)
+    np.testing.assert_allclose(made.embeddings["pca"], lowdim.PCA(2).fit_transform(X))
+    assert own.standardize is False
+
+
+def test_parameters_that_an_estimator_lacks_are_refused():
+    with pytest.raises(ValueError, match="PCA takes .*; got perplexity"):
+        lowdim.compare(X, methods={"pca": lowdim.PCA(2)}, parameters={"pca": {"perplexity": 5}})
+    with pytest.raises(ValueError, match="take part .*; got some for other"):
+        lowdim.compare(X, methods={"mine": lowdim.PCA(2)}, parameters={"other": {"whiten": True}})

@@ -1,6 +1,6 @@
 """Which methods take part: those asked for, or those that suit the data by what the registry says of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +59,7 @@ def enlist(
     if isinstance(methods, str):
         methods = [methods]
     if isinstance(methods, Mapping):
-        candidates = [_given(name, model) for name, model in methods.items()]
+        candidates = [_given(str(name), model, parameters.get(name, {})) for name, model in methods.items()]
         left_out: dict[str, str] = {}
     elif methods is None:
         reasons = {method.name: unsuited(method, ground) for method in registry.METHODS}
@@ -73,7 +73,8 @@ def enlist(
     if not candidates:
         raise ValueError("compare: at least one method is needed; got none. Name some, as in methods=['pca', 'tsne'].")
     names = [candidate.name for candidate in candidates]
-    strange = [name for name in parameters if registry.find(name).name not in names]
+    by_name = not isinstance(methods, Mapping)  # estimators go by names of the caller's
+    strange = [name for name in parameters if (registry.find(name).name if by_name else name) not in names]
     if strange:
         raise ValueError(
             f"compare: parameters must be for methods that take part ({', '.join(names)}); got some for "
@@ -111,16 +112,20 @@ def _named(
     for name, values in parameters.items():
         if registry.find(name) is method:
             given |= values
-    wrong = [name for name in given if name not in known]
-    if wrong:
-        raise ValueError(f"{method.class_name} takes {', '.join(known)}; got {', '.join(wrong)}. Check the spelling.")
+    _demand_known(given, known, method.class_name)
     # Methods that find few components by themselves give them all; the comparison looks at the first ones.
     first = common | {"n_components": k if method.components is not None else None}
     model = cls(**({name: value for name, value in first.items() if name in known} | given))
     return Candidate(method.name, model, method, given)
 
 
-def _given(name: str, model: Any) -> Candidate:
+def _demand_known(given: Mapping[str, Any], known: Collection[str], title: str) -> None:
+    wrong = [name for name in given if name not in known]
+    if wrong:
+        raise ValueError(f"{title} takes {', '.join(known)}; got {', '.join(wrong)}. Check the spelling.")
+
+
+def _given(name: str, model: Any, parameters: Mapping[str, Any]) -> Candidate:
     if not hasattr(model, "fit_transform") or isinstance(model, type):
         raise TypeError(
             f"compare: methods must be names, or a mapping of names to estimators; got {model!r} for {name!r}. "
@@ -129,4 +134,13 @@ def _given(name: str, model: Any) -> Candidate:
     from sklearn.base import clone
 
     method = next((m for m in registry.METHODS if m.class_name == type(model).__name__), None)
-    return Candidate(str(name), clone(model), method, {})
+    model, title = clone(model), type(model).__name__
+    if parameters:
+        if not hasattr(model, "set_params"):
+            raise TypeError(
+                f"compare: parameters for {name!r} need an estimator with set_params; got a {title}. Set them on it "
+                "before, and drop them here."
+            )
+        _demand_known(parameters, list(model.get_params()), title)
+        model.set_params(**parameters)
+    return Candidate(name, model, method, dict(parameters))

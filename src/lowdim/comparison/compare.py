@@ -54,7 +54,8 @@ def compare(
     n_components : int
         Components of each map.
     parameters : mapping of str to mappings, optional
-        Parameters of methods given by name, such as ``{"tsne": {"perplexity": 50}}``.
+        Parameters by method, such as ``{"tsne": {"perplexity": 50}}``; for estimators, by the names they have in
+        ``methods``.
     scale : bool
         Divide each column by its standard deviation first.
     by : str

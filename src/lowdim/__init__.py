@@ -23,9 +23,11 @@ _HOMES = {
     "SNE": "lowdim.methods.sne",
     "SequentialSelector": "lowdim.methods.selection",
     "TSNE": "lowdim.methods.sne",
+    "chain": "lowdim.methods.chain",
     "compare": "lowdim.comparison.compare",
     "load": "lowdim.methods.files",
     "reduce": "lowdim.comparison.reduce",
+    "save": "lowdim.methods.chain",
 }
 _ROOMS = ("data", "quality", "show")
 
@@ -44,11 +46,13 @@ __all__ = [
     "KernelPCA",
     "SequentialSelector",
     "__version__",
+    "chain",
     "compare",
     "data",
     "load",
     "quality",
     "reduce",
+    "save",
     "show",
 ]
 
@@ -60,6 +64,8 @@ if TYPE_CHECKING:
     from lowdim.comparison.reduce import reduce as reduce
     from lowdim.methods.autoencoder import Autoencoder as Autoencoder
     from lowdim.methods.cca import CCA as CCA
+    from lowdim.methods.chain import chain as chain
+    from lowdim.methods.chain import save as save
     from lowdim.methods.files import load as load
     from lowdim.methods.isomap import Isomap as Isomap
     from lowdim.methods.kernel_cca import KernelCCA as KernelCCA

@@ -26,7 +26,7 @@ def test_layers_import_only_downwards(monkeypatch, capsys):
 
 
 def test_method_files_do_not_import_each_other():
-    shared = {"base", "linear", "kernel", "registry", "files", "spectrum", "neighborhood", "scaling", "layout"}
+    shared = {"base", "chain", "linear", "kernel", "registry", "files", "spectrum", "neighborhood", "scaling", "layout"}
     shared |= {"kernel_spectrum", "neighbor_embedding"}
     for path in (PACKAGE / "methods").glob("*.py"):
         imported = re.findall(r"from lowdim\.methods\.(\w+) import|from lowdim\.methods import (\w+)", path.read_text())

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import lowdim
-from lowdim.persist import ModelFileError, read_state, write_state
+from lowdim.persist import FORMAT_VERSION, ModelFileError, read_state, write_state
 
 plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 arrays = hnp.arrays(
@@ -46,7 +46,7 @@ def same(a, b):
 def test_states_come_back_as_they_were(state, tmp_path_factory):
     path = tmp_path_factory.mktemp("states") / "state.lowdim"
     write_state(path, state)
-    assert same(read_state(path), (state, 1))
+    assert same(read_state(path), (state, FORMAT_VERSION))
 
 
 def test_scalars_text_arrays_order_and_sparse_matrices_come_back(tmp_path):
@@ -95,7 +95,7 @@ def rewrite(path, change, **options):
 def test_the_file_says_what_it_is_without_lowdim(saved):
     with zipfile.ZipFile(saved) as archive:
         manifest = json.loads(archive.read("manifest.json"))
-    assert (manifest["format"], manifest["version"]) == ("lowdim-model", 1)
+    assert (manifest["format"], manifest["version"]) == ("lowdim-model", FORMAT_VERSION)
     text = json.dumps(manifest)
     assert '"PCA"' in text
     assert lowdim.__version__ in text
@@ -145,7 +145,7 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
 
 def test_newer_and_older_formats_say_what_to_do(saved):
     rewrite(saved, lambda manifest, _: manifest.update(version=99))
-    with pytest.raises(ModelFileError, match="format version 99.*up to 1. Upgrade lowdim"):
+    with pytest.raises(ModelFileError, match="format version 99.*up to 2. Upgrade lowdim"):
         lowdim.load(saved)
     for strange in (-3, True, "1", None):
         rewrite(saved, lambda manifest, _, version=strange: manifest.update(version=version))

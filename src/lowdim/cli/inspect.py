@@ -18,6 +18,7 @@ _BARS = 10  # components in the scree graph
 _WIDTH = 30  # signs in its longest bar
 _WHOLE = 2000  # smaller side up to which the whole spectrum is computed; beyond it, the leading part
 _FAR_APART = 10.0  # ratio of standard deviations from which columns drown others
+_COLUMNS = ("feature_names_in_", "n_features_in_")
 
 
 @click.command(
@@ -192,15 +193,21 @@ def _model_facts(path: Path) -> list[list[str]]:
     from lowdim.methods.files import read_model
 
     state = read_model(path)
-    fitted = state["fitted"]
-    facts = [["model", state["class"]], ["written by", f"lowdim {state['lowdim']}, format {state['format_version']}"]]
-    facts += [[f"  {name}", repr(value)] for name, value in state["params"].items()]
-    names = fitted.get("feature_names_in_")
-    features = f"{fitted.get('n_features_in_', '?')}"
-    known = f": {listing([str(name) for name in names], 10)}" if hasattr(names, "tolist") else ""
-    facts.append(["columns", features + known])
-    hidden = ("feature_names_in_", "n_features_in_")
-    facts += [[f"  {name}", _brief(value)] for name, value in fitted.items() if name[0] != "_" and name not in hidden]
+    steps = state["steps"]
+    facts = [
+        ["model", ", then ".join(step["class"] for step in steps)],
+        ["written by", f"lowdim {state['lowdim']}, format {state['format_version']}"],
+    ]
+    for step in steps:
+        if len(steps) > 1:
+            facts.append(["step", f"{step['class']} ({step['name']})"])
+        facts += [[f"  {name}", repr(value)] for name, value in step["params"].items()]
+        fitted = step["fitted"]
+        names = fitted.get("feature_names_in_")
+        known = f": {listing([str(name) for name in names], 10)}" if hasattr(names, "tolist") else ""
+        facts.append(["columns", f"{fitted.get('n_features_in_', '?')}{known}"])
+        told = {name: value for name, value in fitted.items() if name[0] != "_"}
+        facts += [[f"  {name}", _brief(value)] for name, value in told.items() if name not in _COLUMNS]
     return facts
 
 

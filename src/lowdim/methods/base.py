@@ -81,11 +81,15 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         from lowdim import __version__
         from lowdim.persist import write_state
 
+        write_state(path, {"lowdim": __version__} | self._state_for_file())
+
+    def _state_for_file(self) -> dict[str, Any]:
+        """Class, parameters and fitted attributes as a model file keeps them."""
         params = self._params_for_file()
         # Routing requests belong to the program that made them, not to the model.
         state = cast(dict[str, Any], self.__getstate__())
         fitted = {key: v for key, v in state.items() if key not in params and key != "_metadata_request"}
-        write_state(path, {"class": type(self).__name__, "lowdim": __version__, "params": params, "fitted": fitted})
+        return {"class": type(self).__name__, "params": params, "fitted": fitted}
 
     def _params_for_file(self) -> dict[str, Any]:
         """Parameters as a model file keeps them."""

@@ -1,39 +1,57 @@
-"""Loading of model files: the state from ``persist``, the class from the registry and from nowhere else."""
+"""Loading of model files: the state from ``persist``, the classes from the registry and from nowhere else."""
 
 import os
+from itertools import pairwise
 from typing import Any
 
 from lowdim.data import options
 from lowdim.methods import registry
+from lowdim.methods.chain import CLASS_NAME, Chain
 from lowdim.persist import ModelFileError, read_state
 
+State = dict[str, Any]
 
-def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a model file says: class, params, fitted, lowdim (version) and format_version, each of its type."""
+
+def read_model(path: str | os.PathLike[str]) -> State:
+    """What a model file says: lowdim (version), format_version, class, and steps, each with its class, params, fitted.
+
+    A file of one model has one step; those of a chain have a name too.
+    """
     state, version = read_state(path)
-    kinds = {"class": str, "params": dict, "fitted": dict, "lowdim": str}
-    for key, kind in kinds.items():
-        if not isinstance(state.get(key), kind):
-            raise _refusal(path, f"has no {key!r}")
-    for part in ("params", "fitted"):
-        if not all(isinstance(key, str) and key.isidentifier() for key in state[part]):
-            raise _refusal(path, f"has {part} without proper names")
-    return state | {"format_version": version}
+    _demand_kinds(state, {"class": str, "lowdim": str}, path)
+    if state["class"] == CLASS_NAME:
+        _demand_kinds(state, {"steps": list}, path)
+        steps = state["steps"]
+        for step in steps:
+            if not isinstance(step, dict):
+                raise _refusal(path, "has a step without a state")
+            _demand_kinds(step, {"name": str}, path)
+        names = [step["name"] for step in steps]
+        if not names or len(set(names)) < len(names) or any("__" in name or not name for name in names):
+            raise _refusal(path, "has steps without names of their own")
+    else:
+        steps = [state]
+    for step in steps:
+        _demand_kinds(step, {"class": str, "params": dict, "fitted": dict}, path)
+        for part in ("params", "fitted"):
+            if not all(isinstance(key, str) and key.isidentifier() for key in step[part]):
+                raise _refusal(path, f"has {part} without proper names")
+    return {"lowdim": state["lowdim"], "format_version": version, "class": state["class"], "steps": steps}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Model that ``save`` wrote.
+    """Model or chain that ``save`` wrote.
 
     Only numbers, text and arrays are read: loading a file runs nothing from it, whoever made it.
 
     Parameters
     ----------
     path : str or path-like
-        A file written by a model's ``save``.
+        A file written by a model's ``save`` or by :func:`lowdim.save`.
 
     Returns
     -------
-    Reducer
+    Reducer or Chain
         The fitted model, as it was saved.
 
     Examples
@@ -46,11 +64,20 @@ def load(path: str | os.PathLike[str]) -> Any:
     PCA(n_components=3)
     """
     state = read_model(path)
+    models = [_revive(step, state["lowdim"], path) for step in state["steps"]]
+    if state["class"] != CLASS_NAME:
+        return models[0]
+    _demand_fit(models, path)
+    return Chain(list(zip((step["name"] for step in state["steps"]), models, strict=True)))
+
+
+def _revive(state: State, writer: str, path: str | os.PathLike[str]) -> Any:
+    """Model of one state, of a class that the registry knows."""
     name, params, fitted = state["class"], state["params"], state["fitted"]
     known = {method.class_name: method for method in registry.METHODS}
     if name not in known:
         raise ModelFileError(
-            f"'{path}' holds a model of class {name!r}; this lowdim ({state['lowdim']!r} wrote it) knows "
+            f"'{path}' holds a model of class {name!r}; this lowdim ({writer!r} wrote it) knows "
             f"{', '.join(known)}. Load it with the version that wrote it."
         )
     cls = known[name].load()
@@ -70,9 +97,35 @@ def load(path: str | os.PathLike[str]) -> Any:
         options.check(model, cls._rules)
         if fitted:
             model._check_state()
-    except (ValueError, TypeError, AttributeError, IndexError) as error:
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
         raise _refusal(path, f"holds a model that cannot be ({error})") from None
     return model
+
+
+def _demand_fit(models: list[Any], path: str | os.PathLike[str]) -> None:
+    """Raise unless each step of a chain takes as many columns as the one before it gives."""
+    fitted = [hasattr(model, "n_features_in_") for model in models]
+    if not all(fitted):
+        if any(fitted):
+            raise _refusal(path, "holds a chain of which only some steps are fitted")
+        return
+    for before, after in pairwise(models):
+        try:
+            given = len(before.get_feature_names_out())
+        except (ValueError, TypeError, AttributeError) as error:
+            raise _refusal(path, f"holds a chain that cannot be ({error})") from None
+        if given != after.n_features_in_:
+            raise _refusal(
+                path,
+                f"holds a chain that cannot be ({type(before).__name__} gives {given} columns, "
+                f"{type(after).__name__} takes {after.n_features_in_})",
+            )
+
+
+def _demand_kinds(state: State, kinds: dict[str, type], path: str | os.PathLike[str]) -> None:
+    for key, kind in kinds.items():
+        if not isinstance(state.get(key), kind):
+            raise _refusal(path, f"has no {key!r}")
 
 
 def _refusal(path: str | os.PathLike[str], why: str) -> ModelFileError:

@@ -22,7 +22,7 @@ from lowdim.work.atomic import atomic
 from lowdim.work.damage import DAMAGE
 
 FORMAT = "lowdim-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1 held one model a file; 2 may hold a chain of them, under 'steps'
 _MANIFEST = "manifest.json"
 _MAX_MANIFEST = 2**26
 # What each older version lacked, by version; a file that cannot be brought up to date says so here.

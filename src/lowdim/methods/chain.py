@@ -1,0 +1,184 @@
+"""Several steps as one model: preparation, a first reduction, a map; fitted, applied and saved together."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from lowdim.methods.base import Reducer
+
+CLASS_NAME = "Chain"
+
+
+class Chain(Pipeline):
+    """Pipeline of lowdim's estimators that can be saved to one file; made by :func:`lowdim.chain`.
+
+    It is scikit-learn's ``Pipeline`` with three additions: :meth:`save`; rows that a first step with ``missing="drop"``
+    leaves out are left out of ``y`` too; and a ``fit`` that fails leaves every step as it was.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("iris")
+    >>> model = lowdim.chain(lowdim.PCA(3), lowdim.LDA()).fit(X, y)
+    >>> model.transform(X[:5]).shape, list(model.named_steps)
+    ((5, 2), ['pca', 'lda'])
+    """
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> "Chain":
+        """Fit the steps one after the other, each to what the one before it returns.
+
+        Parameters
+        ----------
+        X : what the first step takes
+            The data.
+        y : array (n_samples,), optional
+            Labels, for steps that use them.
+        **params
+            Parameters of the ``fit`` of a step, as ``step__parameter``.
+
+        Returns
+        -------
+        Chain
+            This object.
+        """
+        with self._as_it_was():
+            super().fit(*self._complete(X, y), **params)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit the steps and return what the last one makes of the data.
+
+        Parameters
+        ----------
+        X : what the first step takes
+            The data.
+        y : array (n_samples,), optional
+            Labels, for steps that use them.
+        **params
+            Parameters of the ``fit`` of a step, as ``step__parameter``.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            The embedding.
+        """
+        with self._as_it_was():
+            return super().fit_transform(*self._complete(X, y), **params)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all steps to ``path``, whole or not at all; :func:`lowdim.load` reads them back.
+
+        Parameters
+        ----------
+        path : str or path-like
+            By custom ends in ``.lowdim``. An existing file is replaced only once the new one is complete.
+        """
+        save(self, path)
+
+    @contextmanager
+    def _as_it_was(self) -> Iterator[None]:
+        """On any error, put the steps back to what they were."""
+        before = [(step, vars(step).copy()) for _, step in self.steps if isinstance(step, Reducer)]
+        try:
+            yield
+        except BaseException:
+            for step, state in before:
+                step.__dict__.clear()
+                step.__dict__.update(state)
+            raise
+
+    def _complete(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Rows that the first step does not drop, and their labels."""
+        first = self.steps[0][1] if self.steps else None
+        if y is None or getattr(first, "missing", None) != "drop":
+            return X, y
+        kept = np.flatnonzero(clone(first).fit(X).complete(X))
+        take = X.iloc if hasattr(X, "iloc") else X
+        return take[kept], np.asarray(y)[kept]
+
+
+def chain(*steps: Any) -> Chain:
+    """Steps put together to one model.
+
+    Parameters
+    ----------
+    *steps : estimators
+        Estimators of lowdim, in the order in which the data pass through them, such as ``Prepare(), PCA(50), TSNE()``.
+        A chain among them stands for its own steps.
+
+    Returns
+    -------
+    Chain
+        A ``Pipeline`` with ``save``; its steps are named after their classes, in lower case.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> model = lowdim.chain(lowdim.PCA(10), lowdim.TSNE(random_state=0))
+    >>> list(model.named_steps)
+    ['pca', 'tsne']
+    """
+    flat = [one for step in steps for one in ([s for _, s in step.steps] if isinstance(step, Pipeline) else [step])]
+    if not flat:
+        raise ValueError(
+            "chain: at least one step is needed; got none. Pass estimators, as in chain(Prepare(), PCA(2))."
+        )
+    _demand_steps(flat, "chain")
+    names = [type(step).__name__.lower() for step in flat]
+    places = [names[: j + 1].count(name) for j, name in enumerate(names)]
+    several = {name for name in names if names.count(name) > 1}
+    named = [f"{name}-{place}" if name in several else name for name, place in zip(names, places, strict=True)]
+    return Chain(list(zip(named, flat, strict=True)))
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a model to ``path``, whole or not at all; :func:`lowdim.load` reads it back.
+
+    Parameters
+    ----------
+    model : estimator of lowdim, chain, or Pipeline of scikit-learn
+        The model, fitted or not. A ``Pipeline`` must be of lowdim's estimators; it comes back as a :class:`Chain`,
+        which is a ``Pipeline`` too.
+    path : str or path-like
+        By custom ends in ``.lowdim``. An existing file is replaced only once the new one is complete.
+
+    Examples
+    --------
+    >>> import lowdim, pathlib, tempfile
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y = lowdim.data.load("digits")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "digits.lowdim"
+    >>> lowdim.save(make_pipeline(lowdim.PCA(10), lowdim.LDA(2)).fit(X, y), path)
+    >>> lowdim.load(path).transform(X).shape
+    (1797, 2)
+    """
+    from lowdim import __version__
+    from lowdim.persist import write_state
+
+    if isinstance(model, Reducer):
+        model.save(path)
+        return
+    if not isinstance(model, Pipeline):
+        raise TypeError(
+            f"save: an estimator of lowdim or a Pipeline of them is needed; got a {type(model).__name__}. "
+            "Save others with joblib.dump."
+        )
+    steps = [(name, step) for name, step in model.steps if step is not None and step != "passthrough"]
+    _demand_steps([step for _, step in steps], "save")
+    states = [{"name": name} | step._state_for_file() for name, step in steps]
+    write_state(path, {"lowdim": __version__, "class": CLASS_NAME, "steps": states})
+
+
+def _demand_steps(steps: list[Any], caller: str) -> None:
+    for step in steps:
+        if not isinstance(step, Reducer):
+            what = f"the class {step.__name__}" if isinstance(step, type) else f"a {type(step).__name__}"
+            raise TypeError(
+                f"{caller}: steps must be estimators of lowdim, which can be saved without pickle; got {what}. "
+                "Pass instances such as Prepare() or PCA(50), or use scikit-learn's make_pipeline and joblib."
+            )

@@ -148,8 +148,8 @@ def test_memory_maps_give_the_bits_of_arrays_and_are_read_in_windows(digits, tmp
     monkeypatch.setattr(training, "WINDOW_BYTES", 2**14)  # 64 rows
     monkeypatch.setattr(training, "_RUN_BYTES", 2**10)
     taken = []
-    take = training.Rows.take
-    monkeypatch.setattr(training.Rows, "take", lambda self, ids: (taken.append(ids.copy()), take(self, ids))[1])
+    take = training.TrainingRows.take
+    monkeypatch.setattr(training.TrainingRows, "take", lambda self, ids: (taken.append(ids.copy()), take(self, ids))[1])
     options = FEW | {"validation_share": 0.1}
     one = Autoencoder(2, **options).fit(X)
     ids = np.concatenate(taken[: -(-1617 // 64)])
@@ -163,7 +163,7 @@ def test_memory_maps_give_the_bits_of_arrays_and_are_read_in_windows(digits, tmp
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_rows_in_columns_order_are_taken_without_copying_all(dtype, rng):
     X = np.asfortranarray(rng.integers(0, 9, (20_000, 50)).astype(dtype))
-    rows = training.Rows(X, np.full(50, 2.0), np.full(50, 0.5), torch.device("cpu"))
+    rows = training.TrainingRows(X, np.full(50, 2.0), np.full(50, 0.5), torch.device("cpu"))
     ids = rng.permutation(len(X))[:100]
     tracemalloc.start()
     try:

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import lowdim
 from lowdim import PCA
-from lowdim.methods.spectrum import SOLVERS
+from lowdim.compose.spectrum import SOLVERS
 
 EACH = SOLVERS[1:]
 each_solver = pytest.mark.parametrize("solver", EACH)

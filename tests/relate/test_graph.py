@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from lowdim import data
+from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.graph import beside, closed_classes, closest_bridges, components, joined, undirected
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.shortcuts import short_circuits
-from lowdim.relate.twins import find_twins
 
 
 def knn_graph(X, k):
@@ -88,4 +88,4 @@ def test_equal_rows_are_found_and_near_ones_are_not(dtype):
     Q[2, 1] = np.nextafter(Q[2, 1], np.inf)
     Q[3, 0] = -0.0
     for a, b in ((X, Q), (sp.csr_array(X), sp.csr_array(Q)), (X, Q.astype("float64"))):
-        np.testing.assert_array_equal(find_twins(a, b), [3, 3, -1, 0])
+        np.testing.assert_array_equal(find_equal(a, b), [3, 3, -1, 0])

@@ -90,13 +90,13 @@ def enlist(
 
 
 def unsuited(method: registry.Method, ground: Ground) -> str:
-    """Why a method does not take part unasked; empty if it does."""
-    if not method.unasked:
-        return "is no map of the rows: name it to have it all the same"
+    """Why a method does not take part by default; empty if it does."""
+    if not method.default_rows:
+        return "produces no map; name it explicitly to include it"
     if method.supervised and ground.classes < 2:
         return "learns from labels that name two classes or more"
-    if ground.n > method.unasked:
-        return f"takes long beyond {method.unasked:,} rows"
+    if ground.n > method.default_rows:
+        return f"takes long beyond {method.default_rows:,} rows"
     needed, free = method.memory(ground.n, ground.d), memory.available()
     if needed > free:
         return f"needs {memory.human(needed)} of memory; {memory.human(free)} is available"

@@ -10,14 +10,14 @@ from scipy import sparse
 
 from lowdim.data.complaints import damaged, listing
 from lowdim.data.table import Table, Wanted, from_arrays, numbered
-from lowdim.work.damage import DAMAGE
+from lowdim.work.archive_errors import ARCHIVE_ERRORS
 
 
 def read_npy(path: Path, source: str, wanted: Wanted) -> Table:
     """Table of an npy file, whose array stays a memory map."""
     try:
         X = np.lib.format.open_memmap(path, mode="r")
-    except DAMAGE as error:
+    except ARCHIVE_ERRORS as error:
         raise damaged(source, ".npy", error, "Save a filled array of numbers with numpy.save.") from None
     return from_arrays(X, numbered(X), {}, wanted, source)
 
@@ -37,7 +37,7 @@ def read_npz(path: Path, source: str, wanted: Wanted) -> Table:
                 X = sparse.load_npz(file).tocsr()
             X.check_format(full_check=True)
             X.sum_duplicates()
-    except (*DAMAGE, AttributeError) as error:
+    except (*ARCHIVE_ERRORS, AttributeError) as error:
         advice = "Save arrays of numbers and text with numpy.savez, X and y by name."
         raise damaged(source, ".npz", error, advice) from None
     if X is None:
@@ -72,7 +72,7 @@ def read_h5ad(path: Path, source: str, wanted: Wanted) -> Table:
             index = obs.attrs["_index"]
             names = [str(name) for name in _h5_column(var[var.attrs["_index"]])]
             extras = {str(key): _h5_column(obs[key]) for key in {index, wanted.label, wanted.id} & set(obs)}
-    except (*DAMAGE, TypeError, AttributeError) as error:
+    except (*ARCHIVE_ERRORS, TypeError, AttributeError) as error:
         raise damaged(source, ".h5ad", error, "Write it again with a recent anndata.") from None
     return from_arrays(X, names, extras, wanted, source, id=index)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lowdim.data.options import Rule, none, real, whole
-from lowdim.work.damage import DAMAGE
+from lowdim.work.archive_errors import ARCHIVE_ERRORS
 from lowdim.work.random import seed_of, stream
 
 VARIABLE = "LOWDIM_DATA"  # names the folder of the stored sets
@@ -266,7 +266,7 @@ def _stored(name: str) -> tuple[Any, NDArray[Any] | None]:
                 if "X" in arrays.files:
                     return arrays["X"], y
             return sparse.load_npz(file).tocsr(), y
-    except DAMAGE as error:
+    except ARCHIVE_ERRORS as error:
         raise ValueError(
             f"load: {name!r} needs a file with X (and y); '{path}' cannot be read ({error}). Replace the file."
         ) from None

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.complaints import damaged
 from lowdim.data.table import Table, Wanted, from_arrays
-from lowdim.work.damage import DAMAGE
+from lowdim.work.archive_errors import ARCHIVE_ERRORS
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 _DEEP_MODES = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")  # more than eight bits a pixel: kept as they are
@@ -40,7 +40,7 @@ def read_images(folder: Path, source: str, wanted: Wanted) -> Table:
         try:
             with Image.open(path) as image:
                 pixels = np.asarray(image if image.mode in _DEEP_MODES else image.convert("L"))
-        except (*DAMAGE, Image.DecompressionBombError) as error:
+        except (*ARCHIVE_ERRORS, Image.DecompressionBombError) as error:
             raise damaged(str(path), "image", error, "Replace or remove it.") from None
         if X is None:
             shape = (pixels.shape[0], pixels.shape[1])

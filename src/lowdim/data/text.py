@@ -11,7 +11,7 @@ import numpy as np
 
 from lowdim.data.complaints import damaged, no_data
 from lowdim.data.table import Table, Wanted, as_list, from_frame
-from lowdim.work.damage import DAMAGE
+from lowdim.work.archive_errors import ARCHIVE_ERRORS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +44,7 @@ def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | 
             infer_schema_length=None,
             glob=False,
         )
-    except (pl.exceptions.PolarsError, *DAMAGE) as error:
+    except (pl.exceptions.PolarsError, *ARCHIVE_ERRORS) as error:
         _blank_rows(data, source, separator, header, len(cells))  # a ragged line is the likely cause: name it
         raise damaged(source, "text", error, "Check its quotes and its encoding (UTF-8).") from None
     if frame.width > 1 and frame.height and frame[:, -1].null_count():
@@ -86,7 +86,7 @@ def _first_lines(data: Path | bytes, source: str) -> tuple[str, str]:
             first, second = next(filled, ""), next(filled, "")
     except UnicodeDecodeError as error:
         raise damaged(source, "text", error, "Save it as UTF-8.") from None
-    except DAMAGE as error:
+    except ARCHIVE_ERRORS as error:
         raise damaged(source, "gzip", error, "Compress it again.") from None
     if not first:
         raise ValueError(no_data(source))

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.compose.spectrum import scales
 from lowdim.data import gate, options
 from lowdim.methods.base import Reducer, applying, fitting
-from lowdim.methods.spectrum import scales
 from lowdim.relate.moments import ColumnMoments, column_moments
 from lowdim.solve import training
 from lowdim.solve.network import ACTIVATIONS, Layer, apply, initial
@@ -182,7 +182,7 @@ class Autoencoder(Reducer):
             self._standardize(M)
             self._activation = self.activation
             self.loss_trace_ = self.validation_trace_ = np.empty(0)
-        rows = training.Rows(X, self.mean_, self.scale_, device)
+        rows = training.TrainingRows(X, self.mean_, self.scale_, device)
         try:
             trained = training.train(layers, rows, plan, self.activation, self._spread)
         except training.DivergenceError as error:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
+from lowdim.compose.scaling import bytes_to_scale, classical_scaling
 from lowdim.data import gate, options
 from lowdim.data.distances import (
     demand_class_distances,
@@ -21,7 +22,6 @@ from lowdim.data.distances import (
 )
 from lowdim.data.labels import Labels, labels
 from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
-from lowdim.methods.scaling import bytes_to_scale, classical_scaling
 from lowdim.relate.geodesics import Beside, bytes_for, class_distances, draw_landmarks, geodesics, residual_variance
 from lowdim.relate.graph import Graph, beside, closest_bridges, components, joined, neighbor_graph, part_of
 from lowdim.relate.neighbors import METRICS, whitened, whitening
@@ -29,8 +29,8 @@ from lowdim.relate.shortcuts import short_circuits
 from lowdim.solve.components import elbow
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
-from lowdim.work.caution import warn
 from lowdim.work.random import seed_of
+from lowdim.work.user_warnings import warn
 
 _BLOCK_BYTES = 2**26  # of distances between new rows and old ones
 _REG = 1e-3  # of the weights that interpolate

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from lowdim.data import gate, options
 from lowdim.methods.base import Reducer, applying
 from lowdim.relate.centring import centre
-from lowdim.relate.kernels import NAMES, Kernel, Rows, demand_gram, demand_kernel_function, resolve_gamma
+from lowdim.relate.kernels import NAMES, Kernel, KernelRows, demand_gram, demand_kernel_function, resolve_gamma
 from lowdim.solve.eigen import eigh_top
 from lowdim.work.blocks import float_dtype
 
@@ -60,7 +60,7 @@ class KernelReducer(Reducer):
         """The kernel, with the gamma found in ``fit`` unless another is given."""
         return Kernel(self.kernel, gamma or self.gamma_ or 1.0, int(self.degree), float(self.coef0))
 
-    def _prepare(self, X: Any, seed: int) -> tuple[Kernel, Rows]:
+    def _prepare(self, X: Any, seed: int) -> tuple[Kernel, KernelRows]:
         """The kernel with its gamma resolved, and the rows as it reads them."""
         named = self._kernel(1.0)
         self.gamma_ = resolve_gamma(X, self.gamma, seed) if named.has_gamma else None
@@ -69,10 +69,10 @@ class KernelReducer(Reducer):
         if callable(self.kernel):
             demand_kernel_function(self.kernel, A.X)
         if not sp.issparse(X) and np.shares_memory(A.X, X) and self.kernel != "precomputed":
-            A = Rows(A.X.copy(), A.norms)  # what happens to X later must not change the model
+            A = KernelRows(A.X.copy(), A.norms)  # what happens to X later must not change the model
         return self._kernel(), A
 
-    def _spanned(self, kernel: Kernel, A: Rows) -> Spanned:
+    def _spanned(self, kernel: Kernel, A: KernelRows) -> Spanned:
         """All eigenpairs of the centred Gram matrix but those of rounding; at least one is needed."""
         K = kernel.gram(A).astype(np.float64)
         means = centre(K)
@@ -92,7 +92,7 @@ class KernelReducer(Reducer):
             raise TypeError(f"{name}: kernel='precomputed' needs a dense matrix; got a sparse one. Pass X.toarray().")
         demand_gram(X, name)
 
-    def _keep_map(self, basis: Rows, dual: NDArray, offset: NDArray) -> None:
+    def _keep_map(self, basis: KernelRows, dual: NDArray, offset: NDArray) -> None:
         """Keep what places new rows; precomputed rows bring their own values."""
         self.dual_coef_ = dual
         self._offset = offset
@@ -107,7 +107,7 @@ class KernelReducer(Reducer):
             raise ValueError(f"the map from {self.n_features_in_} features to {shape[1]} components has gaps")
 
     def _new_rows(self, X: Any) -> Any:
-        """Rows for ``transform``, through the gate."""
+        """KernelRows for ``transform``, through the gate."""
         if self.kernel != "precomputed":
             return gate.rows(self, X, reset=False, sparse=True)
         try:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lowdim.data import gate, options
 from lowdim.methods.base import applying, fitting
 from lowdim.methods.kernel import RULES, KernelReducer
-from lowdim.relate.kernels import NAMES, Kernel, Rows, resolve_gamma
+from lowdim.relate.kernels import NAMES, Kernel, KernelRows, resolve_gamma
 from lowdim.solve.overlap import warn_of_overlap
 from lowdim.solve.signs import signs
 from lowdim.work import memory
@@ -150,7 +150,7 @@ class KernelCCA(KernelReducer):
     def _y_kernel(self) -> Kernel:
         return self._kernel(getattr(self, "y_gamma_", None) or 1.0)
 
-    def _view(self, kernel: Kernel, A: Rows) -> _View:
+    def _view(self, kernel: Kernel, A: KernelRows) -> _View:
         U, values, means = self._spanned(kernel, A)
         D = np.sqrt(values / (values / len(A) + self.ridge))
         return _View(U, np.sqrt(values), D, means)

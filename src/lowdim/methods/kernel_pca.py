@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.compose import kernel_spectrum as spectrum
 from lowdim.data import gate, options
-from lowdim.methods import kernel_spectrum as spectrum
 from lowdim.methods.base import applying, fitting
 from lowdim.methods.kernel import RULES, KernelReducer
 from lowdim.relate.centring import centre

@@ -11,13 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.compose import layout
 from lowdim.data import gate, options
 from lowdim.data.distances import demand_distances, demand_new_distances
-from lowdim.methods import layout
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.relate.affinities import Affinities, affinities, likelihoods, neighbors_for
+from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.neighbors import METRICS, demand_singles, nearest
-from lowdim.relate.twins import find_twins
 from lowdim.solve import descent
 from lowdim.solve.descent import Descended, Falloff
 from lowdim.work import memory
@@ -150,7 +150,7 @@ class NeighborEmbedding(Reducer, ABC):
             self.neighbors_, self.neighbors_recall_ = near.how, near.recall
             del near, p
         with self._timed("start"):
-            first = np.arange(X.shape[0]) if self.metric == "precomputed" else find_twins(X, X)
+            first = np.arange(X.shape[0]) if self.metric == "precomputed" else find_equal(X, X)
             Y = (before if before is not None else self._layout(X, P, seed))[first]
         with self._timed("descent"):
             found = self._descend(P, Y, falloff, how, again=before is not None, dtype=dtype)
@@ -210,7 +210,7 @@ class NeighborEmbedding(Reducer, ABC):
         else:
             if sp.issparse(X) != sp.issparse(self._X):
                 X = _as_searched(X.toarray() if sp.issparse(X) else sp.csr_array(X))
-            known = find_twins(self._X, X)
+            known = find_equal(self._X, X)
         Y = self.embedding_[known]  # those not known are placed below
         new = np.flatnonzero(known < 0)
         if len(new):

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from lowdim.data import gate, options
 from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.geodesics import Beside
 from lowdim.relate.graph import Bridges
-from lowdim.relate.twins import find_twins
 from lowdim.relate.weights import barycentric
 from lowdim.work.blocks import float_dtype
-from lowdim.work.caution import warn
+from lowdim.work.user_warnings import warn
 
 DISCONNECTED = ("error", "bridge", "largest")
 near_rule = options.whole(1) | options.one_of("auto")
@@ -162,7 +162,7 @@ class NeighborReducer(Reducer, ABC):
         if sp.issparse(X) != sp.issparse(self._rows):
             X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
         Q = X.astype(self._rows.dtype) if sp.issparse(X) else np.ascontiguousarray(X, self._rows.dtype)
-        return Q, find_twins(self._rows, Q)
+        return Q, find_equal(self._rows, Q)
 
     @abstractmethod
     def _place(self, Q: Any) -> NDArray:

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.compose import spectrum
 from lowdim.data import gate, options
-from lowdim.methods import spectrum
 from lowdim.methods.base import fitting
 from lowdim.methods.linear import OrthonormalReducer
 from lowdim.relate.moments import Moments, column_moments, moments
 from lowdim.solve.components import completed, components_for, elbow
 from lowdim.solve.signs import signs
 from lowdim.work.blocks import float_dtype, row_blocks
-from lowdim.work.caution import warn
 from lowdim.work.random import seed_of
+from lowdim.work.user_warnings import warn
 
 _LEARNT = ("components_", "explained_variance_", "explained_variance_ratio_", "mean_", "scale_", "n_components_")
 

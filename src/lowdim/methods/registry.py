@@ -20,7 +20,7 @@ class Method:
     memory: Callable[[int, int], float]  # bytes for n rows of d features, by default parameters
     supervised: bool = False
     components: int | None = 2  # n_components for a first look, where the caller names none
-    unasked: int = 20_000  # rows up to which a comparison runs it without being asked; 0: never
+    default_rows: int = 20_000  # up to which a comparison includes it without being asked; 0: never
 
     def load(self) -> Any:
         """Return the class, imported now."""
@@ -36,7 +36,7 @@ METHODS = (
         "first look, compression, denoising; a linear map that can be undone and read feature by feature",
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n); streams data of any length",
         lambda n, d: 32.0 * min(n, d) * (min(n, d) + d),
-        unasked=10_000_000,
+        default_rows=10_000_000,
     ),
     Method(
         "kl",
@@ -47,7 +47,7 @@ METHODS = (
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n)",
         lambda n, d: 32.0 * min(n, d) * (min(n, d) + d),
         supervised=True,
-        unasked=10_000_000,
+        default_rows=10_000_000,
     ),
     Method(
         "lda",
@@ -59,7 +59,7 @@ METHODS = (
         lambda n, d: 48.0 * min(n, d) ** 2,
         supervised=True,
         components=None,
-        unasked=10_000_000,
+        default_rows=10_000_000,
     ),
     Method(
         "kernel_pca",
@@ -96,7 +96,7 @@ METHODS = (
         "a picture of clusters in many dimensions; distances between clusters mean little",
         "neighbours, then n time a pass in 1 and 2 dimensions, n·log n in 3; n·perplexity memory",
         lambda n, d: 8.0 * n * d + n * (52.0 * min(90, n) + 228.0),
-        unasked=200_000,
+        default_rows=200_000,
     ),
     Method(
         "sne",
@@ -106,7 +106,7 @@ METHODS = (
         "to compare with t-SNE: it crowds clusters together, and keeps more of the distances between them",
         "as t-SNE",
         lambda n, d: 8.0 * n * d + n * (52.0 * min(90, n) + 228.0),
-        unasked=50_000,
+        default_rows=50_000,
     ),
     Method(
         "autoencoder",
@@ -126,7 +126,7 @@ METHODS = (
         "d² fits in all; least squares, LDA and k-NN without refits; k-NN keeps n² distances",
         lambda n, d: 8.0 * n * n + 48.0 * n * d,
         supervised=True,
-        unasked=0,
+        default_rows=0,
     ),
     Method(
         "kernel_lda",
@@ -138,7 +138,7 @@ METHODS = (
         lambda n, d: 48.0 * n * n + 8.0 * n * d,
         supervised=True,
         components=None,
-        unasked=5_000,
+        default_rows=5_000,
     ),
     Method(
         "cca",
@@ -150,7 +150,7 @@ METHODS = (
         lambda n, d: 40.0 * d * d + 16.0 * n,
         supervised=True,
         components=None,
-        unasked=0,
+        default_rows=0,
     ),
     Method(
         "kernel_cca",
@@ -162,7 +162,7 @@ METHODS = (
         lambda n, d: 64.0 * n * n + 8.0 * n * d,
         supervised=True,
         components=None,
-        unasked=0,
+        default_rows=0,
     ),
 )
 

@@ -23,7 +23,7 @@ from lowdim.solve.criteria.choose import criterion_for
 from lowdim.solve.criteria.refit import score_without_features
 from lowdim.solve.search import Search, Step
 from lowdim.work import jobs
-from lowdim.work.caution import warn
+from lowdim.work.user_warnings import warn
 
 DIRECTIONS = ("forward", "backward", "floating_forward", "floating_backward")
 # Estimators by short name; these can be kept in model files.

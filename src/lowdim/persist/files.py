@@ -18,8 +18,8 @@ import numpy as np
 
 from lowdim.persist.states import PLAIN, Arrays, decode, encode
 from lowdim.work import memory
+from lowdim.work.archive_errors import ARCHIVE_ERRORS
 from lowdim.work.atomic import atomic
-from lowdim.work.damage import DAMAGE
 
 FORMAT = "lowdim-model"
 FORMAT_VERSION = 2  # 1 held one model a file; 2 may hold a chain of them, under 'steps'
@@ -61,7 +61,7 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
         state = decode(manifest["state"], arrays)
     except ModelFileError:
         raise
-    except (*DAMAGE, TypeError, AttributeError, RecursionError) as error:
+    except (*ARCHIVE_ERRORS, TypeError, AttributeError, RecursionError) as error:
         raise _refusal(path, f"is not a model file, or is damaged ({error})") from None
     if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
         raise _refusal(path, "holds no state")

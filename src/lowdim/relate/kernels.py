@@ -55,7 +55,7 @@ def resolve_gamma(X: Any, gamma: float | str, seed: int) -> float:
 
 
 @dataclass(frozen=True)
-class Rows:
+class KernelRows:
     """Rows as a kernel reads them: C-ordered floats or CSR, with squared norms where the kernel needs them."""
 
     X: Any
@@ -64,8 +64,8 @@ class Rows:
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
-    def __getitem__(self, chosen: Any) -> "Rows":
-        return Rows(self.X[chosen], None if self.norms is None else self.norms[chosen])
+    def __getitem__(self, chosen: Any) -> "KernelRows":
+        return KernelRows(self.X[chosen], None if self.norms is None else self.norms[chosen])
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Kernel:
             return None
         return X[:: max(1, len(X) // _PILOT)].mean(axis=0, dtype=np.float64).astype(float_dtype(X.dtype))
 
-    def rows(self, X: Any, shift: NDArray | None = None, dtype: Any = None) -> Rows:
+    def rows(self, X: Any, shift: NDArray | None = None, dtype: Any = None) -> KernelRows:
         """``X`` as floats, less ``shift``, of norm 1 for the cosine."""
         dtype = np.dtype(dtype or float_dtype(X.dtype))
         if not sp.issparse(X):
@@ -115,11 +115,11 @@ class Kernel:
             X = X / size[:, None] if not sp.issparse(X) else (sp.diags_array(1 / size) @ X).tocsr().astype(dtype)
         return self.as_rows(X)
 
-    def as_rows(self, X: Any) -> Rows:
+    def as_rows(self, X: Any) -> KernelRows:
         """Rows that :meth:`rows` made before, from their array."""
-        return Rows(X, squared_norms(X) if self.name == "rbf" else None)
+        return KernelRows(X, squared_norms(X) if self.name == "rbf" else None)
 
-    def diagonal(self, A: Rows) -> NDArray[np.float64]:
+    def diagonal(self, A: KernelRows) -> NDArray[np.float64]:
         """``k(x, x)`` of each row."""
         if self.name in ("rbf", "laplacian"):
             return np.ones(len(A))
@@ -131,7 +131,7 @@ class Kernel:
         self._finish(values, A, A)
         return values[:, 0]
 
-    def block(self, A: Rows, B: Rows, out: NDArray | None = None) -> NDArray:
+    def block(self, A: KernelRows, B: KernelRows, out: NDArray | None = None) -> NDArray:
         """Values (m, n) between the rows of ``A`` and those of ``B``, into ``out`` where given.
 
         Precomputed rows are their own values, whatever ``B``.
@@ -150,7 +150,7 @@ class Kernel:
         self._finish(out, A, B)
         return out
 
-    def _finish(self, G: NDArray, A: Rows, B: Rows) -> None:
+    def _finish(self, G: NDArray, A: KernelRows, B: KernelRows) -> None:
         """Turn inner products (for the Laplacian: distances) into values of the kernel, in place."""
         if self.name == "rbf":
             a, b = np.asarray(A.norms), np.asarray(B.norms)
@@ -166,7 +166,7 @@ class Kernel:
             else:
                 _raise_to(G, self.degree)
 
-    def gram(self, A: Rows) -> NDArray:
+    def gram(self, A: KernelRows) -> NDArray:
         """Symmetric Gram matrix (n, n) of ``A``, a new array in the precision of the rows."""
         n = len(A)
         if self.name == "precomputed":
@@ -180,7 +180,7 @@ class Kernel:
                 tick(stop)
         return K
 
-    def product(self, A: Rows, V: NDArray) -> NDArray[np.float64]:
+    def product(self, A: KernelRows, V: NDArray) -> NDArray[np.float64]:
         """``K V`` (n, b) for the Gram matrix ``K`` of ``A``, whose tiles are computed on the fly, one half of them."""
         n, dtype = len(A), A.X.dtype
         if self.name == "precomputed":
@@ -199,7 +199,7 @@ class Kernel:
                 tick(done + 1)
         return out
 
-    def project(self, A: Rows, B: Rows, W: NDArray) -> NDArray:
+    def project(self, A: KernelRows, B: KernelRows, W: NDArray) -> NDArray:
         """``K(A, B) W`` (m, k), with ``K`` made of some rows at a time."""
         out = np.empty((len(A), W.shape[1]), A.X.dtype)
         step = max(16, _STRIP_BYTES // (A.X.dtype.itemsize * max(1, len(B), A.X.shape[1])))
@@ -210,7 +210,7 @@ class Kernel:
                 tick(rows.stop)
         return out
 
-    def _strip(self, A: Rows) -> int:
+    def _strip(self, A: KernelRows) -> int:
         """Rows of ``A`` taken at a time; fewer where they are wide and sparse, since a strip is densified."""
         wide = _STRIP_BYTES // (A.X.dtype.itemsize * max(1, A.X.shape[1])) if sp.issparse(A.X) else _STRIP
         return max(16, min(_STRIP, wide))

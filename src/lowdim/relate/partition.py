@@ -33,7 +33,7 @@ _LEAST, _MOST = 1e-150, 1e150  # distances from the mean
 
 
 @dataclass(frozen=True)
-class Rows:
+class GroupedRows:
     """Rows as the search reads them: turned and scaled, as they were, and their order by groups."""
 
     values: Singles
@@ -50,8 +50,8 @@ class Rows:
 class Parts:
     """Points, queries (None: the points) and the groups both are sorted into."""
 
-    points: Rows
-    queries: Rows | None
+    points: GroupedRows
+    queries: GroupedRows | None
     centres: Singles
     stages: NDArray[np.int64]
     scale: float
@@ -182,10 +182,10 @@ def _sorted(nearest: NDArray, count: int, then: NDArray | None = None) -> tuple[
     return order.astype(np.int32), starts.astype(np.int64)
 
 
-def _grouped(Z: Singles, exact: NDArray, centres: Singles) -> Rows:
+def _grouped(Z: Singles, exact: NDArray, centres: Singles) -> GroupedRows:
     nearest = _assign(Z[:, :_AXES], centres[:, :_AXES]) if len(centres) > 1 else np.zeros(len(Z), np.int64)
     apart = np.empty(len(Z), np.float32)
     for rows, block in row_blocks(Z, Z.dtype):
         gap = block - centres[nearest[rows]]
         apart[rows] = np.einsum("ij,ij->i", gap, gap)
-    return Rows(Z, exact, *_sorted(nearest, len(centres), apart))
+    return GroupedRows(Z, exact, *_sorted(nearest, len(centres), apart))

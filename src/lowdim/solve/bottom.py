@@ -23,9 +23,9 @@ from sklearn.exceptions import ConvergenceWarning
 from lowdim import _native
 from lowdim.solve.eigen import eigh_top_operator
 from lowdim.work import jobs, memory
-from lowdim.work.caution import warn
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
+from lowdim.work.user_warnings import warn
 
 SOLVERS = ("dense", "lu", "chebyshev")
 _FEW = 400  # rows up to which the singular values are computed densely

@@ -15,7 +15,7 @@ from lowdim.work import jobs
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
 
-Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # starts, columns, values
+SparseRows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # starts, columns, values
 Report = Callable[[int, float, NDArray[np.float32]], bool]
 REPULSIONS = ("auto", "exact", "barnes_hut", "interpolation")
 FAST = {"barnes_hut": 3, "interpolation": 2}  # most dimensions
@@ -74,7 +74,7 @@ def choose(n: int, k: int) -> str:
 
 
 def descend(
-    P: Rows,
+    P: SparseRows,
     Y: NDArray,
     falloff: Falloff,
     *,
@@ -125,7 +125,7 @@ def descend(
     return Descended(Y, done, marks, losses)
 
 
-def gradient(P: Rows, Y: NDArray, falloff: Falloff) -> tuple[float, NDArray]:
+def gradient(P: SparseRows, Y: NDArray, falloff: Falloff) -> tuple[float, NDArray]:
     """``KL(P‖Q)`` at the map ``Y`` (n, k), and its gradient (n, k), by exact sums in the precision of ``Y``."""
     law = falloff.law()
     pull, costs = _native.attraction(*P, Y, **law)
@@ -134,7 +134,7 @@ def gradient(P: Rows, Y: NDArray, falloff: Falloff) -> tuple[float, NDArray]:
     return float(costs.sum() + np.log(Z)), 4.0 * (pull - push / Z)
 
 
-def divergence(P: Rows, Y: NDArray[np.float32], falloff: Falloff) -> Divergence:
+def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Divergence:
     """``KL(P‖Q)`` at the map ``Y`` (n, k), with ``Q`` normalised over all pairs.
 
     Up to 20,000 points the normaliser is summed exactly. Above, it comes from a fine grid or tree, is corrected by the

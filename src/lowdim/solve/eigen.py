@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim.work import jobs
-from lowdim.work.caution import warn
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
+from lowdim.work.user_warnings import warn
 
 Doubles = NDArray[np.float64]
 Operator = Callable[[NDArray], NDArray]

@@ -1,6 +1,6 @@
 """Two views of many features correlate whatever the data: their spans must meet."""
 
-from lowdim.work.caution import warn
+from lowdim.work.user_warnings import warn
 
 
 def warn_of_overlap(name: str, n: int, rank: int, other: int) -> None:

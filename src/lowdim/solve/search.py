@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lowdim.solve.criteria.outcome import Criterion, Doubles, Outcome
+from lowdim.solve.criteria.criterion import CandidateScores, Criterion, Doubles
 from lowdim.work.progress import note, stage
 
 _TIE = 1e-12  # scores nearer than this are equal, so that rounding does not choose
@@ -80,10 +80,10 @@ class Search:
         if not candidates or (not joining and len(chosen) <= 1):
             return None
         features = [f for u in chosen for f in self.units[u]]
-        outcome: Outcome = self.criterion.around(features, [self.units[u] for u in candidates], joining)
-        means = outcome.scores.mean(axis=1)
-        if outcome.failures:
-            reasons = {candidates[place]: why for place, why in outcome.failures.items()}
+        found: CandidateScores = self.criterion.around(features, [self.units[u] for u in candidates], joining)
+        means = found.scores.mean(axis=1)
+        if found.failures:
+            reasons = {candidates[place]: why for place, why in found.failures.items()}
             self.failed(reasons, bool(np.isnan(means).all()))
         if np.isnan(means).all():
             return None
@@ -91,7 +91,7 @@ class Search:
         first = int(np.argmax(means >= top - _TIE * max(1.0, abs(top))))
         unit = candidates[first]
         after = (*chosen, unit) if joining else tuple(u for u in chosen if u != unit)
-        return Step("add" if joining else "remove", unit, after, outcome.scores[first], 0.0)
+        return Step("add" if joining else "remove", unit, after, found.scores[first], 0.0)
 
     def _take(self, step: Step, began: float) -> None:
         self.path.append(step._replace(seconds=perf_counter() - began))

@@ -77,7 +77,7 @@ def device_of(name: str | None, X: Any) -> Any:
     return device
 
 
-class Rows:
+class TrainingRows:
     """Rows ``(x − mean)/scale`` of an array, a memory map or a tensor, in float32 on ``device``, some at a time."""
 
     def __init__(self, X: Any, mean: NDArray, scale: NDArray, device: Any) -> None:
@@ -114,7 +114,7 @@ class Rows:
         return batch_size * max(1, WINDOW_BYTES // (4 * self.d * batch_size))
 
 
-def train(layers: Sequence[Layer], rows: Rows, plan: Plan, activation: str, spread: float) -> Trained:
+def train(layers: Sequence[Layer], rows: TrainingRows, plan: Plan, activation: str, spread: float) -> Trained:
     """Train the layers, of which the first half encodes and the second decodes; ``spread`` is the variance of the rows.
 
     Everything random comes from ``plan.seed``. On a CPU small networks run on one thread, which gives the same bits for
@@ -134,7 +134,7 @@ def train(layers: Sequence[Layer], rows: Rows, plan: Plan, activation: str, spre
 class _Trainer:
     """The state of a training: layers and optimiser on the device, and the losses so far."""
 
-    def __init__(self, layers: Sequence[Layer], rows: Rows, plan: Plan, activation: str, spread: float) -> None:
+    def __init__(self, layers: Sequence[Layer], rows: TrainingRows, plan: Plan, activation: str, spread: float) -> None:
         torch = rows.torch
         self.rows, self.plan, self.activation, self.torch = rows, plan, activation, torch
         self.layers = [Layer(*(torch.tensor(part, device=rows.device) for part in layer)) for layer in layers]

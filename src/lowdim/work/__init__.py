@@ -1,1 +1,1 @@
-"""How long work behaves: threads, random numbers, progress, memory and whole files."""
+"""Runtime services for long computations: threads, random numbers, progress, memory and whole files."""

@@ -11,10 +11,10 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+from lowdim.solve.criteria.criterion import CandidateScores, Criterion, Split
 from lowdim.solve.criteria.discriminant import Discriminant
 from lowdim.solve.criteria.least_squares import METRICS, LeastSquares
 from lowdim.solve.criteria.neighbours import Neighbours
-from lowdim.solve.criteria.outcome import Criterion, Outcome, Split
 from lowdim.solve.criteria.refit import Refit, changed
 
 
@@ -31,19 +31,19 @@ class Completed:
     def __init__(self, quick: Criterion, plain: Criterion) -> None:
         self.quick, self.plain = quick, plain
 
-    def score(self, selected: Sequence[int]) -> Outcome:
+    def score(self, selected: Sequence[int]) -> CandidateScores:
         """Scores of one set."""
         outcome = self.quick.score(selected)
         return outcome if np.isfinite(outcome.scores).all() else self.plain.score(selected)
 
-    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> Outcome:
+    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> CandidateScores:
         """Scores of the sets one unit away."""
         scores, failures = self.quick.around(selected, units, joining)
         for u in np.flatnonzero(~np.isfinite(scores).all(axis=1)).tolist():
             one = self.plain.score(changed(selected, units[u], joining))
             scores[u] = one.scores[0]
             failures |= dict.fromkeys([u] if one.failures else [], one.failures.get(0, ""))
-        return Outcome(scores, failures)
+        return CandidateScores(scores, failures)
 
 
 def _quick(estimator: Any, X: Any, y: Any, splits: list[Split], scoring: Any) -> Criterion | None:

@@ -12,8 +12,8 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
+from lowdim.solve.criteria.criterion import CandidateScores, Doubles, Split
 from lowdim.solve.criteria.factor import Factor, triangle
-from lowdim.solve.criteria.outcome import Doubles, Outcome, Split
 from lowdim.solve.criteria.refit import changed
 from lowdim.work import jobs
 
@@ -30,20 +30,20 @@ class Discriminant:
         codes = np.unique(y, return_inverse=True)[1]
         self.folds = [_Fold(X[a], codes[a], X[b], codes[b], unbiased, spectral) for a, b in splits]
 
-    def score(self, selected: Sequence[int]) -> Outcome:
+    def score(self, selected: Sequence[int]) -> CandidateScores:
         """Scores of one set."""
-        return Outcome(np.array([[fold.at(selected).accuracy() for fold in self.folds]]), {})
+        return CandidateScores(np.array([[fold.at(selected).accuracy() for fold in self.folds]]), {})
 
-    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> Outcome:
+    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> CandidateScores:
         """Scores of the sets one unit away."""
         if any(len(unit) > 1 for unit in units):
             sets = [changed(selected, unit, joining) for unit in units]
-            return Outcome(np.array([[_State(f, s).accuracy() for f in self.folds] for s in sets]), {})
+            return CandidateScores(np.array([[_State(f, s).accuracy() for f in self.folds] for s in sets]), {})
         features = np.array([unit[0] for unit in units])
         scores = np.column_stack([fold.at(selected).around(features, joining) for fold in self.folds])
         for u, i in np.argwhere(np.isnan(scores)).tolist():  # dependent features: from the spectrum
             scores[u, i] = _State(self.folds[i], changed(selected, units[u], joining)).accuracy()
-        return Outcome(scores, {})
+        return CandidateScores(scores, {})
 
 
 class _Fold:

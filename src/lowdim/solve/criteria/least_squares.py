@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.solve.criteria.criterion import CandidateScores, Doubles, Split
 from lowdim.solve.criteria.factor import Factor, triangle
-from lowdim.solve.criteria.outcome import Doubles, Outcome, Split
 from lowdim.solve.criteria.refit import changed
 
 _LEAST = 1e-20  # share of a squared length; below it a feature depends on others
@@ -35,15 +35,15 @@ class LeastSquares:
         self.folds = [_Fold(X[a], y[a], X[b], y[b], intercept, ridge) for a, b in splits]
         self.metric = METRICS[metric]
 
-    def score(self, selected: Sequence[int]) -> Outcome:
+    def score(self, selected: Sequence[int]) -> CandidateScores:
         """Scores of one set."""
-        return Outcome(np.array([[self._plain(fold.at(selected)) for fold in self.folds]]), {})
+        return CandidateScores(np.array([[self._plain(fold.at(selected)) for fold in self.folds]]), {})
 
-    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> Outcome:
+    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> CandidateScores:
         """Scores of the sets one unit away."""
         if any(len(unit) > 1 for unit in units):
             sets = [changed(selected, unit, joining) for unit in units]
-            return Outcome(np.array([[self._plain(f.fresh(s)) for f in self.folds] for s in sets]), {})
+            return CandidateScores(np.array([[self._plain(f.fresh(s)) for f in self.folds] for s in sets]), {})
         features = np.array([unit[0] for unit in units])
         scores = np.full((len(units), len(self.folds)), np.nan)
         for i, fold in enumerate(self.folds):
@@ -52,7 +52,7 @@ class LeastSquares:
                 continue
             residuals, good = (state.joined if joining else state.left)(features)
             scores[:, i] = np.where(good, self.metric(residuals, fold.targets), np.nan)
-        return Outcome(scores, {})
+        return CandidateScores(scores, {})
 
     def _plain(self, state: "_State") -> float:
         return float(self.metric(state.r[:, None], state.fold.targets)[0]) if state.factor.sound else np.nan

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.solve.criteria.criterion import CandidateScores, Doubles, Split
 from lowdim.solve.criteria.least_squares import METRICS
-from lowdim.solve.criteria.outcome import Doubles, Outcome, Split
 from lowdim.work import jobs, memory
 
 _FEW = 8  # neighbours up to which a vote goes by comparing them
@@ -39,18 +39,18 @@ class Neighbours:
         )
         self.folds = [_Fold(X[a], y[a], X[b], y[b], dtype) for a, b in splits]
 
-    def score(self, selected: Sequence[int]) -> Outcome:
+    def score(self, selected: Sequence[int]) -> CandidateScores:
         """Scores of one set."""
         return self.around(selected[:-1], [[selected[-1]]], True)
 
-    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> Outcome:
+    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> CandidateScores:
         """Scores of the sets one unit away."""
         members = np.concatenate([np.asarray(unit, np.int32) for unit in units])
         offsets = np.cumsum([0, *map(len, units)], dtype=np.int32)
         columns = []
         for fold in self.folds:
             if len(fold.y) < self.k:
-                return Outcome(np.full((len(units), len(self.folds)), np.nan), {})
+                return CandidateScores(np.full((len(units), len(self.folds)), np.nan), {})
             fold.reach(selected)
             index, distance = _native.nearest_with(
                 fold.D, fold.queries, fold.points, members, offsets,
@@ -59,7 +59,7 @@ class Neighbours:
             if self.by_distance and not joining and distance.dtype == np.float64:
                 distance = fold.measured(index, selected, units)  # a small difference has lost its digits
             columns.append(self._scores(fold, index, distance))
-        return Outcome(np.column_stack(columns), {})
+        return CandidateScores(np.column_stack(columns), {})
 
     def _scores(self, fold: "_Fold", index: NDArray, distance: NDArray) -> Doubles:
         """Score (units,) of one fold from the neighbours of its test rows (units, q, k)."""

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from lowdim.solve.criteria.outcome import Doubles, Outcome, Split
+from lowdim.solve.criteria.criterion import CandidateScores, Doubles, Split
 from lowdim.work import jobs
 from lowdim.work.progress import stage
 
@@ -19,15 +19,15 @@ class Refit:
     def __init__(self, estimator: Any, X: Any, y: Any, splits: list[Split], scorer: Any) -> None:
         self.task = (estimator, X, y, splits, scorer)
 
-    def score(self, selected: Sequence[int]) -> Outcome:
+    def score(self, selected: Sequence[int]) -> CandidateScores:
         """Scores of one set."""
         return self._all([list(selected)])
 
-    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> Outcome:
+    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> CandidateScores:
         """Scores of the sets one unit away."""
         return self._all([changed(selected, unit, joining) for unit in units])
 
-    def _all(self, sets: list[list[int]]) -> Outcome:
+    def _all(self, sets: list[list[int]]) -> CandidateScores:
         parallel = joblib.Parallel(n_jobs=min(jobs.current(), len(sets)), return_as="generator")
         scores, failures = np.full((len(sets), len(self.task[3])), np.nan), {}
         with stage("candidates", total=len(sets)) as tick:
@@ -37,7 +37,7 @@ class Refit:
                 if why:
                     failures[u] = why
                 tick(u + 1)
-        return Outcome(scores, failures)
+        return CandidateScores(scores, failures)
 
 
 def score_without_features(estimator: Any, X: Any, y: Any, splits: list[Split], scorer: Any) -> Doubles:

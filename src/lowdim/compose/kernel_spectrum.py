@@ -8,13 +8,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.relate.centring import CentredProduct, centre, demand_finite_kernel
-from lowdim.relate.kernels import TILE, Kernel, Rows
+from lowdim.relate.kernels import TILE, Kernel, KernelRows
 from lowdim.solve.cholesky import MOST, LowRank, nystroem, pivoted_cholesky
 from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
-from lowdim.work.caution import warn
 from lowdim.work.random import stream
+from lowdim.work.user_warnings import warn
 
 SOLVERS = ("auto", "dense", "krylov", "matrix_free")
 _RESIDUAL = {"float32": 1e-4, "float64": 1e-9}  # at which the Krylov method stops, relative to the first eigenvalue
@@ -40,7 +40,7 @@ class KernelSpectrum(NamedTuple):
     dual: NDArray  # (rows of the basis, k)
     offset: NDArray
     scores: NDArray  # (n, k)
-    basis: Rows
+    basis: KernelRows
     residual: float | None = None
     landmarks: NDArray | None = None
     error: float = 0.0  # share of the trace left out
@@ -89,7 +89,7 @@ def _sizes(X: Any, kernel: Kernel) -> tuple[int, int, int, int]:
     return n, item, rows, item * min(n, TILE) ** 2
 
 
-def exact(kernel: Kernel, A: Rows, k: int, solver: str, seed: int) -> KernelSpectrum:
+def exact(kernel: Kernel, A: KernelRows, k: int, solver: str, seed: int) -> KernelSpectrum:
     """Leading ``k`` eigenpairs of ``H K H`` by one of the exact solvers."""
     n = len(A)
     if solver == "dense":
@@ -122,7 +122,7 @@ def exact(kernel: Kernel, A: Rows, k: int, solver: str, seed: int) -> KernelSpec
     return KernelSpectrum(values, vectors, dual, means.rows @ dual, product_ * inverse, A, pairs.residual)
 
 
-def low_rank(kernel: Kernel, A: Rows, k: int, way: Approximation, seed: int) -> KernelSpectrum:
+def low_rank(kernel: Kernel, A: KernelRows, k: int, way: Approximation, seed: int) -> KernelSpectrum:
     """Leading ``k`` eigenpairs of ``H Fᵀ F H`` with ``K ≈ Fᵀ F``, improved by exact passes where asked for."""
     diagonal = kernel.diagonal(A)
     size = float(diagonal.max())
@@ -147,7 +147,9 @@ def low_rank(kernel: Kernel, A: Rows, k: int, way: Approximation, seed: int) -> 
     return KernelSpectrum(values, left, dual, offset, scores, A, better.residual, landmarks, error)
 
 
-def _factor(kernel: Kernel, A: Rows, diagonal: NDArray[np.float64], k: int, way: Approximation, seed: int) -> LowRank:
+def _factor(
+    kernel: Kernel, A: KernelRows, diagonal: NDArray[np.float64], k: int, way: Approximation, seed: int
+) -> LowRank:
     """The factor ``F`` on landmarks, with a warning where they leave out more than ``tol``."""
     n = len(A)
     if diagonal.min() < 0 or not np.isfinite(diagonal).all():
@@ -193,7 +195,7 @@ def _demand_one_diagonal(alone: NDArray, within: NDArray, largest: float, approx
         )
 
 
-def _inverse_roots(values: NDArray, A: Rows, size: float) -> NDArray:
+def _inverse_roots(values: NDArray, A: KernelRows, size: float) -> NDArray:
     """``1/√λ``, and 0 where λ is negative, or zero up to the rounding of kernel values of this ``size``."""
     rounding = len(A) * float(np.finfo(A.X.dtype).eps) * size
     some = values > max(float(values.max(initial=0.0)) * _NOTHING[A.X.dtype.name], rounding)

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.methods import spectrum
+from lowdim.compose import spectrum
 from lowdim.relate.moments import column_moments, moments
 from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
 from lowdim.solve.signs import signs

@@ -5,7 +5,7 @@ import tokenize
 import zipfile
 import zlib
 
-DAMAGE = (
+ARCHIVE_ERRORS = (
     OSError,
     ValueError,
     KeyError,

@@ -10,7 +10,7 @@ Doubles = NDArray[np.float64]
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows to train on, rows to test on
 
 
-class Outcome(NamedTuple):
+class CandidateScores(NamedTuple):
     """Scores (units, folds), NaN where a unit failed, and why it did, by its place among the units."""
 
     scores: Doubles
@@ -20,8 +20,8 @@ class Outcome(NamedTuple):
 class Criterion(Protocol):
     """Scores of sets of features, one a fold; higher is better."""
 
-    def score(self, selected: Sequence[int]) -> Outcome:
+    def score(self, selected: Sequence[int]) -> CandidateScores:
         """Scores (1, folds) of one set."""
 
-    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> Outcome:
+    def around(self, selected: Sequence[int], units: Sequence[Sequence[int]], joining: bool) -> CandidateScores:
         """Scores of the sets that arise when each unit joins ``selected``, or leaves it."""

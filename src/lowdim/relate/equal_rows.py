@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from lowdim.work.blocks import row_blocks
 
 
-def find_twins(X: Any, queries: Any) -> NDArray[np.int64]:
+def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
     """Index (m,) of the first row of ``X`` equal to each query, −1 where there is none.
 
     Rows are compared in the type of ``X``, by a sum of their bits that is the same for equal rows, then entry by entry.
 
-    >>> find_twins(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[3.0, 4.0], [3.0, 5.0]]))
+    >>> find_equal(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[3.0, 4.0], [3.0, 5.0]]))
     array([ 1, -1])
     """
     queries = queries.astype(X.dtype, copy=False)

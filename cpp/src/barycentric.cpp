@@ -43,15 +43,26 @@ void solve_weights(double* G, std::int64_t k, double reg, double* w) {
     double trace = 0;
     for (std::int64_t j = 0; j < k; ++j)
         trace += G[j * k + j];
-    if (!(trace > 0)) {
+    if (!(trace > 0) && std::isfinite(trace)) {
         std::fill_n(w, k, 1.0 / static_cast<double>(k));
         return;
     }
-    // The lower half becomes the factor, the upper keeps G; without a ridge a singular G needs a small one.
+    // G over its trace, and with a large ridge over that too: no ridge overflows, and the loop comes to an
+    // end.
+    const double unit = 1 / std::max(1.0, reg);
+    double ridge = reg * unit;
     std::vector<double> diagonal(k);
-    for (std::int64_t j = 0; j < k; ++j)
-        diagonal[j] = G[j * k + j];
-    for (double ridge = reg * trace;; ridge = std::max(10 * ridge, 1e-14 * trace)) {
+    for (std::int64_t i = 0; i < k; ++i) {
+        diagonal[i] = unit * (G[i * k + i] / trace);
+        for (std::int64_t j = i + 1; j < k; ++j)
+            G[i * k + j] = unit * (G[i * k + j] / trace);
+    }
+    // The lower half becomes the factor, the upper keeps G; without a ridge a singular G needs a small one.
+    for (;; ridge = std::max(10 * ridge, 1e-14)) {
+        if (!(ridge <= 10)) { // entries that are no numbers have no factor
+            std::fill_n(w, k, std::numeric_limits<double>::quiet_NaN());
+            return;
+        }
         for (std::int64_t i = 0; i < k; ++i) {
             for (std::int64_t j = 0; j < i; ++j)
                 G[i * k + j] = G[j * k + i];

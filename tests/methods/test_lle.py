@@ -97,7 +97,7 @@ def test_closed_classes_are_bridged_refused_or_cut(two_parts):
     assert model.weights_[[j]].toarray()[0, i] != 0
     assert model.eigenvalues_[0] > 0
     assert model.components_found_ == 2
-    with pytest.warns(UserWarning, match="the other 40 rows are placed"):
+    with pytest.warns(UserWarning, match="The largest is fitted; the other 40 rows are placed"):
         cut = LLE(2, n_neighbors=5, disconnected="largest").fit(two_parts)
     alone = LLE(2, n_neighbors=5).fit(two_parts[:80])
     np.testing.assert_allclose(cut.embedding_[:80], alone.embedding_, atol=1e-8)
@@ -132,11 +132,53 @@ def test_duplicated_rows_do_not_break_it(roll):
     X = np.vstack([roll[0][:200], roll[0][:200:4]])
     Y = LLE(2, n_neighbors=12).fit_transform(X)
     assert np.isfinite(Y).all()
-    with pytest.warns(UserWarning, match="falls into 3 parts"):
-        Y = LLE(1, n_neighbors=2).fit_transform(np.repeat([[0.0], [1.0], [2.0]], 5, axis=0))
-    assert np.isfinite(Y).all()
-    assert np.isfinite(LLE(1).fit_transform(np.ones((6, 2)))).all()
-    assert np.isfinite(LLE(1).fit_transform(np.array([[0.0], [1.0]]))).all()
+    np.testing.assert_array_equal(Y[200:], Y[:200:4])
+    np.testing.assert_allclose(Y[:200], LLE(2, n_neighbors=12).fit_transform(X[:200]), atol=1e-6)
+    with pytest.warns(UserWarning, match=r"below the number of distinct rows \(3\); got 8. 2 are used"):
+        Y = LLE(1, n_neighbors=8).fit_transform(np.repeat([[0.0], [1.0], [2.0]], 5, axis=0))
+    np.testing.assert_allclose(Y[::5, 0] * np.sign(Y[-1]), [-1, 0, 1], atol=1e-6)
+    np.testing.assert_allclose(np.abs(LLE(1).fit_transform(np.array([[0.0], [1.0]]))), np.sqrt(0.5))
+
+
+def test_equal_rows_alone_give_one_point(tmp_path):
+    with pytest.warns(UserWarning, match="rows must differ; got 6 equal ones. The map is one point"):
+        model = LLE(1).fit(np.ones((6, 2)))
+    np.testing.assert_array_equal(model.embedding_, 0)
+    np.testing.assert_array_equal(model.transform(np.array([[1.0, 1.0], [2.0, 2.0]])), 0)
+
+
+def test_a_ridge_without_measure_gives_equal_weights(roll):
+    model = LLE(1, reg=1e308).fit(roll[0][:50])
+    np.testing.assert_allclose(model.weights_.data, 0.1, rtol=1e-9)
+
+
+def test_bridges_carry_weight_in_the_map(two_parts):
+    # As one more neighbour that the weights are solved for, the end of a long bridge may count next to nothing.
+    with pytest.warns(UserWarning, match="A bridge"):
+        model = LLE(2, n_neighbors=5).fit(two_parts)
+    i, j = model.bridges_[0]
+    assert min(abs(model.weights_[i, j]), abs(model.weights_[j, i])) > 0.1
+    np.testing.assert_allclose(model.weights_.sum(axis=1), 1)
+
+
+def test_the_largest_part_is_connected_not_closed():
+    # Two clumps, and a few rows between them that lead into both; the third lies apart.
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(n, 2)) * 0.01 + [at, 0] for n, at in ((30, 0), (25, 3), (20, 50))])
+    X = np.vstack([X, [[1.2, 0], [1.4, 0], [1.6, 0], [1.8, 0]]])
+    with pytest.warns(UserWarning, match="The largest is fitted; the other 20 rows are placed"):
+        model = LLE(1, n_neighbors=5, disconnected="largest").fit(X)
+    assert model.components_found_ == 3
+    far = np.repeat([False, True, False], [55, 20, 4])
+    assert not np.diff(model.weights_.indptr)[far].any()
+    assert (np.diff(model.weights_.indptr)[~far] >= 5).all()
+    assert len(model.bridges_) >= 1
+
+
+def test_a_map_that_few_rows_make_is_told():
+    X = np.random.default_rng(0).standard_t(1, size=(300, 3))  # some rows lie far from all others
+    with pytest.warns(UserWarning, match="coordinate 0 .* % of the rows lie within 0.2 .* a few rows make the map"):
+        LLE(1).fit(X)
 
 
 def test_sparse_rows_are_the_same_rows(roll):

@@ -42,6 +42,20 @@ def test_duplicates_and_missing_ridges_give_finite_weights_that_add_up():
         assert np.abs(w[1] @ X[near[3:6]] - X[1]).max() < 0.01
 
 
+@pytest.mark.parametrize("reg", [1e9, 1e308])
+def test_a_ridge_beyond_measure_gives_equal_weights(reg):
+    X = np.random.default_rng(0).normal(size=(6, 3)) * 1e3
+    np.testing.assert_allclose(barycentric(X, np.array([0, 5]), np.arange(1, 6), reg, queries=X[:1]), 0.2, rtol=1e-6)
+
+
+def test_squares_that_overflow_are_refused():
+    X = np.array([[0.0], [1e200], [-1e200]])
+    with pytest.raises(ValueError, match="must be finite; some overflow. Scale the data"):
+        barycentric(X, np.array([0, 2]), np.array([1, 2]), 1e-3, queries=X[:1])
+    near = barycentric(X * 1e-355, np.array([0, 2]), np.array([1, 2]), 1e-3, queries=X[:1])
+    np.testing.assert_allclose(near, 0.5)
+
+
 def test_arrays_that_do_not_fit_are_refused():
     X = np.zeros((3, 2))
     with pytest.raises(ValueError, match="do not fit"):

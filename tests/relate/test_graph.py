@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from lowdim import data
 from lowdim.relate.equal_rows import find_equal
-from lowdim.relate.graph import beside, closed_classes, closest_bridges, components, joined, undirected
+from lowdim.relate.graph import beside, closed_classes, closest_bridges, components, joined, part_of, undirected
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.shortcuts import short_circuits
 
@@ -26,6 +26,15 @@ def test_edges_are_stored_from_both_ends_once_and_may_have_no_length():
 def test_parts_are_numbered_from_the_largest():
     graph = undirected(6, np.array([4, 3, 0]), np.array([5, 4, 1]), np.ones(3))
     np.testing.assert_array_equal(components(graph), [1, 1, 2, 0, 0, 0])
+
+
+def test_a_part_may_name_its_rows_in_any_order():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    graph = knn_graph(X, 4)
+    rows = np.random.default_rng(1).permutation(40)[:25]
+    part = part_of(graph, rows)
+    whole, found = (sp.csr_array((g.lengths, g.ends, g.starts), shape=(g.n, g.n)).toarray() for g in (graph, part))
+    np.testing.assert_array_equal(found, whole[np.ix_(rows, rows)])
 
 
 def test_closed_classes_are_found_where_symmetric_edges_hide_them():

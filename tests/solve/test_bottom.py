@@ -66,6 +66,16 @@ def test_a_solver_that_fails_is_followed_by_the_next(monkeypatch):
         assert bottom.smallest(B, 2, root, seed=0).residual > 1e-8
 
 
+def test_a_factor_that_does_not_fit_in_memory_is_followed_by_polynomials(monkeypatch):
+    def fail(*args, **kwargs):
+        raise MemoryError
+
+    B, root = CASES["cloud"]()
+    monkeypatch.setattr(bottom.sla, "splu", fail)
+    monkeypatch.setattr(bottom, "_order", lambda *_: ["lu", "chebyshev"])
+    assert bottom.smallest(B, 2, root, seed=0).solver == "chebyshev"
+
+
 def test_singular_factors_and_more_null_vectors_are_survived():
     # Weights that rebuild a line exactly: M has null vectors beside the constant one.
     n = 500

@@ -9,7 +9,7 @@ namespace lowdim {
 
 // Weights w that add up to 1 and minimise wᵀ(G + reg trace(G) I)w, for one Gram matrix G (k × k) of
 // neighbours minus the row, which is overwritten. Where all neighbours coincide with the row, all weights are
-// alike.
+// alike; where G is not finite they are NaN.
 void solve_weights(double* G, std::int64_t k, double reg, double* w);
 
 // out[e] for e from starts[i] to starts[i + 1] − 1: weights of the rows neighbors[e] of X that rebuild row i

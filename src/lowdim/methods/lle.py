@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from lowdim.data import gate, options
 from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
-from lowdim.relate.graph import Bridges, Neighborhoods, beside, bridge_classes, closed_classes
+from lowdim.relate.equal_rows import find_equal
+from lowdim.relate.graph import Bridges, Neighborhoods, beside, bridge_classes, closed_classes, components, undirected
 from lowdim.relate.neighbors import nearest
-from lowdim.relate.weights import barycentric
+from lowdim.relate.weights import barycentric, share_with_bridges
 from lowdim.solve.bottom import smallest
 from lowdim.solve.signs import signs
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
 from lowdim.work.random import seed_of
+from lowdim.work.user_warnings import warn
 
 
 class LLE(NeighborReducer):
@@ -37,8 +39,9 @@ class LLE(NeighborReducer):
         more neighbours than dimensions.
     disconnected : {"bridge", "error", "largest"}
         If the neighbours fall into several closed classes, sets of rows whose neighbours all lie inside: join them by
-        bridges to the nearest rows outside, whose ends become each other's neighbours; raise; or fit the largest class
-        and place the other rows as new ones. A warning says what was done.
+        bridges to the nearest rows outside, whose ends become each other's neighbours; raise; or fit the largest
+        connected part (any closed classes in it are joined) and place the other rows as new ones. A warning says what
+        was done.
     random_state : int, Generator, RandomState or None
         Seed of the vectors that the eigenvectors are found from.
     n_jobs : int or None
@@ -49,13 +52,14 @@ class LLE(NeighborReducer):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Places of the training rows, of mean 0 and covariance ``YᵀY/(n − 1) = I`` over those fitted.
+        Places of the training rows, of mean 0 and covariance ``YᵀY/(n − 1) = I`` over those fitted. Equal rows are
+        fitted once and share a place.
     reconstruction_error_ : float
         ``tr YᵀMY`` for orthonormal coordinates: the sum of ``eigenvalues_``.
     eigenvalues_ : array (n_components,)
         The smallest eigenvalues of M but that of the constant vector.
     weights_ : CSR array (n_samples, n_samples)
-        The weights ``W``; with ``disconnected="largest"`` the rows outside the largest class have none.
+        The weights ``W``; rows that equal an earlier one, or lie outside the part fitted, have none.
     n_neighbors_ : int
         Number of neighbours used.
     components_found_ : int
@@ -65,7 +69,7 @@ class LLE(NeighborReducer):
     bridge_lengths_ : array (n_bridges,)
         Their distances.
     solver_ : str
-        How the eigenvectors were found: ``"lu"``, ``"chebyshev"`` or ``"dense"``.
+        How the eigenvectors were found: ``"lu"``, ``"chebyshev"`` or ``"dense"``; ``"none"`` if all rows are equal.
     residual_ : float
         Largest ``‖M v − λ v‖`` relative to the largest eigenvalue of M.
 
@@ -117,51 +121,84 @@ class LLE(NeighborReducer):
         _demand_memory(n, self.n_neighbors_, int(self.n_components))
         seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
         rows = self._keep_rows(X)
-        found = nearest(rows, self.n_neighbors_)
-        near = Neighborhoods(np.arange(n + 1) * self.n_neighbors_, found.indices.ravel())
-        (starts, ends), parts = self._closed(near)
-        W = barycentric(rows, starts, ends, float(self.reg))
-        self.weights_ = sp.csr_array((W, ends, starts), shape=(n, n))
-        self.weights_.sort_indices()
-        inside = self.weights_ if self._fitted is None else self.weights_[self._fitted][:, self._fitted]
-        closed = parts if self._fitted is None else parts[self._fitted]
-        m = inside.shape[0]
+        first = find_equal(rows, rows)
+        kept = np.flatnonzero(first == np.arange(n))  # the others share the place of the row they equal
+        if len(kept) == 1:
+            self._learn_a_point(n, dtype)
+            return
+        Z = rows if len(kept) == n else rows[kept]
+        self._demand_distinct(len(kept))
+        near, bridges, inside = self._connected(Z)
+        m, chosen = len(inside), kept[inside]
+        self._fitted = None if m == n else chosen
+        self.bridges_, self.bridge_lengths_ = chosen[bridges.pairs].astype(np.int32), bridges.lengths
+        W = barycentric(Z if m == Z.shape[0] else Z[inside], near.starts, near.ends, float(self.reg))
+        W = share_with_bridges(sp.csr_array((W, near.ends, near.starts), shape=(m, m)), bridges.pairs)
+        self.weights_ = _among(W, chosen, n)
         # Of the closed class the row that most others have for a neighbour: all rows lead there.
-        root = int(np.argmax(np.where(closed == 0, np.bincount(inside.indices, minlength=m), -1)))
-        pairs = smallest(sp.csr_array(sp.eye_array(m) - inside), int(self.n_components), root, seed=seed)
+        closed = closed_classes(W.indptr, W.indices)
+        root = int(np.argmax(np.where(closed == 0, np.bincount(W.indices, minlength=m), -1)))
+        pairs = smallest(sp.csr_array(sp.eye_array(m) - W), int(self.n_components), root, seed=seed)
         self.eigenvalues_, self.residual_, self.solver_ = pairs.values, pairs.residual, pairs.solver
         self.reconstruction_error_ = float(pairs.values.sum())
         Y = pairs.vectors * signs(pairs.vectors.T) * np.sqrt(m - 1)
-        self._complete(Y.astype(dtype), rows)
+        self._complete(Y.astype(dtype), rows, first)
+        self._tell_of_few_rows(Y)
 
-    def _closed(self, near: Neighborhoods) -> tuple[Neighborhoods, NDArray]:
-        """Neighbours with one closed class, by the policy, and that class (0; −1 elsewhere)."""
-        parts = closed_classes(*near)
+    def _connected(self, Z: Any) -> tuple[Neighborhoods, Bridges, NDArray]:
+        """By the policy: neighbours of the rows fitted, numbered among them, their bridges, and which rows they are."""
+        n, k = Z.shape[0], self.n_neighbors_
+        ends, rows = nearest(Z, k).indices, np.arange(n)
+        parts = closed_classes(np.arange(n + 1) * k, ends.ravel())
         self.components_found_ = int(parts.max()) + 1
-        self.bridges_, self.bridge_lengths_ = np.empty((0, 2), np.int32), np.empty(0, np.float32)
-        self._fitted = None
         if self.components_found_ == 1:
-            return near, parts
-        joined: list[Neighborhoods] = []
+            return *bridge_classes(Z, ends), rows
+        whole = components(undirected(n, np.repeat(rows, k), ends.ravel(), np.zeros(n * k)))
+        size, joined = int((whole == 0).sum()), []
 
         def bridge() -> Bridges:
-            grown, bridges = bridge_classes(self._rows, near)
-            joined.append(grown)
-            return bridges
+            joined.append(bridge_classes(Z, ends))
+            return joined[0][1]
 
-        bridges = self._tell(parts, "of one closed class", bridge)
-        if bridges is not None:
-            self.bridges_, self.bridge_lengths_ = bridges
-            return joined[0], closed_classes(*joined[0])
-        self._fitted = np.flatnonzero(parts == 0)
-        self._demand_components(len(self._fitted) - 1, "rows of the largest part", "raise n_neighbors")
-        counts = np.diff(near.starts)
-        starts = np.concatenate([[0], np.cumsum(np.where(parts == 0, counts, 0))])
-        return Neighborhoods(starts, near.ends[np.repeat(parts == 0, counts)]), parts
+        if self._tell(parts, "of one closed class", bridge, largest=size) is None:
+            rows = np.flatnonzero(whole == 0)  # connected; classes in it may be closed all the same
+            self._demand_components(size - 1, "rows of the largest part", "raise n_neighbors")
+            joined.append(bridge_classes(Z[rows], np.searchsorted(rows, ends[rows]).astype(np.int32)))
+        return *joined[0], rows
+
+    def _demand_distinct(self, distinct: int) -> None:
+        """Refuse more components than distinct rows allow; lower the number of neighbours to what there is."""
+        self._demand_components(distinct - 1, "distinct rows")
+        if self.n_neighbors_ >= distinct:
+            self.n_neighbors_ = distinct - 1
+            if self.n_neighbors != "auto":
+                warn(
+                    f"LLE: n_neighbors must be below the number of distinct rows ({distinct:,}); got "
+                    f"{self.n_neighbors}. {distinct - 1:,} are used."
+                )
+
+    def _learn_a_point(self, n: int, dtype: np.dtype) -> None:
+        """The map of rows that are all equal."""
+        warn(f"LLE: rows must differ; got {n:,} equal ones. The map is one point.")
+        k = int(self.n_components)
+        self._fitted, self.components_found_ = None, 1
+        self.bridges_, self.bridge_lengths_ = np.empty((0, 2), np.int32), np.empty(0, np.float32)
+        self.weights_ = sp.csr_array((n, n), dtype=np.float64)
+        self.eigenvalues_, self.reconstruction_error_, self.residual_ = np.zeros(k), 0.0, 0.0
+        self.solver_, self.embedding_ = "none", np.zeros((n, k), dtype)
 
     def _place(self, Q: Any) -> NDArray:
         rows = self._learnt_from(self._rows)
         return self._interpolate(rows, Q, beside(rows, Q, self.n_neighbors_, None, "euclidean"), float(self.reg))
+
+
+def _among(W: sp.csr_array, rows: NDArray, n: int) -> sp.csr_array:
+    """Weights (n, n) of all rows, from those between some."""
+    if W.shape[0] == n:
+        return W
+    starts = np.zeros(n + 1, W.indptr.dtype)
+    starts[rows + 1] = np.diff(W.indptr)
+    return sp.csr_array((W.data, rows[W.indices].astype(np.int32), np.cumsum(starts)), shape=(n, n))
 
 
 def _demand_memory(n: int, k: int, components: int) -> None:

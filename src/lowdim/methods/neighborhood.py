@@ -20,6 +20,8 @@ from lowdim.work.user_warnings import warn
 DISCONNECTED = ("error", "bridge", "largest")
 near_rule = options.whole(1) | options.one_of("auto")
 _USUAL = 10  # neighbours for "auto"
+_CROWD = 100  # rows from which on a map is judged
+_NARROW, _MOST = 0.2, 0.8  # few rows make a map if that share of all lies within so many standard deviations
 
 
 class NeighborReducer(Reducer, ABC):
@@ -106,11 +108,14 @@ class NeighborReducer(Reducer, ABC):
         self._rows = X.astype(dtype, copy=True) if sp.issparse(X) else np.array(X, dtype, order="C")
         return self._rows
 
-    def _tell(self, parts: NDArray, what: str, bridge: Callable[[], Bridges]) -> Bridges | None:
+    def _tell(
+        self, parts: NDArray, what: str, bridge: Callable[[], Bridges], largest: int | None = None
+    ) -> Bridges | None:
         """What is done about a graph in several parts, by ``disconnected``; the user is told.
 
         ``parts`` (n,) are numbered from the largest, −1 for rows in none. Returns the bridges that ``bridge`` made;
-        None means that only the rows of part 0 are fitted.
+        None means that only the rows of part 0 are fitted. ``largest`` is the number of rows that
+        ``disconnected="largest"`` would fit, where that is not part 0.
         """
         name, sizes = type(self).__name__, np.bincount(parts[parts >= 0])
         shown = ", ".join(f"{size:,}" for size in sizes[:5]) + (", …" if len(sizes) > 5 else "")
@@ -118,10 +123,12 @@ class NeighborReducer(Reducer, ABC):
         if rest := int((parts < 0).sum()):
             found += f", with {rest:,} rows in none"
         more = "Raise radius" if getattr(self, "radius", None) else "Raise n_neighbors"
+        largest = int(sizes[0]) if largest is None else largest
+        cut = "" if largest == len(parts) else f", or pass disconnected='largest' to fit {largest:,} rows"
         if self.disconnected == "error":
-            raise ValueError(f"{found}. {more}, or pass disconnected='bridge' or 'largest'.")
-        if self.disconnected == "largest":
-            rest = len(parts) - int(sizes[0])
+            raise ValueError(f"{found}. {more}, or pass disconnected='bridge'{cut.replace('pass disconnected=', '')}.")
+        if self.disconnected == "largest" and cut:
+            rest = len(parts) - largest
             warn(f"{found}. The largest is fitted; the other {rest:,} rows are placed as new rows. {more} to fit all.")
             return None
         bridges = bridge()
@@ -129,7 +136,7 @@ class NeighborReducer(Reducer, ABC):
         told = lengths[0] if count == 1 else f"{lengths[0]} to {lengths[-1]}"
         warn(
             f"{found}. {'A bridge' if count == 1 else f'{count:,} bridges'} between closest rows joined them, of "
-            f"length {told}; distances across are a guess. {more}, or pass disconnected='largest'."
+            f"length {told}; distances across are a guess. {more}{cut}."
         )
         return bridges
 
@@ -172,16 +179,36 @@ class NeighborReducer(Reducer, ABC):
         """The training rows that the map was learnt from."""
         return rows if self._fitted is None else rows[self._fitted]
 
-    def _complete(self, Y: NDArray, rows: Any) -> None:
-        """Keep the places ``Y`` of the rows fitted, and find those of the others among ``rows``, all there are."""
+    def _complete(self, Y: NDArray, rows: Any, first: NDArray | None = None) -> None:
+        """Keep the places ``Y`` of the rows fitted, and find those of the others among ``rows``, all there are.
+
+        ``first`` (n,) names the first row that equals each, whose place it shares.
+        """
         if self._fitted is None:
             self.embedding_ = Y
             return
         n = rows.shape[0]
+        first = np.arange(n) if first is None else first
         self.embedding_ = np.empty((n, Y.shape[1]), Y.dtype)
         self.embedding_[self._fitted] = Y
-        rest = np.setdiff1d(np.arange(n), self._fitted)
-        self.embedding_[rest] = self._place(rows[rest])
+        rest = np.setdiff1d(np.flatnonzero(first == np.arange(n)), self._fitted)
+        if len(rest):
+            self.embedding_[rest] = self._place(rows[rest])
+        self.embedding_ = self.embedding_[first]
+
+    def _tell_of_few_rows(self, Y: NDArray) -> None:
+        """Warn if most of the rows fitted, at ``Y`` (m, k), lie at one place in some coordinate."""
+        if len(Y) < _CROWD:
+            return
+        apart = np.abs(Y - np.median(Y, axis=0))
+        share = (apart <= _NARROW * Y.std(axis=0)).mean(axis=0)
+        if (share >= _MOST).any():
+            named = ", ".join(str(at) for at in np.flatnonzero(share >= _MOST)[:5])
+            warn(
+                f"{type(self).__name__}: coordinates should spread over the rows; in coordinate {named} "
+                f"{100 * share.max():.0f} % of the rows lie within {_NARROW:g} standard deviations of the median: "
+                "a few rows make the map. Raise n_neighbors, or look for rows far from all others."
+            )
 
     def _places(self) -> NDArray:
         """Places of those rows, as float64."""

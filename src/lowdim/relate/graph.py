@@ -120,13 +120,18 @@ def joined(graph: Graph, bridges: Bridges) -> Graph:
 
 
 def part_of(graph: Graph, rows: NDArray) -> Graph:
-    """The graph between some rows, numbered as they come; no edge may lead out of them."""
+    """The graph between some rows, numbered as they come; edges that lead out of them are dropped.
+
+    >>> part_of(undirected(3, np.array([0, 1]), np.array([1, 2]), np.array([1.0, 2.0])), np.array([2, 1])).lengths
+    array([2., 2.], dtype=float32)
+    """
     place = np.full(graph.n, -1, np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
-    tails = place[graph.tails()]
-    inside = tails >= 0
-    starts = np.concatenate([[0], np.cumsum(np.diff(graph.starts)[rows])])
-    return Graph(starts.astype(np.int64), place[graph.ends[inside]], graph.lengths[inside])
+    tails, ends = place[graph.tails()], place[graph.ends]
+    inside = np.flatnonzero((tails >= 0) & (ends >= 0))
+    inside = inside[np.lexsort((ends[inside], tails[inside]))]
+    starts = np.searchsorted(tails[inside], np.arange(len(rows) + 1))
+    return Graph(starts.astype(np.int64), ends[inside], graph.lengths[inside])
 
 
 def components(graph: Graph) -> NDArray[np.int32]:
@@ -205,13 +210,16 @@ class Neighborhoods(NamedTuple):
     ends: NDArray[np.int32]
 
 
-def bridge_classes(X: Any, near: Neighborhoods) -> tuple[Neighborhoods, Bridges]:
-    """Neighbours with one closed class: in rounds, the rows of a class nearest to any outside it become neighbours.
+def bridge_classes(X: Any, neighbors: NDArray) -> tuple[Neighborhoods, Bridges]:
+    """Neighbours and bridges that leave one closed class: in rounds, each class is joined to the nearest row outside.
 
-    A bridge leads to the nearest row, in a class or not, so that classes grow along the data rather than across. Each
-    is added from both ends. Where the rounds go on for long the classes left are joined by their closest pairs.
+    ``neighbors`` (n, k) are those of each row. A bridge leads to the nearest row, in a class or not, so that classes
+    grow along the data rather than across, and is an edge from both ends. Where the rounds go on for long the classes
+    left are joined by their closest pairs.
     """
-    n, bridges = len(near.starts) - 1, []
+    n, k = neighbors.shape
+    bridges = Bridges(np.empty((0, 2), np.int32), np.empty(0, np.float32))
+    near = Neighborhoods(np.arange(n + 1) * k, neighbors.ravel())
     for turn in range(_ROUNDS + 1):
         parts = closed_classes(*near)
         if parts.max() == 0:
@@ -220,20 +228,21 @@ def bridge_classes(X: Any, near: Neighborhoods) -> tuple[Neighborhoods, Bridges]
             rows = np.flatnonzero(parts > 0)
             other, apart = _nearest_outside(X, parts + 1, rows, "euclidean")
             order = np.lexsort((rows, apart))
-            first = order[np.unique(parts[rows[order]], return_index=True)[1]]
-            new = Bridges(np.column_stack([rows, other])[first].astype(np.int32), apart[first])
+            best = order[np.unique(parts[rows[order]], return_index=True)[1]]
+            new = Bridges(np.column_stack([rows, other])[best].astype(np.int32), apart[best])
         else:
             rows = np.flatnonzero(parts >= 0)
             new = closest_bridges(X[rows], parts[rows], "euclidean")
             new = Bridges(rows[new.pairs].astype(np.int32), new.lengths)
-        bridges.append(new)
-        tails = np.concatenate([np.repeat(np.arange(n), np.diff(near.starts)), new.pairs.ravel()])
-        key = np.unique(tails.astype(np.int64) * n + np.concatenate([near.ends, new.pairs[:, ::-1].ravel()]))
-        near = Neighborhoods(np.searchsorted(key // n, np.arange(n + 1)).astype(np.int64), (key % n).astype(np.int32))
-    pairs, lengths = np.concatenate([b.pairs for b in bridges]), np.concatenate([b.lengths for b in bridges])
-    _, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
-    order = first[np.argsort(lengths[first], kind="stable")]
-    return near, Bridges(np.sort(pairs[order], axis=1), lengths[order])
+        pairs = np.sort(np.concatenate([bridges.pairs, new.pairs]), axis=1)
+        pairs, first = np.unique(pairs, axis=0, return_index=True)
+        bridges = Bridges(pairs, np.concatenate([bridges.lengths, new.lengths])[first])
+        tails = np.concatenate([np.repeat(np.arange(n), k), pairs.ravel()])
+        order = np.argsort(tails, kind="stable")
+        ends = np.concatenate([neighbors.ravel(), pairs[:, ::-1].ravel()])[order]
+        near = Neighborhoods(np.searchsorted(tails[order], np.arange(n + 1)), ends)
+    order = np.argsort(bridges.lengths, kind="stable")
+    return near, Bridges(bridges.pairs[order], bridges.lengths[order])
 
 
 def _nearest_outside(X: Any, labels: NDArray, rows: NDArray, metric: str) -> tuple[NDArray, NDArray]:

@@ -34,7 +34,8 @@ def barycentric(X: Any, starts: NDArray, neighbors: NDArray, reg: float, queries
         if not sp.issparse(X):
             X = np.ascontiguousarray(X)
             Q = np.ascontiguousarray(Q, dtype=X.dtype)
-            return _native.barycentric(X, Q, starts, neighbors, float(reg), n_threads=jobs.current(), tick=tick)
+            out = _native.barycentric(X, Q, starts, neighbors, float(reg), n_threads=jobs.current(), tick=tick)
+            return _demand_numbers(out)
         out = np.empty(len(neighbors))
         counts = np.diff(starts)
         for k in np.unique(counts[counts > 0]):
@@ -43,7 +44,35 @@ def barycentric(X: Any, starts: NDArray, neighbors: NDArray, reg: float, queries
                 places = starts[some, None] + np.arange(k)
                 G = _sparse_grams(X, Q[some], neighbors[places])
                 out[places] = _native.gram_weights(G, float(reg), n_threads=jobs.current())
-        return out
+        return _demand_numbers(out)
+
+
+def _demand_numbers(W: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Refuse weights of rows whose squared differences overflowed."""
+    if not np.isfinite(W).all():
+        raise ValueError("Weights: squared differences of neighbours must be finite; some overflow. Scale the data.")
+    return W
+
+
+def share_with_bridges(W: sp.csr_array, pairs: NDArray) -> sp.csr_array:
+    """Weights in which both ends of a bridge count the other for one neighbour at least.
+
+    A row of k neighbours, c of them bridges, keeps ``1 − c/k`` of its weights and gives ``1/k`` to each bridge. The
+    weights that rebuild a row may be next to 0 where a bridge is long, and leave the parts as loose as they were.
+
+    >>> W = sp.csr_array(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1e-9], [0.5, 0.5, 0.0]]))
+    >>> share_with_bridges(W, np.array([[1, 2]])).toarray().round(3)
+    array([[0.  , 1.  , 0.  ],
+           [0.5 , 0.  , 0.5 ],
+           [0.25, 0.75, 0.  ]])
+    """
+    if len(pairs):
+        tails, ends = np.concatenate([pairs, pairs[:, ::-1]]).T
+        each = 1.0 / np.maximum(np.diff(W.indptr), 1)
+        kept = 1.0 - each * np.bincount(tails, minlength=W.shape[0])
+        W = sp.csr_array(sp.diags_array(kept) @ W + sp.csr_array((each[tails], (tails, ends)), shape=W.shape))
+    W.sort_indices()
+    return W
 
 
 def _sparse_grams(X: Any, Q: Any, neighbors: NDArray) -> NDArray[np.float64]:

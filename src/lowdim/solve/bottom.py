@@ -176,7 +176,7 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int) -> Doubles | None:
         with warnings.catch_warnings(), np.errstate(all="ignore"), jobs.alone():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
             pairs = eigh_top_operator(inverse, n, k, seed=seed, tol=1e-10, max_passes=60)
-    except (RuntimeError, ValueError, np.linalg.LinAlgError):  # exactly singular; infinite
+    except (RuntimeError, ValueError, MemoryError, np.linalg.LinAlgError):  # singular; infinite; it fills too much
         return None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

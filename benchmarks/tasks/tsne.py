@@ -75,7 +75,7 @@ def exact_divergence(found: Map, _: Any) -> float:
     """KL with P from 90 exact neighbours and Q over all pairs in float64."""
     from lowdim.relate.affinities import affinities, likelihoods
     from lowdim.relate.neighbors import nearest
-    from lowdim.solve.descent import Falloff, gradient
+    from lowdim.solve.divergence import Falloff, gradient
 
     near = nearest(found.X, 3 * _PERPLEXITY, how="exact")
     P = affinities(near.indices, likelihoods(near.distances, [float(_PERPLEXITY)])[0])

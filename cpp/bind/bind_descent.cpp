@@ -1,7 +1,6 @@
 // _native.attraction, _native.repulsion, _native.repulsion_at, _native.descend and _native.place.
 #include "bind.hpp"
-
-#include <lowdim/descent.hpp>
+#include "maps.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -14,11 +13,6 @@
 namespace lowdim::bind {
 
 namespace {
-
-using Starts = Vector<std::int64_t>;
-using Columns = Vector<std::int32_t>;
-
-constexpr int most_dimensions = 64;
 
 Falloff falloff_of(const std::string& name, double dof) {
     demand(dof > 0, "dof must be positive");
@@ -39,26 +33,6 @@ Repel repel_of(const std::string& name, int k) {
     }
     demand(name == "exact", "how must be 'exact', 'barnes_hut' or 'interpolation'");
     return Repel::exactly;
-}
-
-template <class Array> int dimensions(const Array& Y, int n_threads) {
-    demand(Y.shape(0) >= 1 && Y.shape(1) >= 1 && Y.shape(1) <= most_dimensions,
-           "a map must have points and 1 to 64 dimensions");
-    demand_threads(n_threads);
-    return static_cast<int>(Y.shape(1));
-}
-
-Affinities affinities_of(const Starts& starts, const Columns& columns, const Vector<float>& values,
-                         std::size_t n) {
-    const std::int64_t* start = starts.data();
-    const std::int64_t stored = size(columns), rows = static_cast<std::int64_t>(n);
-    demand(starts.shape(0) == n + 1 && values.shape(0) == columns.shape(0) && start[0] == 0 &&
-               start[n] == stored && std::is_sorted(start, start + n + 1),
-           "starts must rise from 0 to the number of entries, one for each row and one more");
-    demand(std::all_of(columns.data(), columns.data() + stored,
-                       [rows](std::int32_t j) { return j >= 0 && j < rows; }),
-           "columns must lie below the number of rows");
-    return {start, columns.data(), values.data(), rows};
 }
 
 template <class T>
@@ -123,11 +97,12 @@ nb::tuple call_repulsion(const Matrix<float>& Y, const std::string& how, const s
 std::int64_t call_descend(const Starts& starts, const Columns& columns, const Vector<float>& values,
                           const Output<float>& Y, const std::string& how, const std::string& falloff,
                           double dof, double angle, double spacing, std::int64_t iterations,
-                          std::int64_t exaggerated, double exaggeration, double rate, std::int64_t every,
-                          double progress, nb::handle report, int n_threads, nb::handle tick) {
+                          std::int64_t exaggerated, double exaggeration, double late, double rate,
+                          std::int64_t every, double progress, nb::handle report, int n_threads,
+                          nb::handle tick) {
     const int k = dimensions(Y, n_threads);
-    demand(every >= 1 && iterations >= 0 && exaggerated >= 0 && exaggeration > 0 && rate >= 0 && angle >= 0 &&
-               spacing > 0,
+    demand(every >= 1 && iterations >= 0 && exaggerated >= 0 && exaggeration > 0 && late > 0 && rate >= 0 &&
+               angle >= 0 && spacing > 0,
            "iterations and rates must be 0 or more; every, exaggeration and spacing positive");
     const Affinities P = affinities_of(starts, columns, values, Y.shape(0));
     const DescentPlan plan{.falloff = falloff_of(falloff, dof),
@@ -137,23 +112,14 @@ std::int64_t call_descend(const Starts& starts, const Columns& columns, const Ve
                            .iterations = iterations,
                            .exaggerated = exaggerated,
                            .exaggeration = exaggeration,
+                           .late = late,
                            .rate = rate,
                            .every = every,
                            .progress = progress};
-    std::exception_ptr raised; // by the report; what a tick raises is kept by the watch
-    const Report ask = [&](std::int64_t done, double loss, const float*) {
-        nb::gil_scoped_acquire acquire;
-        try {
-            return PyObject_IsTrue(nb::object(report(done, loss)).ptr()) == 1;
-        } catch (...) {
-            raised = std::current_exception();
-            return true;
-        }
-    };
     std::int64_t done = 0;
-    watched(tick, [&](Watch& watch) { done = descend(P, Y.data(), k, plan, ask, n_threads, watch); });
-    if (raised)
-        std::rethrow_exception(raised);
+    reporting(report, [&](const Report& ask) {
+        watched(tick, [&](Watch& watch) { done = descend(P, Y.data(), k, plan, ask, n_threads, watch); });
+    });
     return done;
 }
 
@@ -162,13 +128,8 @@ Made<float> call_place(const Matrix<std::int32_t>& neighbors, const Matrix<float
                        int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     const std::int64_t n = size(Y);
-    demand(neighbors.shape(0) == p.shape(0) && neighbors.shape(1) == p.shape(1) && p.shape(1) >= 1,
-           "neighbors and p must have the same shape, with a column");
     demand(spacing > 0 && iterations >= 0, "spacing must be positive and iterations 0 or more");
-    demand(std::all_of(neighbors.data(), neighbors.data() + neighbors.size(),
-                       [n](std::int32_t j) { return j >= 0 && j < n; }),
-           "neighbors must be points of the map");
-    const Newcomers newcomers{neighbors.data(), p.data(), size(p), size(p, 1)};
+    const Newcomers newcomers = newcomers_of(neighbors, p, n);
     const Falloff of = falloff_of(falloff, dof);
     auto out = empty<float>(p.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {
@@ -203,8 +164,9 @@ void bind_descent(nb::module_& m) {
     m.def("descend", &call_descend, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
           nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("how"),
           nb::arg("falloff"), nb::arg("dof"), nb::arg("angle"), nb::arg("spacing"), nb::arg("iterations"),
-          nb::arg("exaggerated"), nb::arg("exaggeration"), nb::arg("rate"), nb::arg("every"),
-          nb::arg("progress"), nb::arg("report"), nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          nb::arg("exaggerated"), nb::arg("exaggeration"), nb::arg("late") = 1.0, nb::arg("rate"),
+          nb::arg("every"), nb::arg("progress"), nb::arg("report"), nb::arg("n_threads") = 1,
+          nb::arg("tick") = nb::none(),
           "Move the map Y down the gradient, in place; returns the iterations done.");
     m.def("place", &call_place, nb::arg("neighbors").noconvert(), nb::arg("p").noconvert(),
           nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("falloff") = "student", nb::arg("dof") = 1.0,

@@ -61,14 +61,14 @@ public:
                 return done;
             const bool due = done % plan_.every == 0, check = done % check_every == 0 && plan_.progress > 0;
             if (done > 0 && (due || check)) {
-                const double now = loss(Z);
-                if (due && report(done, now, out_))
+                const Losses now = loss(Z);
+                if (due && report(done, now.divergence, out_))
                     return done;
                 if (check && done >= exaggerated_ + check_every && extent() > grown_map &&
-                    before - now < plan_.progress * now)
+                    before - now.lowered < plan_.progress * std::abs(now.lowered))
                     return done;
                 if (check)
-                    before = now;
+                    before = now.lowered;
             }
             step(done, Z);
             watch_.advance(1);
@@ -91,13 +91,20 @@ private:
         return (*repel_)(y_.data(), n_, push_.data(), nullptr, threads_, watch_);
     }
 
-    double loss(double Z) {
+    // KL(P‖Q), and what the late phase lowers: the same with the attraction times `late`.
+    struct Losses {
+        double divergence, lowered;
+    };
+
+    Losses loss(double Z) {
         give_back(); // in the rows' own order the affinities are whole
         attraction_costs(given_, out_, k_, plan_.falloff, costs_.data(), threads_, watch_);
-        double sum = entropy_ + std::log(std::max(Z, 1e-300));
-        for (double cost : costs_)
+        double sum = entropy_ + std::log(std::max(Z, 1e-300)), attraction = entropy_;
+        for (double cost : costs_) {
             sum += cost;
-        return sum;
+            attraction += cost;
+        }
+        return {sum, sum + (plan_.late - 1) * attraction};
     }
 
     [[nodiscard]] float extent() const {
@@ -116,7 +123,7 @@ private:
     // Gains grow where the gradient keeps its direction and shrink where it turns (Jacobs 1988).
     void step(std::int64_t done, double Z) {
         const bool early = done < exaggerated_;
-        const double by = early ? plan_.exaggeration : 1.0;
+        const double by = early ? plan_.exaggeration : plan_.late;
         const auto pull = static_cast<float>(by), push = static_cast<float>(1 / std::max(Z, 1e-30));
         const auto rate = static_cast<float>(plan_.rate > 0 ? plan_.rate : static_cast<double>(n_) / by);
         const float momentum = early ? 0.5f : 0.8f;

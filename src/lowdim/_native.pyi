@@ -234,6 +234,7 @@ def descend(
     iterations: int,
     exaggerated: int,
     exaggeration: float,
+    late: float = 1.0,
     rate: float,
     every: int,
     progress: float,

@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import lowdim
 from lowdim import SNE, TSNE
+from lowdim.relate.neighbors import nearest
 
 both = pytest.mark.parametrize("cls", [SNE, TSNE])
 
@@ -171,6 +172,7 @@ def test_a_line_does_not_stay_on_a_line():
         ({"repulsion": "fft"}, "repulsion must be"),
         ({"learning_rate": 0}, "learning_rate"),
         ({"exaggeration": 0.5}, "exaggeration"),
+        ({"late_exaggeration": 0.0}, "late_exaggeration must be"),
         ({"metric": "precomputed"}, "square matrix"),
         ({"callback": 3}, "callback"),
     ],
@@ -311,6 +313,29 @@ def test_fewer_degrees_of_freedom_spread_more(digits):
     X = digits[0][:200]
     sizes = [np.std(TSNE(dof=dof, n_iter=400, random_state=0).fit_transform(X)) for dof in (0.5, 1.0, 10.0)]
     assert sizes[0] > sizes[1] > sizes[2]
+
+
+def test_late_exaggeration_draws_neighbours_together(digits):
+    X = digits[0][:400]
+    plain, late = (TSNE(late_exaggeration=factor, random_state=0).fit(X) for factor in (1.0, 4.0))
+    assert np.std(late.embedding_) < 0.8 * np.std(plain.embedding_)
+    assert late.kl_divergence_ > plain.kl_divergence_  # that of the factor 1, which is not what was lowered
+    new = load_digits(return_X_y=True)[0][700:740]
+    apart = np.linalg.norm(late.transform(new)[:, None] - late.embedding_, axis=2).min(axis=1)
+    assert np.median(apart) < 0.1 * np.std(late.embedding_)  # among their kind, not outside of it
+
+
+def test_late_exaggeration_leaves_a_gradient_of_zero(digits):
+    """At the end attraction times the factor balances repulsion: the map is a minimum of what was lowered."""
+    from lowdim.solve.divergence import Falloff, gradient
+
+    X, factor = digits[0][:150], 3.0
+    model = TSNE(late_exaggeration=factor, n_iter=3000, random_state=0).fit(X)
+    Y = model.embedding_.astype(np.float64)
+    P = model._relations(X, nearest(X, model._near_each(150)), None, 0)
+    exaggerated = P._replace(values=P.values * np.float32(factor))
+    both = [np.linalg.norm(gradient(rows, Y, Falloff("student"))[1]) for rows in (exaggerated, P)]
+    assert both[0] < 0.05 * both[1]
 
 
 def test_callbacks_do_not_go_into_files(digits, tmp_path):

@@ -17,9 +17,10 @@ struct DescentPlan {
     double angle = 0.5, spacing = 0.4;
     std::int64_t iterations = 750, exaggerated = 250; // in all; the first ones with P times `exaggeration`
     double exaggeration = 12;
+    double late = 1;         // the same factor of the other iterations
     double rate = 0;         // of learning; 0 is n / exaggeration, phase by phase
     std::int64_t every = 50; // iterations between reports
-    double progress = 0;     // stop where 50 iterations lower KL by less than this share
+    double progress = 0;     // stop where 50 iterations lower the loss by less than this share
 };
 
 // Called with the iterations done, KL(P‖Q) at the map and the map in the rows' order; true stops.

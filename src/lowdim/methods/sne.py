@@ -6,36 +6,45 @@ Gauss's ``f = e^−s`` (Hinton and Roweis 2002, in the symmetric form) or Studen
 Hinton 2008).
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
-from lowdim.methods.neighbor_embedding import NeighborEmbedding
-from lowdim.solve.descent import Falloff
+from lowdim.methods import neighbor_embedding
+from lowdim.methods.neighbor_embedding import NeighborEmbedding, described
+from lowdim.relate.affinities import Affinities, affinities, likelihoods, neighbors_for
+from lowdim.relate.neighbors import Neighbors
+from lowdim.solve import divergence
+from lowdim.solve.descent import Reached
+from lowdim.solve.divergence import Divergence, Falloff
 
-
-class SNE(NeighborEmbedding):
-    """Stochastic neighbour embedding with Gauss's falloff, in its symmetric form; it crowds what t-SNE spreads.
-
-    Parameters
-    ----------
-    n_components : int
+_PERPLEXITY = 30.0
+_perplexities = options.Rule(
+    lambda value: (
+        isinstance(value, list | tuple)
+        and len(value) > 0
+        and all(isinstance(u, Real) and not isinstance(u, bool) and 0 < float(u) < np.inf for u in value)
+    ),
+    "a list of positive numbers",
+)
+_TEXTS = {
+    "affinities": """n_components : int
         Dimensions of the map: 1, 2 and 3 are fast, more (up to 64) take all pairs.
     perplexity : "auto", number or list of numbers
-        How many neighbours a row is to have, smoothly. "auto" is 30, or (n - 1)/3 where that is less. Affinities of
-        several are averaged, for structure at several scales. Three times as many nearest neighbours are looked at.
+        Effective number of neighbours per row. "auto" is 30, or (n - 1)/3 where that is less. Affinities of
+        several are averaged, for structure at several scales. Three times as many nearest neighbours are searched.
     sigma : float or None
         One width of the Gaussian for all rows, instead of a perplexity, over the nearest 90 neighbours.
     exaggeration : float
         Factor on the affinities in the first iterations, which lets clusters find their place.
     exaggeration_iter : int
-        How many iterations of ``n_iter`` are exaggerated.
-    learning_rate : "auto" or float
-        "auto" is n_samples / exaggeration, phase by phase; below 8 rows n_samples / 12 throughout, since larger steps
-        swing across their narrow minima.
-    n_iter : int
+        Number of exaggerated iterations among ``n_iter``; a warm start has none.""",
+    "descent": """n_iter : int
         Iterations in all; fewer where 50 of them lower the divergence by less than a 100,000th.
     init : {"pca", "spectral", "random"} or array (n_samples, n_components)
         First layout, brought to a standard deviation of 1e-4: principal components, eigenvectors of the affinities,
@@ -44,48 +53,157 @@ class SNE(NeighborEmbedding):
         All pairs; a tree (up to 3 dimensions); or a grid and Fourier transforms (1 or 2). "auto" chooses by the number
         of rows and dimensions, and ``repulsion_`` says which.
     angle : float in [0, 1]
-        For the tree: cells seen under a smaller angle count as one point; 0 is exact.
-    metric : {"euclidean", "cosine", "manhattan", "mahalanobis", "precomputed"}
-        Distance between rows. For "precomputed", ``X`` holds the distances and ``init`` cannot be "pca".
-    neighbors : {"auto", "exact", "approximate"}
-        How nearest neighbours are found.
-    callback : callable or None
-        ``callback(iteration, loss, embedding)``; returning True stops the descent.
-    callback_every : int
-        Iterations between calls of ``callback`` and entries of ``loss_trace_``.
-    warm_start : bool
-        Go on from the map fitted before, without exaggeration, for ``n_iter`` more iterations.
-    random_state : int, Generator, RandomState or None
-        Seed of ``init="random"`` and of approximate neighbours.
-    n_jobs : int or None
-        Threads; None is all cores this process may use. The map has the same bits for any number.
-    verbose : int
-        1 shows the stages with the divergence and the time left.
-
-    Attributes
-    ----------
-    embedding_ : array (n_samples, n_components)
+        For the tree: cells seen under a smaller angle count as one point; 0 is exact.""",
+    "map": """embedding_ : array (n_samples, n_components)
         The map, about its mean. Equal rows have one place.
     perplexity_ : float or list
         Perplexity used; with ``sigma`` the mean that came of it.
     kl_divergence_ : float
-        ``KL(P‖Q)`` of the map, with ``Q`` normalised over all pairs.
+        ``KL(P‖Q)`` of the map, with ``Q`` normalised over all pairs and without exaggeration.
     kl_normalizer_ : str
-        How that sum over all pairs was computed, and what it leaves uncertain.
+        How that sum over all pairs was computed, and its uncertainty.
     point_losses_ : array (n_samples,)
         What each row adds to ``kl_divergence_``: large where its neighbours are torn apart.
-    loss_trace_, loss_iterations_ : arrays
-        The divergence on the way, without exaggeration, and the iterations it belongs to.
-    timings_ : dict
-        Seconds by stage.
     n_iter_ : int
         Iterations done.
     repulsion_ : str
-        Way to repel that ran.
-    neighbors_ : str
-        Search that ran.
-    neighbors_recall_ : float or None
-        Share of true neighbours that an approximate search found, measured on a sample.
+        Repulsion method used.""",
+}
+
+
+class _Stochastic(NeighborEmbedding):
+    """A map that minimises ``KL(P‖Q)``; a subclass says how likeness falls off in the map."""
+
+    _stages = ("affinities", "divergence")
+    _rules = neighbor_embedding.RULES | {
+        "perplexity": options.one_of("auto") | options.real(0) | _perplexities,
+        "sigma": options.none | options.real(0),
+        "exaggeration": options.real(1, closed="left"),
+        "exaggeration_iter": options.whole(0),
+        "learning_rate": options.one_of("auto") | options.real(0),
+        "n_iter": options.whole(1),
+        "repulsion": options.one_of(*divergence.REPULSIONS),
+        "angle": options.real(0, 1, closed="both"),
+    }
+    perplexity: Any
+    sigma: float | None
+    exaggeration: float
+    exaggeration_iter: int
+    learning_rate: float | str
+    n_iter: int
+    repulsion: str
+    angle: float
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        perplexity: Any = "auto",
+        sigma: float | None = None,
+        exaggeration: float = 12,
+        exaggeration_iter: int = 250,
+        learning_rate: float | str = "auto",
+        n_iter: int = 750,
+        init: Any = "pca",
+        repulsion: str = "auto",
+        angle: float = 0.5,
+        metric: str = "euclidean",
+        neighbors: str = "auto",
+        callback: Callable[[int, float, NDArray], Any] | None = None,
+        callback_every: int = 50,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    @abstractmethod
+    def _falloff(self) -> Falloff:
+        """How likeness falls off with distance in the map."""
+
+    def _late(self) -> float:
+        """Exaggeration after the first phase."""
+        return 1.0
+
+    def _demand_parameters(self, X: Any, y: Any) -> None:
+        n, k, name = X.shape[0], int(self.n_components), type(self).__name__
+        how = self._repel(n)
+        if k > divergence.FAST.get(how, k):
+            raise ValueError(
+                f"{name}: repulsion={how!r} needs n_components of at most {divergence.FAST[how]}; got {k}. "
+                "Use repulsion='auto'."
+            )
+        given = self.perplexity
+        if given == "auto" or self.sigma is not None:
+            given = max(1.0, min(_PERPLEXITY, (n - 1) / 3))
+        self._perplexities = [float(u) for u in (given if isinstance(given, list | tuple) else [given])]
+        if max(self._perplexities) > n - 1 or min(self._perplexities) < 1:
+            raise ValueError(
+                f"{name}: perplexity must be between 1 and n_samples - 1 = {n - 1}; got {self.perplexity}. "
+                "Pass 'auto', or more rows."
+            )
+        instead = "Lower perplexity, or fit a sample and transform the rest."
+        self._demand_memory(n, self._near_each(n), 52.0, "the affinities", instead)
+
+    def _near_each(self, n: int) -> int:
+        return neighbors_for(max(self._perplexities), n)
+
+    def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> Affinities:
+        p, reached = likelihoods(near.distances, self._perplexities, self.sigma)
+        one = self._perplexities if isinstance(self.perplexity, list | tuple) else self._perplexities[0]
+        self.perplexity_ = float(reached.mean()) if self.sigma is not None else one
+        return affinities(near.indices, p)
+
+    def _weights(self, near: Neighbors) -> NDArray[np.float32]:
+        return likelihoods(near.distances, self._perplexities, self.sigma)[0]
+
+    def _iterations(self, n: int) -> int:
+        return int(self.n_iter)
+
+    def _repel(self, n: int) -> str:
+        return self.repulsion if self.repulsion != "auto" else divergence.choose(n, int(self.n_components))
+
+    def _loss(self, n: int, seed: int, *, again: bool) -> Divergence:
+        return Divergence(
+            self._falloff(),
+            self._repel(n),
+            angle=float(self.angle),
+            exaggerated=0 if again else int(self.exaggeration_iter),
+            exaggeration=float(self.exaggeration),
+            late=self._late(),
+            rate=None if self.learning_rate == "auto" else float(self.learning_rate),
+        )
+
+    def _keep_loss(self, reached: Reached) -> None:
+        self.kl_divergence_, self.point_losses_, self.kl_normalizer_ = reached
+        self.repulsion_ = self._repel(len(reached.points))
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if len(self._perplexities) == 0:
+            raise ValueError("no perplexity is left")
+
+
+@described(**_TEXTS)
+class SNE(_Stochastic):
+    """Stochastic neighbour embedding with Gauss's falloff, in its symmetric form; it crowds what t-SNE spreads.
+
+    Parameters
+    ----------
+    {affinities}
+    learning_rate : "auto" or float
+        "auto" is n_samples / exaggeration, phase by phase; below 8 rows n_samples / 12 throughout, since larger steps
+        swing across their narrow minima.
+    {descent}
+    {metric}
+    {neighbors}
+    {running}
+
+    Attributes
+    ----------
+    {map}
+    {found}
 
     Examples
     --------
@@ -99,78 +217,30 @@ class SNE(NeighborEmbedding):
         return Falloff("gauss")
 
 
-class TSNE(NeighborEmbedding):
+@described(**_TEXTS)
+class TSNE(_Stochastic):
     """t-distributed stochastic neighbour embedding: maps of clusters, with new points placed.
 
     Parameters
     ----------
-    n_components : int
-        Dimensions of the map: 1, 2 and 3 are fast, more (up to 64) take all pairs.
-    perplexity : "auto", number or list of numbers
-        How many neighbours a row is to have, smoothly. "auto" is 30, or (n - 1)/3 where that is less. Affinities of
-        several are averaged, for structure at several scales. Three times as many nearest neighbours are looked at.
-    sigma : float or None
-        One width of the Gaussian for all rows, instead of a perplexity, over the nearest 90 neighbours.
-    exaggeration : float
-        Factor on the affinities in the first iterations, which lets clusters find their place.
-    exaggeration_iter : int
-        How many iterations of ``n_iter`` are exaggerated.
+    {affinities}
+    late_exaggeration : float
+        Factor on the affinities in all other iterations. Above 1 attraction weighs more: around 4 the map looks like
+        UMAP's, and large factors approach Laplacian eigenmaps. ``kl_divergence_`` stays that of the factor 1.
     learning_rate : "auto" or float
         "auto" is n_samples / exaggeration, phase by phase.
-    n_iter : int
-        Iterations in all; fewer where 50 of them lower the divergence by less than a 100,000th.
-    init : {"pca", "spectral", "random"} or array (n_samples, n_components)
-        First layout, brought to a standard deviation of 1e-4: principal components, eigenvectors of the affinities,
-        chance, or the given one.
-    repulsion : {"auto", "exact", "barnes_hut", "interpolation"}
-        All pairs; a tree (up to 3 dimensions); or a grid and Fourier transforms (1 or 2). "auto" chooses by the number
-        of rows and dimensions, and ``repulsion_`` says which.
-    angle : float in [0, 1]
-        For the tree: cells seen under a smaller angle count as one point; 0 is exact.
+    {descent}
     dof : float
         Degrees of freedom ν of Student's falloff ``(1 + s/ν)^(−(ν + 1)/2)``. Below 1 clusters come apart into finer
         ones; large values approach SNE.
-    metric : {"euclidean", "cosine", "manhattan", "mahalanobis", "precomputed"}
-        Distance between rows. For "precomputed", ``X`` holds the distances and ``init`` cannot be "pca".
-    neighbors : {"auto", "exact", "approximate"}
-        How nearest neighbours are found.
-    callback : callable or None
-        ``callback(iteration, loss, embedding)``; returning True stops the descent.
-    callback_every : int
-        Iterations between calls of ``callback`` and entries of ``loss_trace_``.
-    warm_start : bool
-        Go on from the map fitted before, without exaggeration, for ``n_iter`` more iterations.
-    random_state : int, Generator, RandomState or None
-        Seed of ``init="random"`` and of approximate neighbours.
-    n_jobs : int or None
-        Threads; None is all cores this process may use. The map has the same bits for any number.
-    verbose : int
-        1 shows the stages with the divergence and the time left.
+    {metric}
+    {neighbors}
+    {running}
 
     Attributes
     ----------
-    embedding_ : array (n_samples, n_components)
-        The map, about its mean. Equal rows have one place.
-    perplexity_ : float or list
-        Perplexity used; with ``sigma`` the mean that came of it.
-    kl_divergence_ : float
-        ``KL(P‖Q)`` of the map, with ``Q`` normalised over all pairs.
-    kl_normalizer_ : str
-        How that sum over all pairs was computed, and what it leaves uncertain.
-    point_losses_ : array (n_samples,)
-        What each row adds to ``kl_divergence_``: large where its neighbours are torn apart.
-    loss_trace_, loss_iterations_ : arrays
-        The divergence on the way, without exaggeration, and the iterations it belongs to.
-    timings_ : dict
-        Seconds by stage.
-    n_iter_ : int
-        Iterations done.
-    repulsion_ : str
-        Way to repel that ran.
-    neighbors_ : str
-        Search that ran.
-    neighbors_recall_ : float or None
-        Share of true neighbours that an approximate search found, measured on a sample.
+    {map}
+    {found}
 
     Examples
     --------
@@ -181,7 +251,9 @@ class TSNE(NeighborEmbedding):
     ((150, 2), (5, 2))
     """
 
-    _rules = NeighborEmbedding._rules | {"dof": options.real(0)}
+    late_exaggeration: float
+    dof: float
+    _rules = _Stochastic._rules | {"late_exaggeration": options.real(0), "dof": options.real(0)}
 
     def __init__(
         self,
@@ -191,6 +263,7 @@ class TSNE(NeighborEmbedding):
         sigma: float | None = None,
         exaggeration: float = 12,
         exaggeration_iter: int = 250,
+        late_exaggeration: float = 1.0,
         learning_rate: float | str = "auto",
         n_iter: int = 750,
         init: Any = "pca",
@@ -206,27 +279,10 @@ class TSNE(NeighborEmbedding):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_components,
-            perplexity=perplexity,
-            sigma=sigma,
-            exaggeration=exaggeration,
-            exaggeration_iter=exaggeration_iter,
-            learning_rate=learning_rate,
-            n_iter=n_iter,
-            init=init,
-            repulsion=repulsion,
-            angle=angle,
-            metric=metric,
-            neighbors=neighbors,
-            callback=callback,
-            callback_every=callback_every,
-            warm_start=warm_start,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.dof = dof
+        self._store(locals())
+
+    def _late(self) -> float:
+        return float(self.late_exaggeration)
 
     def _falloff(self) -> Falloff:
         return Falloff("student", float(self.dof))

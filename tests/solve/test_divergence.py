@@ -5,8 +5,8 @@ import pytest
 
 from lowdim.relate.affinities import affinities, likelihoods
 from lowdim.relate.neighbors import nearest
-from lowdim.solve import descent
-from lowdim.solve.descent import Falloff
+from lowdim.solve import divergence
+from lowdim.solve.divergence import Falloff
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def by_hand(P, Y, falloff):
 @pytest.mark.parametrize("falloff", FALLOFFS)
 def test_gradient_matches_finite_differences(rows, falloff, k):
     Y = np.random.default_rng(1).normal(size=(40, k))
-    loss, G = descent.gradient(rows, Y, falloff)
+    loss, G = divergence.gradient(rows, Y, falloff)
     np.testing.assert_allclose(loss, by_hand(rows, Y, falloff), rtol=1e-6)
     for i, d in [(0, 0), (7, k - 1), (39, 0)]:
         step = np.zeros_like(Y)
@@ -48,7 +48,7 @@ def test_gradient_matches_finite_differences(rows, falloff, k):
 @pytest.mark.parametrize("falloff", FALLOFFS)
 def test_divergence_is_that_of_all_pairs(rows, falloff, k):
     Y = np.random.default_rng(2).normal(size=(40, k)).astype(np.float32)
-    found = descent.divergence(rows, Y, falloff)
+    found = divergence.divergence(rows, Y, falloff)
     np.testing.assert_allclose(found.value, by_hand(rows, Y.astype(float), falloff), rtol=1e-5)
     np.testing.assert_allclose(found.points.sum(), found.value)
     assert found.how == "exact: all pairs"
@@ -59,9 +59,9 @@ def test_a_certified_divergence_is_within_what_it_tells(k, monkeypatch, rng):
     found = nearest(rng.normal(size=(1500, 4)), 15)
     P = affinities(found.indices, likelihoods(found.distances, [5.0])[0])
     Y = (10 * rng.normal(size=(1500, k))).astype(np.float32)
-    exact = descent.divergence(P, Y, Falloff("student")).value
-    monkeypatch.setattr(descent, "_EXACT_NORMALISER", 1000)
-    near = descent.divergence(P, Y, Falloff("student"))
+    exact = divergence.divergence(P, Y, Falloff("student")).value
+    monkeypatch.setattr(divergence, "_EXACT_NORMALISER", 1000)
+    near = divergence.divergence(P, Y, Falloff("student"))
     told = float(near.how.rsplit(" ", 1)[1])
     assert abs(near.value - exact) <= told + 1e-6 * exact
     assert told < 1e-3
@@ -69,5 +69,5 @@ def test_a_certified_divergence_is_within_what_it_tells(k, monkeypatch, rng):
 
 def test_two_points_and_their_half():
     P = affinities(np.array([[1], [0]], np.int32), np.ones((2, 1), np.float32))
-    loss, G = descent.gradient(P, np.array([[0.0], [3.0]]), Falloff("student"))
+    loss, G = divergence.gradient(P, np.array([[0.0], [3.0]]), Falloff("student"))
     np.testing.assert_allclose([loss, *G.ravel()], 0, atol=1e-7)  # one pair: P and Q are the same

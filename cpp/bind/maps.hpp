@@ -1,0 +1,78 @@
+// What the bindings of maps share: sparse rows, dimensions, and reports of a descent.
+#pragma once
+
+#include "bind.hpp"
+
+#include <lowdim/descent.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace lowdim::bind {
+
+using Starts = Vector<std::int64_t>;
+using Columns = Vector<std::int32_t>;
+
+constexpr int most_dimensions = 64;
+
+template <class Array> int dimensions(const Array& Y, int n_threads) {
+    demand(Y.shape(0) >= 1 && Y.shape(1) >= 1 && Y.shape(1) <= most_dimensions,
+           "a map must have points and 1 to 64 dimensions");
+    demand_threads(n_threads);
+    return static_cast<int>(Y.shape(1));
+}
+
+inline Affinities affinities_of(const Starts& starts, const Columns& columns, const Vector<float>& values,
+                                std::size_t n) {
+    const std::int64_t* start = starts.data();
+    const std::int64_t stored = size(columns), rows = static_cast<std::int64_t>(n);
+    demand(starts.shape(0) == n + 1 && values.shape(0) == columns.shape(0) && start[0] == 0 &&
+               start[n] == stored && std::is_sorted(start, start + n + 1),
+           "starts must rise from 0 to the number of entries, one for each row and one more");
+    demand(std::all_of(columns.data(), columns.data() + stored,
+                       [rows](std::int32_t j) { return j >= 0 && j < rows; }),
+           "columns must lie below the number of rows");
+    return {start, columns.data(), values.data(), rows};
+}
+
+// New rows and their neighbours in a map of n points.
+inline Newcomers newcomers_of(const Matrix<std::int32_t>& neighbors, const Matrix<float>& weights,
+                              std::int64_t n) {
+    demand(neighbors.shape(0) == weights.shape(0) && neighbors.shape(1) == weights.shape(1) &&
+               weights.shape(1) >= 1,
+           "neighbors and their weights must have the same shape, with a column");
+    demand(std::all_of(neighbors.data(), neighbors.data() + neighbors.size(),
+                       [n](std::int32_t j) { return j >= 0 && j < n; }),
+           "neighbors must be points of the map");
+    return {neighbors.data(), weights.data(), size(weights), size(weights, 1)};
+}
+
+// Calls run with a Report that asks report(done, loss) under the GIL. What that raises stops the descent and
+// is raised here.
+template <class Run> void reporting(nb::handle report, const Run& run) {
+    std::exception_ptr raised;
+    const Report ask = [&](std::int64_t done, double loss, const float*) {
+        nb::gil_scoped_acquire acquire;
+        try {
+            return PyObject_IsTrue(nb::object(report(done, loss)).ptr()) == 1;
+        } catch (...) {
+            raised = std::current_exception();
+            return true;
+        }
+    };
+    run(ask);
+    if (raised)
+        std::rethrow_exception(raised);
+}
+
+// An array of NumPy that owns what `data` points to.
+template <class T> nb::object owned(std::unique_ptr<T[]> data, std::size_t size) {
+    T* raw = data.release();
+    nb::capsule owner(raw, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(raw, {size}, owner));
+}
+
+} // namespace lowdim::bind

@@ -1,0 +1,148 @@
+"""``KL(P‖Q)`` as the loss of a map: its descent, its value, its gradient, and places for new points.
+
+``Q_ij = f(‖y_i − y_j‖²) / Z`` over all pairs, with Student's ``f = (1 + s/ν)^(−(ν + 1)/2)`` or Gauss's ``f = e^−s``.
+The gradient is ``4 Σ_j (p_ij − q_ij) a_ij (y_i − y_j)``, ``a = −f′/f``.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.solve.descent import Reached, SparseRows, Tell
+from lowdim.work import jobs
+from lowdim.work.progress import Tick, stage
+from lowdim.work.random import stream
+
+REPULSIONS = ("auto", "exact", "barnes_hut", "interpolation")
+FAST = {"barnes_hut": 3, "interpolation": 2}  # most dimensions
+_SPACING, _FINE = 0.5, 0.25  # of the grid, in the width of the falloff: for forces, and for the normaliser
+_FEW, _FEW_IN_SPACE = 1000, 3000  # points up to which exact sums are taken: few pairs, and no grid or tree to set up
+_EXACT_NORMALISER = 20_000  # points up to which all pairs take no time worth saving
+_SAMPLE = 1000  # points at which an approximate normaliser is held against exact sums
+_TINY, _CALM = 8, 12.0  # below so many points steps of more than n / 12 swing across Gauss's narrow minima
+_STEPS = 100  # of a new point at most
+_PROGRESS = 1e-5  # share of the divergence that 50 iterations must gain
+
+
+class Falloff(NamedTuple):
+    """How likeness falls off with squared distance in the map: Student's with ``dof`` or Gauss's."""
+
+    name: str
+    dof: float = 1.0
+
+    def law(self) -> dict[str, Any]:
+        """Return it as native kernels take it, with the threads they may use."""
+        return {"falloff": self.name, "dof": self.dof, "n_threads": jobs.current()}
+
+    @property
+    def width(self) -> float:
+        """Length on which it falls, against that of ``dof`` = 1."""
+        return min(1.0, float(np.sqrt(self.dof))) if self.name == "student" else 1.0
+
+
+def choose(n: int, k: int) -> str:
+    """Rule behind ``repulsion="auto"``.
+
+    >>> choose(500, 2), choose(70_000, 2), choose(70_000, 3), choose(70_000, 5)
+    ('exact', 'interpolation', 'barnes_hut', 'exact')
+    """
+    if k <= 2:
+        return "interpolation" if n > _FEW else "exact"
+    return "barnes_hut" if k == 3 and n > _FEW_IN_SPACE else "exact"
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """``KL(P‖Q)`` with this falloff, lowered with momentum and gains while repulsion is computed in this way.
+
+    The first ``exaggerated`` iterations multiply ``P`` by ``exaggeration``, the others by ``late``. ``rate`` None is
+    n / exaggeration in each phase, or n / 12 for a few points under Gauss's falloff.
+    """
+
+    falloff: Falloff
+    repulsion: str
+    angle: float = 0.5
+    exaggerated: int = 0
+    exaggeration: float = 12.0
+    late: float = 1.0
+    rate: float | None = None
+    name = "KL"
+
+    def lower(self, P: SparseRows, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick) -> int:
+        """Move the map ``Y`` (n, k) in place; it stops early where progress does."""
+        rate = self.rate
+        if rate is None and self.falloff.name == "gauss" and len(Y) < _TINY:
+            rate = len(Y) / _CALM
+        return _native.descend(
+            *P,
+            Y,
+            how=self.repulsion,
+            angle=self.angle,
+            spacing=_SPACING * self.falloff.width,
+            iterations=iterations,
+            exaggerated=min(self.exaggerated, iterations),
+            exaggeration=self.exaggeration,
+            late=self.late,
+            rate=rate or 0.0,
+            every=every,
+            progress=_PROGRESS,
+            report=tell,
+            tick=tick,
+            **self.falloff.law(),
+        )
+
+    def at(self, P: SparseRows, Y: NDArray[np.float32]) -> Reached:
+        """``KL(P‖Q)`` without exaggeration."""
+        return divergence(P, Y, self.falloff)
+
+    def settle(
+        self, neighbors: NDArray[np.int32], p: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
+    ) -> NDArray[np.float32]:
+        """Places (m, k) at which new points have the least divergence of their own, ``Y`` held fast."""
+        return _native.place(
+            neighbors,
+            p * np.float32(self.late),
+            Y,
+            spacing=_SPACING * self.falloff.width,
+            iterations=_STEPS,
+            tick=tick,
+            **self.falloff.law(),
+        )
+
+
+def gradient(P: SparseRows, Y: NDArray, falloff: Falloff) -> tuple[float, NDArray]:
+    """``KL(P‖Q)`` at the map ``Y`` (n, k), and its gradient (n, k), by exact sums in the precision of ``Y``."""
+    law = falloff.law()
+    pull, costs = _native.attraction(*P, Y, **law)
+    push, phi = _native.repulsion_at(Y, Y, **law)
+    Z = float((phi - 1.0).sum())
+    return float(costs.sum() + np.log(Z)), 4.0 * (pull - push / Z)
+
+
+def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reached:
+    """``KL(P‖Q)`` at the map ``Y`` (n, k), with ``Q`` normalised over all pairs.
+
+    Up to 20,000 points the normaliser is summed exactly. Above, it comes from a fine grid or tree, is corrected by the
+    mean difference from exact sums at 1000 points, and what that leaves uncertain in the divergence is told.
+    """
+    (n, k), law = Y.shape, falloff.law()
+    with stage("divergence"):
+        _, costs = _native.attraction(*P, Y, **law)
+        if n <= _EXACT_NORMALISER or k > FAST["barnes_hut"]:
+            _, field = _native.repulsion_at(Y, Y, **law)
+            Z, how = float((field - 1.0).sum()), "exact: all pairs"
+        else:
+            way = "interpolation" if k <= FAST["interpolation"] else "barnes_hut"
+            _, phi, Z = _native.repulsion(Y, how=way, spacing=_FINE * falloff.width, angle=0.2, **law)
+            some = stream(0, "divergence").choice(n, _SAMPLE, replace=False)
+            _, exact = _native.repulsion_at(Y[some], Y, **law)
+            off = exact - phi[some]
+            Z += n * float(off.mean())
+            error = 3 * n * float(off.std()) / np.sqrt(_SAMPLE) / Z
+            how = f"{way}, corrected by exact sums at {_SAMPLE} points: KL within {error:.0e}"
+        shares = np.add.reduceat(P[2], P[0][:-1], dtype=np.float64)
+        points = costs + shares * np.log(max(Z, np.finfo(float).tiny))
+    return Reached(float(points.sum()), points, how)

@@ -250,7 +250,7 @@ def test_cost_sees_memory_that_is_held_for_a_while():
         (lambda: lowdim.compare(X, Y, ["pca"], image_shape=(3, 2)), r"4 pixels in all.*got \(3, 2\)\. Pass"),
         (lambda: lowdim.compare(X, Y[:9], ["pca"]), r"compare: y must hold one label per row.*\(9,\)"),
         (lambda: lowdim.compare(X[:3], Y[:3], ["pca"]), "at least 4 samples.*got 3"),
-        (lambda: lowdim.compare([[np.nan] * 3] * 9), "Compare: X must be finite"),
+        (lambda: lowdim.compare([[np.nan] * 3] * 9), "compare: X must be finite"),
     ],
 )
 def test_wrong_arguments_are_refused_before_any_work(call, message):

@@ -125,8 +125,6 @@ def command(
 
 def _build(chosen: registry.Method, asked: dict[str, tuple[str, Any]], verbose: int) -> Any:
     """Unfitted model with the parameters asked for, checked before the data are read."""
-    from lowdim.data import options
-
     cls = chosen.load()
     known = list(cls._get_param_names())
     arguments.demand_parameters(chosen.class_name, known, {name: option for name, (option, _) in asked.items()})
@@ -135,5 +133,5 @@ def _build(chosen: registry.Method, asked: dict[str, tuple[str, Any]], verbose: 
     }
     given = {name: None if option == "-k" and value == "all" else value for name, (option, value) in asked.items()}
     model = cls(**defaults | given)
-    options.check(model, model._rules)
+    model._check_parameters()
     return model

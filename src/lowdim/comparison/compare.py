@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
 from lowdim.comparison import facts as facts_of
 from lowdim.comparison.candidates import Candidate, Ground, Methods, enlist
@@ -18,10 +17,6 @@ from lowdim.data.categories import Categories, Values, read_labels
 from lowdim.relate.moments import divided_by_deviation
 from lowdim.work import jobs, progress
 from lowdim.work.random import seed_of
-
-
-class Compare(BaseEstimator):
-    """Who asks the gate; errors carry its name."""
 
 
 def compare(
@@ -87,7 +82,7 @@ def compare(
     """
     _demand(by, n_components)
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-    X = gate.rows(Compare(), X, reset=True, sparse=True, minimum=4)
+    X = gate.rows(X, "compare", sparse=True, minimum=4)
     n, d = X.shape
     if image_shape is not None and (len(image_shape) != 2 or image_shape[0] * image_shape[1] != d):
         raise ValueError(

@@ -1,23 +1,16 @@
 """The gate: every array comes in here, once. What is wrong with it is said before any work starts."""
 
-import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import _check_n_features, check_array, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, column_or_1d
 
-# Arrays whose values live elsewhere: coercing them in silence would hide a transfer or a computation.
-_ELSEWHERE = {
-    "dask": "compute()",
-    "dask_expr": "compute()",
-    "cupy": "get()",
-    "jax": "__array__()",
-    "jaxlib": "__array__()",
-    "torch": "numpy(force=True)",
-}
+from lowdim.work import places
+
 _ADVICE = {
     "features, but": "Pass the columns that fit saw.",
     "feature names should match": "Rename or reorder the columns as they were in fit.",
@@ -28,27 +21,23 @@ _ADVICE = {
 
 
 def rows(
-    estimator: Any,
     X: Any,
+    name: str,
     *,
-    reset: bool,
     sparse: bool = False,
     minimum: int = 1,
     scan: bool = True,
-    tensors: bool = False,
     called: str = "X",
 ) -> Any:
     """Validated data: a NumPy array of its own numeric type, or canonical CSR where ``sparse`` is allowed.
 
-    Never copied where it need not be. ``reset=True`` notes the features seen (fit); ``False`` compares with them.
-    ``scan=False`` leaves the search for NaN and infinity to :func:`demand_finite`, for callers that read all values
-    anyway and can tell from what they computed. ``tensors=True`` lets tensors of torch through, on their device.
-    ``called`` is what the caller names them, for errors.
+    Never copied where it need not be. Rows of another place come back as they are there, if it serves what is called
+    ``name``. ``scan=False`` leaves the search for NaN and infinity to :func:`demand_finite`, for callers that read all
+    values anyway and can tell from what they computed. ``called`` is what the caller names them, for errors.
     """
-    name = type(estimator).__name__
-    if tensors and is_tensor(X):
-        return _tensor_rows(estimator, X, reset=reset, minimum=minimum)
-    _refuse_elsewhere(name, X)
+    if (place := places.demand_served(X, name)) is not None:
+        return place.find("gate.rows")(X, name, sparse=sparse, minimum=minimum, scan=scan, called=called)
+    columns = getattr(X, "columns", None)
     _refuse_text(name, X, called)
     _refuse_masked(name, X, called)
     if sp.issparse(X) and not sparse:
@@ -63,68 +52,42 @@ def rows(
             f"{name}: at least {minimum} samples (rows) are needed; got {samples} (shape {tuple(shape)}). "
             "Pass more rows."
         )
-    try:
-        X = validate_data(
-            estimator,
+    with advising():
+        X = check_array(
             X,
-            reset=reset,
             dtype="numeric",
             accept_sparse="csr" if sparse else False,
             ensure_all_finite=False,
             ensure_min_samples=minimum,
+            estimator=name,
+            input_name=called,
         )
-    except ValueError as error:
-        text = str(error)
-        advice = next((f" {words}" for part, words in _ADVICE.items() if part in text), "")
-        raise type(error)(text + advice) from None
     if X.dtype.kind == "O":  # lists with None in them
         X = X.astype(np.float64)
     if sp.issparse(X) and not X.has_canonical_format:  # not in place: they are the caller's
         X = X.copy()
         X.sum_duplicates()
     if scan:
-        demand_finite(estimator, X, X, called)
+        demand_finite(name, X, X, called, columns)
     return X
 
 
-def is_tensor(X: Any) -> bool:
-    """Whether ``X`` is a tensor of torch; asking does not import it."""
-    return type(X).__module__.split(".")[0] == "torch"
-
-
-def _tensor_rows(estimator: Any, X: Any, *, reset: bool, minimum: int) -> Any:
-    """The same checks for a tensor, made where it lives; it comes back detached from what made it."""
-    name = type(estimator).__name__
-    if X.ndim != 2 or X.is_complex() or X.layout != sys.modules["torch"].strided:
-        raise ValueError(
-            f"{name}: a dense 2D tensor of real numbers is needed; got {X.dtype} of shape {tuple(X.shape)}, "
-            f"{X.layout}. Rows are samples, columns are features."
-        )
-    if X.shape[0] < minimum or X.shape[1] < 1:
-        raise ValueError(
-            f"{name}: at least {minimum} rows and one column are needed; got shape {tuple(X.shape)}. Pass more."
-        )
+@contextmanager
+def advising() -> Iterator[None]:
+    """Add what to do to scikit-learn's errors about data."""
     try:
-        _check_n_features(estimator, X, reset=reset)
+        yield
     except ValueError as error:
-        raise ValueError(f"{error} {_ADVICE['features, but']}") from None
-    if reset and hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
-    X = X.detach()
-    if X.is_floating_point() and not bool(X.isfinite().all()):
-        row, column = (~X.isfinite()).nonzero()[0].tolist()
-        raise ValueError(
-            f"{name}: X must be finite; got {X[row, column].item()} (NaN or infinity) at row {row}, column {column}. "
-            "Drop such rows, or replace the values."
-        )
-    return X
+        text = str(error)
+        advice = next((f" {words}" for part, words in _ADVICE.items() if part in text), "")
+        raise type(error)(text + advice) from None
 
 
-def weights(estimator: Any, sample_weight: Any, X: Any) -> Any:
+def weights(name: str, sample_weight: Any, X: Any) -> Any:
     """Sample weights as float64 (n,), or None; all must be finite and 0 or more, and one of them more."""
     if sample_weight is None:
         return None
-    n, name = X.shape[0], type(estimator).__name__
+    n = X.shape[0]
     given = one_a_row(name, sample_weight, n, "sample_weight", "weight")
     checked = None
     if given.dtype.kind in "biufO":
@@ -173,12 +136,12 @@ def one_a_row(name: str, values: Any, n: int, called: str, what: str, of: str = 
     return array
 
 
-def targets(estimator: Any, y: Any, X: Any, *, warn: bool = True) -> Any:
+def targets(name: str, y: Any, X: Any, *, warn: bool = True) -> Any:
     """Validated targets of the rows of ``X``: labels or numbers, one or several columns, none missing.
 
     One column becomes a vector, with a warning unless ``warn`` is False.
     """
-    name, n = type(estimator).__name__, X.shape[0]
+    n = X.shape[0]
     if y is None:
         raise ValueError(
             f"{name} requires y to be passed, but the target y is None. Pass what the rows are to predict: fit(X, y)."
@@ -200,10 +163,9 @@ def targets(estimator: Any, y: Any, X: Any, *, warn: bool = True) -> Any:
     return y
 
 
-def second_view(estimator: Any, y: Any, X: Any, n_columns: int | None = None) -> NDArray:
+def second_view(name: str, y: Any, X: Any, n_columns: int | None = None) -> NDArray:
     """Validated second view (n, e) of the rows of ``X``: finite numbers; a vector is one column."""
-    name = type(estimator).__name__
-    Y = targets(estimator, y, X, warn=False)
+    Y = targets(name, y, X, warn=False)
     Y = Y[:, None] if Y.ndim == 1 else Y
     if Y.dtype.kind == "O":
         with suppress(TypeError, ValueError):
@@ -218,19 +180,18 @@ def second_view(estimator: Any, y: Any, X: Any, n_columns: int | None = None) ->
     return Y
 
 
-def scores(estimator: Any, Y: Any, k: int, *, tensors: bool = False) -> Any:
-    """Validated scores (n, k) on their way back to data space; ``tensors`` as in :func:`rows`."""
-    name = type(estimator).__name__
-    if not (tensors and is_tensor(Y)):
-        _refuse_elsewhere(name, Y)
+def scores(Y: Any, name: str, k: int) -> Any:
+    """Validated scores (n, k) on their way back to data space, wherever they live."""
+    if (place := places.demand_served(Y, name)) is None:
         Y = check_array(Y, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="Y")
     if Y.ndim != 2 or Y.shape[1] != k:
         raise ValueError(
             f"{name}: inverse_transform needs {k} columns, one per component; got {Y.shape[-1]}. "
             "Pass what transform returned."
         )
-    Y = Y.detach() if is_tensor(Y) else Y
-    finite = Y.isfinite().cpu().numpy() if is_tensor(Y) else np.isfinite(Y)
+    if place is not None:
+        return place.find("gate.scores")(Y, name)
+    finite = np.isfinite(Y)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
         raise ValueError(
@@ -240,7 +201,7 @@ def scores(estimator: Any, Y: Any, k: int, *, tensors: bool = False) -> Any:
     return Y
 
 
-def demand_finite(estimator: Any, X: Any, witness: Any, called: str = "X") -> None:
+def demand_finite(name: str, X: Any, witness: Any, called: str = "X", columns: Any = None) -> None:
     """Raise ValueError with the place and count of NaN and infinity in ``X`` if ``witness`` shows there are any.
 
     ``witness`` is ``X`` itself or something computed from all of it (sums, scores): NaN and infinity survive sums
@@ -256,11 +217,10 @@ def demand_finite(estimator: Any, X: Any, witness: Any, called: str = "X") -> No
     if place is None:  # large but finite values: the witness overflowed, the data did not
         return
     row, column, value, count = place
-    names = getattr(estimator, "feature_names_in_", None)
-    where = f"row {row}, column {column if names is None else repr(str(names[column]))}"
+    where = f"row {row}, column {column if columns is None else repr(str(columns[column]))}"
     what = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(
-        f"{type(estimator).__name__}: {called} must be finite; got {what} at {where} ({count:,} NaN or infinity values "
+        f"{name}: {called} must be finite; got {what} at {where} ({count:,} NaN or infinity values "
         f"in {X.shape[0]:,} rows). Drop those rows, or replace the values (NaN: sklearn.impute.SimpleImputer)."
     )
 
@@ -285,17 +245,6 @@ def _first_bad(X: Any) -> tuple[int, int, float, int] | None:
             first = (start + int(row), int(column), float(block[row, column]))
         count += len(places)
     return None if first is None else (*first, count)
-
-
-def _refuse_elsewhere(name: str, X: Any) -> None:
-    """Refuse arrays of libraries that keep them on a device, a cluster or in a query."""
-    home = type(X).__module__.split(".")[0]
-    call = "collect()" if type(X).__name__ == "LazyFrame" else _ELSEWHERE.get(home)
-    if call:
-        raise TypeError(
-            f"{name}: a NumPy array, a DataFrame or a SciPy sparse matrix is needed; got a {home} "
-            f"{'LazyFrame' if call == 'collect()' else 'array'}. Bring it over with .{call}."
-        )
 
 
 def _refuse_text(name: str, X: Any, called: str) -> None:

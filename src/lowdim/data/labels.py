@@ -20,9 +20,9 @@ class Labels(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def labels(estimator: Any, y: Any, X: Any, *, several: bool = True, of: str = "X") -> Labels:
+def labels(name: str, y: Any, X: Any, *, several: bool = True, of: str = "X") -> Labels:
     """Validated labels of the rows of ``X`` (named ``of`` in errors); ``several`` demands at least two classes."""
-    name, n = type(estimator).__name__, X.shape[0]
+    n = X.shape[0]
     if y is None:
         raise ValueError(
             f"{name} requires y to be passed, but the target y is None. Pass the labels of the rows: fit(X, y)."

@@ -95,14 +95,12 @@ jobs = none | Rule(
 )
 
 
-def check(estimator: Any, rules: Mapping[str, Rule]) -> None:
-    """Raise ValueError at the first parameter of ``estimator`` that breaks its rule."""
+def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+    """Raise ValueError at the first of ``values``, parameters of what is called ``owner``, that breaks its rule."""
     for name, rule in rules.items():
-        value = getattr(estimator, name)
+        value = values[name]
         if not rule.accepts(value):
-            raise ValueError(
-                f"{type(estimator).__name__}: {name} must be {rule.needs}; got {value!r}. {_advice(name, value, rule)}"
-            )
+            raise ValueError(f"{owner}: {name} must be {rule.needs}; got {value!r}. {_advice(name, value, rule)}")
 
 
 def _advice(name: str, value: Any, rule: Rule) -> str:

@@ -165,15 +165,14 @@ class Autoencoder(Reducer):
             This object.
         """
         goes_on = self.warm_start and "weights_" in vars(self)
-        X = gate.rows(self, X, reset=not goes_on, minimum=2, scan=False, tensors=True)
+        X = self._take(X, reset=not goes_on, minimum=2, scan=False)
         n, d = X.shape
         widths = self._widths(d)
         plan = self._plan(n, d, first_epoch=len(self.loss_trace_) if goes_on else 0)
         self._demand_room(X, widths, plan.batch_size)
-        device = training.device_of(self.device, X)
+        device = training.find_device(self.device, X)
         M = column_moments(X)
-        if isinstance(X, np.ndarray):
-            gate.demand_finite(self, X, M.mean)
+        self._demand_finite(X, M.mean)
         if goes_on:
             self._demand_same_layers(widths)
             layers = self._layers()
@@ -212,7 +211,7 @@ class Autoencoder(Reducer):
         array (n_samples, n_components)
             The codes, float32 for float32 and small integers, float64 otherwise; a tensor for a tensor.
         """
-        X = gate.rows(self, X, reset=False, tensors=True)
+        X = self._take(X, reset=False)
         (W, b), *others = self._layers()[: len(self.weights_) // 2]
         return apply([Layer(W / self.scale_, b), *others], X, self._activation, less=self.mean_)
 
@@ -230,7 +229,7 @@ class Autoencoder(Reducer):
         array (n_samples, n_features)
             ``m + s g(y)``, in the precision of ``Y``; a tensor for a tensor.
         """
-        Y = gate.scores(self, Y, self._n_features_out, tensors=True)
+        Y = gate.scores(Y, self._name, self._n_features_out)
         *others, (W, b) = self._layers()[len(self.weights_) // 2 :]
         last = Layer(W * self.scale_[:, None], b * self.scale_ + self.mean_)
         return apply([*others, last], Y, self._activation)

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
-from lowdim.data import options
-from lowdim.work import jobs, progress
+from lowdim.data import gate, options
+from lowdim.work import jobs, places, progress
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 
@@ -26,7 +26,7 @@ def fitting(method: Call) -> Call:
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = self.__dict__.copy()
         try:
-            options.check(self, self._rules)
+            self._check_parameters()
             with jobs.using(self.n_jobs), progress.showing(self.verbose, type(self).__name__):
                 return method(self, *args, **kwargs)
         except BaseException:
@@ -69,6 +69,28 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.target_tags.multi_output = self._two_views
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError at the first parameter that breaks its rule."""
+        options.check(self._name, vars(self), self._rules)
+
+    def _take(self, X: Any, *, reset: bool, sparse: bool = False, minimum: int = 1, scan: bool = True) -> Any:
+        """Rows through the gate, with their features noted (``reset``, in fit) or compared with those of fit."""
+        with gate.advising():
+            _check_feature_names(self, X, reset=reset)
+        X = gate.rows(X, self._name, sparse=sparse, minimum=minimum, scan=scan)
+        with gate.advising():
+            _check_n_features(self, X, reset=reset)
+        return X
+
+    def _demand_finite(self, X: Any, witness: Any) -> None:
+        """Raise ValueError if ``witness``, computed from all of ``X``, shows NaN or infinity there."""
+        if places.of(X) is None:  # other places looked at the gate
+            gate.demand_finite(self._name, X, witness, columns=getattr(self, "feature_names_in_", None))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to ``path``, whole or not at all; :func:`lowdim.load` reads it back.

@@ -89,8 +89,8 @@ class CCA(LinearReducer):
         CCA
             This object.
         """
-        X = gate.rows(self, X, reset=True, minimum=2, scan=False)
-        Y = gate.second_view(self, y, X)
+        X = self._take(X, reset=True, minimum=2, scan=False)
+        Y = gate.second_view(self._name, y, X)
         (n, d), e = X.shape, Y.shape[1]
         if self.n_components is not None and self.n_components > min(d, e):
             raise ValueError(
@@ -103,7 +103,7 @@ class CCA(LinearReducer):
             "Reduce the views first, for example by PCA, or use KernelCCA with kernel='linear'.",
         )
         M, N = moments(X), moments(Y)
-        gate.demand_finite(self, X, M.mean)
+        self._demand_finite(X, M.mean)
         P, Q = (self._whitening(S.scatter / n, A.dtype) for S, A in ((M, X), (N, Y)))
         if self.ridge == 0:
             warn_of_overlap("CCA", n, P.rank, Q.rank)
@@ -147,9 +147,9 @@ class CCA(LinearReducer):
         array (n_samples, n_components) or pair of arrays
             The scores of the first view, or of both.
         """
-        X = gate.rows(self, X, reset=False)
+        X = self._take(X, reset=False)
         scores = self._scores(X, float_dtype(X.dtype))
         if y is None:
             return scores
-        Y = gate.second_view(self, y, X, n_columns=len(self.y_mean_))
+        Y = gate.second_view(self._name, y, X, n_columns=len(self.y_mean_))
         return scores, ((Y - self.y_mean_) @ self.y_components_.T).astype(float_dtype(Y.dtype))

@@ -4,7 +4,6 @@ import os
 from itertools import pairwise
 from typing import Any
 
-from lowdim.data import options
 from lowdim.methods import registry
 from lowdim.methods.chain import CLASS_NAME, Chain
 from lowdim.persist import ModelFileError, read_state
@@ -94,7 +93,7 @@ def _revive(state: State, writer: str, path: str | os.PathLike[str]) -> Any:
     model = cls(**cls._params_from_file(params))
     vars(model).update(fitted)
     try:
-        options.check(model, cls._rules)
+        model._check_parameters()
         if fitted:
             model._check_state()
     except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:

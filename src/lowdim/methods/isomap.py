@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from lowdim.compose.scaling import bytes_to_scale, classical_scaling
-from lowdim.data import gate, options
+from lowdim.data import options
 from lowdim.data.distances import (
     demand_class_distances,
     demand_distances,
@@ -160,7 +160,7 @@ class Isomap(NeighborReducer):
 
     def _learn(self, X: Any, y: Any) -> None:
         given = self.metric == "precomputed"
-        X = gate.rows(self, X, reset=True, sparse=not given, minimum=2)
+        X = self._take(X, reset=True, sparse=not given, minimum=2)
         n, k = X.shape[0], int(self.n_components)
         found = self._demand_sense(X, y)
         self._demand_memory(n)
@@ -308,7 +308,7 @@ class Isomap(NeighborReducer):
                 f"Isomap: supervision={self.supervision:g} requires y to be passed, but the target y is None. Pass the "
                 "labels of the rows, fit(X, y), or supervision=0."
             )
-        found = labels(self, y, X)
+        found = labels(self._name, y, X)
         if self.class_distance is not None:
             demand_class_distances(self.class_distance, len(found.classes), "Isomap")
         if self.landmarks is not None and self.landmarks < len(found.classes):

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data import gate, options
+from lowdim.data import options
 from lowdim.methods.base import Reducer, applying
 from lowdim.relate.centring import centre
 from lowdim.relate.kernels import NAMES, Kernel, KernelRows, demand_gram, demand_kernel_function, resolve_gamma
@@ -80,14 +80,14 @@ class KernelReducer(Reducer):
         inside = pairs.values > _RANGE[A.X.dtype.name] * max(pairs.values[0], np.finfo(float).tiny)
         if not inside.any():
             raise ValueError(
-                f"{type(self).__name__}: rows that differ under the kernel are needed; got {len(K):,} that are all "
+                f"{self._name}: rows that differ under the kernel are needed; got {len(K):,} that are all "
                 "alike. Pass other rows, or another kernel or gamma."
             )
         return Spanned(pairs.vectors[:, inside], pairs.values[inside], means.rows)
 
     def _demand_gram(self, X: Any) -> None:
         """Refuse a precomputed matrix that is sparse, not square or not symmetric."""
-        name = type(self).__name__
+        name = self._name
         if sp.issparse(X):
             raise TypeError(f"{name}: kernel='precomputed' needs a dense matrix; got a sparse one. Pass X.toarray().")
         demand_gram(X, name)
@@ -109,9 +109,9 @@ class KernelReducer(Reducer):
     def _new_rows(self, X: Any) -> Any:
         """KernelRows for ``transform``, through the gate."""
         if self.kernel != "precomputed":
-            return gate.rows(self, X, reset=False, sparse=True)
+            return self._take(X, reset=False, sparse=True)
         try:
-            return gate.rows(self, X, reset=False)
+            return self._take(X, reset=False)
         except ValueError as error:
             text, width = str(error).removesuffix(" Pass the columns that fit saw."), "features, but"
             if width not in text:

@@ -119,8 +119,8 @@ class KernelCCA(KernelReducer):
         KernelCCA
             This object.
         """
-        X = gate.rows(self, X, reset=True, sparse=True, minimum=2)
-        Y = gate.second_view(self, y, X)
+        X = self._take(X, reset=True, sparse=True, minimum=2)
+        Y = gate.second_view(self._name, y, X)
         n = X.shape[0]
         if self.n_components is not None and self.n_components > n - 1:
             raise ValueError(
@@ -188,7 +188,7 @@ class KernelCCA(KernelReducer):
         scores = super().transform(X)
         if y is None:
             return scores
-        Y = gate.second_view(self, y, scores, n_columns=self._y_basis.shape[1])
+        Y = gate.second_view(self._name, y, scores, n_columns=self._y_basis.shape[1])
         kernel = self._y_kernel()
         rows = kernel.rows(Y, self._y_shift, self.y_dual_coef_.dtype)
         return scores, kernel.project(rows, kernel.as_rows(self._y_basis), self.y_dual_coef_) - self._y_offset

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.data import gate, options
+from lowdim.data import options
 from lowdim.data.labels import labels
 from lowdim.methods.base import fitting
 from lowdim.methods.kernel import RULES, KernelReducer
@@ -107,10 +107,10 @@ class KernelLDA(KernelReducer):
         KernelLDA
             This object.
         """
-        X = gate.rows(self, X, reset=True, sparse=True, minimum=2)
+        X = self._take(X, reset=True, sparse=True, minimum=2)
         if self.kernel == "precomputed":
             self._demand_gram(X)
-        found = labels(self, y, X)
+        found = labels(self._name, y, X)
         n, limit = X.shape[0], len(found.classes) - 1
         if self.n_components is not None and self.n_components > limit:
             raise ValueError(

@@ -184,7 +184,7 @@ class KernelPCA(KernelReducer):
         return self._learn(X)
 
     def _learn(self, X: Any) -> NDArray:
-        X = gate.rows(self, X, reset=True, sparse=True, minimum=2)
+        X = self._take(X, reset=True, sparse=True, minimum=2)
         self._demand_sense(X)
         k, way, named = int(self.n_components), self._approximation(), self._kernel(1.0)
         if way is None:
@@ -240,7 +240,7 @@ class KernelPCA(KernelReducer):
                 "KernelPCA: inverse_transform needs a model fitted with inverse=True; this one was fitted without. Set "
                 "inverse=True and fit again."
             )
-        Y = gate.scores(self, Y, self._n_features_out)
+        Y = gate.scores(Y, self._name, self._n_features_out)
         kernel, dtype = self._kernel(), self._weights.dtype
         X = kernel.project(kernel.rows(Y, None, dtype), kernel.rows(self._centres), self._weights)
         X += self._intercept.astype(dtype)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data import gate, options
+from lowdim.data import options
 from lowdim.data.labels import Labels, given_priors, labels, priors
 from lowdim.methods.base import fitting
 from lowdim.methods.linear import OrthonormalReducer
@@ -96,9 +96,9 @@ class KLExpansion(OrthonormalReducer):
         KLExpansion
             This object.
         """
-        X = gate.rows(self, X, reset=True, minimum=2, scan=False)
+        X = self._take(X, reset=True, minimum=2, scan=False)
         n, d = X.shape
-        found = labels(self, np.zeros(n, np.int64) if y is None else y, X, several=False)
+        found = labels(self._name, np.zeros(n, np.int64) if y is None else y, X, several=False)
         k = self._room(min(n, d))
         pi = priors(self, self.priors, found)
         side = min(n, d)
@@ -122,7 +122,7 @@ class KLExpansion(OrthonormalReducer):
     def _by_features(self, X: NDArray, found: Labels, pi: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray, Any]:
         """Eigenvectors of ``S`` itself: values (k,), vectors (k, d), overall mean, and variances of scores."""
         M = class_moments(X, found.codes, pi / found.counts)
-        gate.demand_finite(self, X, M.means)
+        self._demand_finite(X, M.means)
         mean = found.counts @ M.means / len(X)
         alike = np.allclose(pi, found.counts / len(X), rtol=1e-12, atol=0.0)
         total = M.scatter * len(X) if alike else moments(X).scatter
@@ -132,7 +132,7 @@ class KLExpansion(OrthonormalReducer):
     def _by_rows(self, X: NDArray, found: Labels, pi: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray, Any]:
         """The same from the Gram matrix of the rows: with ``C = diag(√w)(I − class means)``, ``S = Zᵀ Cᵀ C Z``."""
         M = column_moments(X)
-        gate.demand_finite(self, X, M.mean)
+        self._demand_finite(X, M.mean)
         Z = Centred(X, M.mean)
         averaging = (found.codes[:, None] == found.codes) / found.counts[found.codes]
         C = (np.eye(len(X)) - averaging) * np.sqrt(pi / found.counts)[found.codes][:, None]

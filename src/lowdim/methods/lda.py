@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data import gate, options
+from lowdim.data import options
 from lowdim.data.labels import Labels, given_priors, labels, priors
 from lowdim.methods.base import fitting
 from lowdim.methods.linear import LinearReducer
@@ -134,8 +134,8 @@ class LDA(LinearReducer):
         LDA
             This object.
         """
-        X = gate.rows(self, X, reset=True, minimum=2, scan=False)
-        found = labels(self, y, X)
+        X = self._take(X, reset=True, minimum=2, scan=False)
+        found = labels(self._name, y, X)
         limit = self._room(len(found.classes), X.shape[1])
         pi = priors(self, self.priors, found)
         wide = self.solver == "gram" or (self.solver == "auto" and X.shape[1] > X.shape[0])
@@ -145,7 +145,7 @@ class LDA(LinearReducer):
         # A common factor stays out of the weights: alike, they keep the sums of uint8 exact.
         most = leave.max()
         M = class_moments(T, found.codes, pi / found.counts * (leave / most if most else 1.0))
-        gate.demand_finite(self, X, M.means)
+        self._demand_finite(X, M.means)
         S = M.within()
         if self.shrinkage not in (None, "auto"):
             ridge = (1.0 - most) * np.trace(S) / X.shape[1]
@@ -171,7 +171,7 @@ class LDA(LinearReducer):
     def _shrinkage(self, X: NDArray, found: Labels, pi: NDArray) -> tuple[NDArray, Any]:
         """Share (C,) that is left of the covariance of each class, and the diagonal that is added, if known yet."""
         if self.shrinkage == "auto":
-            gate.demand_finite(self, X, X)
+            self._demand_finite(X, X)
             intensities, targets = ledoit_wolf(X, found.codes, len(found.classes))
             return 1.0 - intensities, pi @ targets
         return np.full(len(found.classes), 1.0 - float(self.shrinkage or 0.0)), 0.0
@@ -185,7 +185,7 @@ class LDA(LinearReducer):
         """
         columns = [column_moments(X[found.codes == c]) for c in range(len(found.classes))]
         means = np.stack([M.mean for M in columns])
-        gate.demand_finite(self, X, means)
+        self._demand_finite(X, means)
         spread = np.sqrt(pi @ np.stack([M.variance for M in columns]))
         still = spread <= 1e-13 * np.abs(means).max(axis=0)
         scale, ridge = np.where(still, np.inf, spread), 0.0

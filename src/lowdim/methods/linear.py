@@ -42,11 +42,11 @@ class LinearReducer(Reducer):
         array (n_samples, n_components)
             The scores, float32 for float32 and small integers, float64 otherwise.
         """
-        X = gate.rows(self, X, reset=False, sparse=self._sparse, scan=False)
+        X = self._take(X, reset=False, sparse=self._sparse, scan=False)
         dtype = float_dtype(X.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             Y = self._scores(X, dtype)
-        gate.demand_finite(self, X, Y)
+        self._demand_finite(X, Y)
         return Y
 
     def _scores(self, X: Any, dtype: np.dtype) -> NDArray:
@@ -106,7 +106,7 @@ class OrthonormalReducer(LinearReducer):
         array (n_samples, n_features)
             ``m + Y U``, with whitening and standardising undone.
         """
-        Y = gate.scores(self, Y, len(self.components_))
+        Y = gate.scores(Y, self._name, len(self.components_))
         back = self._score_scale()[:, None] * self.components_ * self.scale_
         X = Y @ back.astype(Y.dtype)
         X += self.mean_.astype(Y.dtype)
@@ -126,7 +126,7 @@ class OrthonormalReducer(LinearReducer):
         array (n_samples,)
             One error a row.
         """
-        X = gate.rows(self, X, reset=False, sparse=self._sparse)
+        X = self._take(X, reset=False, sparse=self._sparse)
         dtype = float_dtype(X.dtype)
         errors = np.empty(X.shape[0], dtype)
         U, mean, scale = (a.astype(dtype) for a in (self.components_, self.mean_, self.scale_))

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data import gate, options
+from lowdim.data import options
 from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
 from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.graph import Bridges, Neighborhoods, beside, bridge_classes, closed_classes, components, undirected
@@ -114,7 +114,7 @@ class LLE(NeighborReducer):
         self.verbose = verbose
 
     def _learn(self, X: Any, y: Any) -> None:
-        X = gate.rows(self, X, reset=True, sparse=True, minimum=2)
+        X = self._take(X, reset=True, sparse=True, minimum=2)
         n = X.shape[0]
         self.n_neighbors_ = self._count_neighbors(n)
         self._demand_components(n - 1, "n_samples")

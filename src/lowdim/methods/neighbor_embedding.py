@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.compose import layout
-from lowdim.data import gate, options
+from lowdim.data import options
 from lowdim.data.distances import demand_distances, demand_new_distances
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.relate.equal_rows import find_equal
@@ -171,7 +171,7 @@ class NeighborEmbedding(Reducer, ABC):
         self
             This object.
         """
-        X = gate.rows(self, X, reset=True, sparse=self.metric != "precomputed", minimum=2)
+        X = self._take(X, reset=True, sparse=self.metric != "precomputed", minimum=2)
         n, before = X.shape[0], self._demand_possible(X)
         self._demand_parameters(X, y)
         seed, dtype, self.timings_ = seed_of(self.random_state), float_dtype(X.dtype), {}
@@ -231,12 +231,12 @@ class NeighborEmbedding(Reducer, ABC):
         array (n_samples, n_components)
             The places.
         """
-        X = gate.rows(self, X, reset=False, sparse=self.metric != "precomputed")
+        X = self._take(X, reset=False, sparse=self.metric != "precomputed")
         dtype, X = float_dtype(X.dtype), self._prepared(X, learn=False)
         if self.metric == "precomputed":
             first = X.argmin(axis=1)
             least = X[np.arange(len(X)), first]
-            demand_new_distances(least, type(self).__name__)
+            demand_new_distances(least, self._name)
             known = np.where(least == 0, first, -1)
         else:
             if sp.issparse(X) != sp.issparse(self._X):
@@ -253,7 +253,7 @@ class NeighborEmbedding(Reducer, ABC):
 
     def _demand_possible(self, X: Any) -> NDArray | None:
         """Map to go on from; refuses what no map can be made of, before any work."""
-        n, k, name = X.shape[0], int(self.n_components), type(self).__name__
+        n, k, name = X.shape[0], int(self.n_components), self._name
         if k > MOST_DIMENSIONS:
             raise ValueError(
                 f"{name}: n_components must be at most {MOST_DIMENSIONS}; got {k}. Lower it: maps have 1 to 3 "
@@ -283,7 +283,7 @@ class NeighborEmbedding(Reducer, ABC):
             return max(2, min(usual, n - 1))
         if given >= n:
             raise ValueError(
-                f"{type(self).__name__}: n_neighbors must be below n_samples ({n:,}); got {given}. "
+                f"{self._name}: n_neighbors must be below n_samples ({n:,}); got {given}. "
                 "Lower it or pass more samples."
             )
         return int(given)
@@ -292,14 +292,14 @@ class NeighborEmbedding(Reducer, ABC):
         """Refuse n rows of ``near`` neighbours, ``each`` bytes a neighbour, that do not fit."""
         memory.require(
             n * (each * near + 64.0 * int(self.n_components) + 100.0),
-            f"{type(self).__name__}: {what} of {n:,} rows to {near} neighbours each",
+            f"{self._name}: {what} of {n:,} rows to {near} neighbours each",
             instead,
         )
 
     def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:
         n, k = X.shape[0], int(self.n_components)
         if not isinstance(self.init, str):
-            return layout.given(self.init, (n, k), type(self).__name__)
+            return layout.given(self.init, (n, k), self._name)
         if self.init == "random":
             return layout.by_chance(n, k, seed)
         return (

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data import gate, options
+from lowdim.data import options
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.geodesics import Beside
@@ -90,7 +90,7 @@ class NeighborReducer(Reducer, ABC):
             return min(_USUAL, n - 1)
         if self.n_neighbors >= n:
             raise ValueError(
-                f"{type(self).__name__}: n_neighbors must be below n_samples ({n:,}); got {self.n_neighbors}. "
+                f"{self._name}: n_neighbors must be below n_samples ({n:,}); got {self.n_neighbors}. "
                 "Lower it or pass more samples."
             )
         return int(self.n_neighbors)
@@ -98,7 +98,7 @@ class NeighborReducer(Reducer, ABC):
     def _demand_components(self, limit: int, of: str, advice: str = "pass more rows") -> None:
         if self.n_components > limit:
             raise ValueError(
-                f"{type(self).__name__}: n_components must be at most {of} - 1 = {limit:,}; got {self.n_components}. "
+                f"{self._name}: n_components must be at most {of} - 1 = {limit:,}; got {self.n_components}. "
                 f"Lower it, or {advice}."
             )
 
@@ -117,7 +117,7 @@ class NeighborReducer(Reducer, ABC):
         None means that only the rows of part 0 are fitted. ``largest`` is the number of rows that
         ``disconnected="largest"`` would fit, where that is not part 0.
         """
-        name, sizes = type(self).__name__, np.bincount(parts[parts >= 0])
+        name, sizes = self._name, np.bincount(parts[parts >= 0])
         shown = ", ".join(f"{size:,}" for size in sizes[:5]) + (", …" if len(sizes) > 5 else "")
         found = f"{name}: the graph of neighbours must be {what}; it falls into {len(sizes):,} parts of {shown} rows"
         if rest := int((parts < 0).sum()):
@@ -155,7 +155,7 @@ class NeighborReducer(Reducer, ABC):
         array (n_samples, n_components)
             The places, float32 for float32 and small integers, float64 otherwise.
         """
-        X = gate.rows(self, X, reset=False, sparse=self.__sklearn_tags__().input_tags.sparse)
+        X = self._take(X, reset=False, sparse=self.__sklearn_tags__().input_tags.sparse)
         Y = np.empty((X.shape[0], self._n_features_out), float_dtype(X.dtype))
         Q, twins = self._known(X)
         known = twins >= 0
@@ -205,7 +205,7 @@ class NeighborReducer(Reducer, ABC):
         if (share >= _MOST).any():
             named = ", ".join(str(at) for at in np.flatnonzero(share >= _MOST)[:5])
             warn(
-                f"{type(self).__name__}: coordinates should spread over the rows; in coordinate {named} "
+                f"{self._name}: coordinates should spread over the rows; in coordinate {named} "
                 f"{100 * share.max():.0f} % of the rows lie within {_NARROW:g} standard deviations of the median: "
                 "a few rows make the map. Raise n_neighbors, or look for rows far from all others."
             )

@@ -117,8 +117,8 @@ class PCA(OrthonormalReducer):
         PCA
             This object.
         """
-        X = gate.rows(self, X, reset=True, sparse=True, minimum=2, scan=False)
-        weights = gate.weights(self, sample_weight, X)
+        X = self._take(X, reset=True, sparse=True, minimum=2, scan=False)
+        weights = gate.weights(self._name, sample_weight, X)
         limit = _most(X.shape[0] if weights is None else np.count_nonzero(weights), weights, X.shape[1])
         self._demand_room_for_components(limit, "min(n_samples, n_features)")
         self.solver_ = self.solver if self.solver != "auto" else spectrum.choose(X, self.n_components)
@@ -127,12 +127,12 @@ class PCA(OrthonormalReducer):
         self._dtype = float_dtype(X.dtype).name
         if self.solver_ in ("covariance", "streaming"):
             M = moments(X, weights)
-            gate.demand_finite(self, X, M.mean)
+            self._demand_finite(X, M.mean)
             self._moments = tuple(M)
             self._keep(spectrum.of_moments(M, self._enough(limit), self.standardize), limit)
         else:
             C = column_moments(X, weights)
-            gate.demand_finite(self, X, C.mean)
+            self._demand_finite(X, C.mean)
             found = spectrum.of_rows(
                 X,
                 weights,
@@ -174,12 +174,12 @@ class PCA(OrthonormalReducer):
                 f"PCA: partial_fit starts anew, since the fit before (solver_='{self.solver_}') kept no moments to "
                 "add to. Use solver='streaming' to go on from a fit.",
             )
-        X = gate.rows(self, X, reset=first, sparse=True, minimum=1, scan=False)
-        weights = gate.weights(self, sample_weight, X)
+        X = self._take(X, reset=first, sparse=True, minimum=1, scan=False)
+        weights = gate.weights(self._name, sample_weight, X)
         self._demand_room_for_components(X.shape[1], "n_features")
         spectrum.demand_memory("streaming", X.shape[0], X.shape[1], X.shape[1])
         M = moments(X, weights)
-        gate.demand_finite(self, X, M.mean)
+        self._demand_finite(X, M.mean)
         if first:
             self.solver_, self._dtype = "streaming", float_dtype(X.dtype).name
         else:
@@ -192,7 +192,7 @@ class PCA(OrthonormalReducer):
 
     def __getattr__(self, name: str) -> Any:
         if name not in _LEARNT or "_moments" not in vars(self):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AttributeError(f"{self._name!r} object has no attribute {name!r}")
         try:
             self._solve_stream()
         except ValueError as error:

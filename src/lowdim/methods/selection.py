@@ -175,8 +175,8 @@ class SequentialSelector(SelectorMixin, Reducer):
         SequentialSelector
             This object.
         """
-        X = gate.rows(self, X, reset=True, sparse=True, minimum=2)
-        y = gate.targets(self, y, X)
+        X = self._take(X, reset=True, sparse=True, minimum=2)
+        y = gate.targets(self._name, y, X)
         names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))
         units, labels = features.units_of(self.groups, names)
         kept = features.units_kept(self.keep, names, units)
@@ -279,7 +279,7 @@ class SequentialSelector(SelectorMixin, Reducer):
         array or sparse matrix (n_samples, n_features_)
             The chosen columns.
         """
-        return gate.rows(self, X, reset=False, sparse=True)[:, np.flatnonzero(self.support_)]
+        return self._take(X, reset=False, sparse=True)[:, np.flatnonzero(self.support_)]
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         return self.support_

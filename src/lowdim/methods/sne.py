@@ -127,7 +127,7 @@ class _Stochastic(NeighborEmbedding):
         return 1.0
 
     def _demand_parameters(self, X: Any, y: Any) -> None:
-        n, k, name = X.shape[0], int(self.n_components), type(self).__name__
+        n, k, name = X.shape[0], int(self.n_components), self._name
         how = self._repel(n)
         if k > divergence.FAST.get(how, k):
             raise ValueError(

@@ -206,7 +206,7 @@ def _total_variance(A: Any) -> float:
 class Pairs:
     """Distances of pairs of rows in both spaces: of all pairs, block by block, or of a sample of them."""
 
-    def __init__(self, who: Any, X: Space, Y: Space, sample: Any, random_state: Any) -> None:
+    def __init__(self, who: str, X: Space, Y: Space, sample: Any, random_state: Any) -> None:
         self.X, self.Y = X, Y
         n = self.X.n
         self.count = n * (n - 1) // 2

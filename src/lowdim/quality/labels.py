@@ -181,7 +181,7 @@ def _widths(totals: NDArray[np.float64], own: NDArray[np.int32], counts: NDArray
     return np.where(size > 1, apart, 0.0)
 
 
-def _labelled(who: Any, Y: Any, y: Any, metric: str) -> tuple[Space, Labels]:
+def _labelled(who: str, Y: Any, y: Any, metric: str) -> tuple[Space, Labels]:
     Y = rows_of(who, Y, "Y")
     found = labels_of(who, y, Y)
     return Space(who, Y, metric), found

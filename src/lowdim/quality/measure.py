@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from lowdim.data import gate, options
 from lowdim.data.labels import Labels, labels
@@ -43,50 +42,44 @@ class Measure(float):
 
 
 @contextmanager
-def measuring(name: str, rules: Mapping[str, options.Rule], **given: Any) -> Iterator[Any]:
-    """Check what the measure ``name`` was given, hold threads to its ``n_jobs``, and yield who asks the gate."""
-    who = type(name, (BaseEstimator,), given)()
-    options.check(who, rules)
+def measuring(name: str, rules: Mapping[str, options.Rule], **given: Any) -> Iterator[str]:
+    """Check what the measure ``name`` was given, hold threads to its ``n_jobs``, and yield the name."""
+    options.check(name, given, rules)
     with jobs.using(given["n_jobs"]):
-        yield who
+        yield name
 
 
-def name_of(who: Any) -> str:
-    """Name of the measure, for errors."""
-    return type(who).__name__
-
-
-def rows_of(who: Any, X: Any, called: str, *, sparse: bool = True, minimum: int = 3) -> Any:
+def rows_of(who: str, X: Any, called: str, *, sparse: bool = True, minimum: int = 3) -> Any:
     """Rows as a measure takes them, through the gate."""
     if getattr(X, "ndim", 2) != 2:
         advice = f"Pass {called}.reshape(-1, 1) if that is one column." if X.ndim == 1 else "Flatten each row."
         raise ValueError(
-            f"{name_of(who)}: {called} must be two-dimensional, rows by columns; got shape {tuple(X.shape)}. {advice}"
+            f"{who}: {called} must be two-dimensional, rows by columns; got shape {tuple(X.shape)}. {advice}"
         )
-    return gate.rows(who, X, reset=True, sparse=sparse, minimum=minimum, called=called)
+    return gate.rows(X, who, sparse=sparse, minimum=minimum, called=called)
 
 
-def demand_same_length(who: Any, A: Any, B: Any, names: tuple[str, str] = ("X", "Y")) -> None:
+def demand_same_length(who: str, A: Any, B: Any, names: tuple[str, str] = ("X", "Y")) -> None:
     """Raise ValueError unless both have a row for each sample."""
     if A.shape[0] != B.shape[0]:
         raise ValueError(
-            f"{name_of(who)}: {names[1]} must have one row for each of the {A.shape[0]:,} rows of {names[0]}; got "
+            f"{who}: {names[1]} must have one row for each of the {A.shape[0]:,} rows of {names[0]}; got "
             f"{B.shape[0]:,}. Pass the same samples in the same order."
         )
 
 
-def labels_of(who: Any, y: Any, Y: Any) -> Labels:
+def labels_of(who: str, y: Any, Y: Any) -> Labels:
     """Labels of the rows, at least two classes of them."""
     if y is None:
-        raise ValueError(f"{name_of(who)}: the labels y of the rows are needed; got None. Pass one label a row.")
+        raise ValueError(f"{who}: the labels y of the rows are needed; got None. Pass one label a row.")
     return labels(who, y, Y, of="Y")
 
 
-def demand_neighbors(who: Any, k: int, n: int, below: float, reason: str) -> None:
+def demand_neighbors(who: str, k: int, n: int, below: float, reason: str) -> None:
     """Raise ValueError unless ``k`` neighbours are fewer than ``below``."""
     if not k < below:
         raise ValueError(
-            f"{name_of(who)}: n_neighbors must be below {reason} ({below:g} for {n:,} rows); got {k}. Lower it or "
+            f"{who}: n_neighbors must be below {reason} ({below:g} for {n:,} rows); got {k}. Lower it or "
             "pass more rows."
         )
 

@@ -204,7 +204,7 @@ class Neighbourhoods:
 
     def __init__(
         self,
-        who: Any,
+        who: str,
         X: Space,
         Y: Space,
         n_neighbors: int,

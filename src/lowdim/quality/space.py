@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.quality.measure import Sample, demand_same_length, name_of, rows_of
+from lowdim.quality.measure import Sample, demand_same_length, rows_of
 from lowdim.relate import neighbors
 from lowdim.relate.kernels import squared_norms
 from lowdim.work import jobs, memory
@@ -27,7 +27,7 @@ _SOME = 5000  # rows looked at beyond that
 class Space:
     """Samples and a metric. Cosine distances are kept as rows of length 1: half their squared Euclidean distance."""
 
-    def __init__(self, who: Any, X: Any, metric: str = "euclidean") -> None:
+    def __init__(self, who: str, X: Any, metric: str = "euclidean") -> None:
         self.metric, self.n = metric, int(X.shape[0])
         self.sparse = sp.issparse(X)
         X = X.astype(float_dtype(X.dtype), copy=False)
@@ -40,7 +40,7 @@ class Space:
             self._demand_distances(who)
         if metric == "manhattan" and self.sparse:
             raise TypeError(
-                f"{name_of(who)}: dense rows are needed for metric='manhattan'; got a {type(X).__name__}. Pass "
+                f"{who}: dense rows are needed for metric='manhattan'; got a {type(X).__name__}. Pass "
                 "X.toarray() if it fits in memory."
             )
 
@@ -55,7 +55,7 @@ class Space:
         X = self.X.astype(np.float64)
         return X.T.tocsr(), squared_norms(X)
 
-    def _demand_range(self, who: Any) -> None:
+    def _demand_range(self, who: str) -> None:
         """Refuse values whose squares leave the range of float64; those of float32 cannot."""
         values = self.X.data if self.sparse else self.X
         if values.dtype == np.float32 or not values.size:
@@ -63,27 +63,27 @@ class Space:
         largest = max(float(values.max()), -float(values.min()))
         if largest and not _SMALLEST <= largest <= _LARGEST:
             raise ValueError(
-                f"{name_of(who)}: values from {_SMALLEST:g} to {_LARGEST:g} are needed, so that their squares are "
+                f"{who}: values from {_SMALLEST:g} to {_LARGEST:g} are needed, so that their squares are "
                 f"numbers; the largest is {largest:g}. Divide all by it."
             )
 
-    def _to_unit_length(self, who: Any) -> None:
+    def _to_unit_length(self, who: str) -> None:
         X = self.X
         doubles = X.astype(np.float64) if self.sparse else X
         size = np.sqrt(squared_norms(doubles) if self.sparse else np.einsum("ij,ij->i", X, X, dtype=np.float64))
         if not size.all():
             raise ValueError(
-                f"{name_of(who)}: every row must have a direction for metric='cosine'; row {int(size.argmin())} is all "
+                f"{who}: every row must have a direction for metric='cosine'; row {int(size.argmin())} is all "
                 "zeros. Drop such rows, or use metric='euclidean'."
             )
         unit = (sp.diags_array(1 / size) @ X).tocsr() if self.sparse else X / size[:, None]
         self.X = unit.astype(X.dtype)
 
-    def _demand_distances(self, who: Any) -> None:
+    def _demand_distances(self, who: str) -> None:
         if self.sparse or self.X.shape[1] != self.n or self.X.min() < 0:
             kind = "a sparse matrix" if self.sparse else f"shape {self.X.shape}, smallest value {self.X.min():g}"
             raise ValueError(
-                f"{name_of(who)}: X must be a dense square array of distances, none negative, for "
+                f"{who}: X must be a dense square array of distances, none negative, for "
                 f"metric='precomputed'; got {kind}. Pass distances, or choose another metric."
             )
 
@@ -180,7 +180,7 @@ class Space:
             D /= 2
 
 
-def both(who: Any, X: Any, Y: Any, metric: str) -> tuple[Space, Space]:
+def both(who: str, X: Any, Y: Any, metric: str) -> tuple[Space, Space]:
     """The two spaces, of as many rows."""
     X, Y = rows_of(who, X, "X"), rows_of(who, Y, "Y", sparse=False)
     demand_same_length(who, X, Y)

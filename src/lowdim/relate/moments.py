@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.places import verb
 from lowdim.work.progress import stage
 
 Doubles = NDArray[np.float64]
 _PILOT_ROWS = 1024
 _SAFE = 1e6  # mean² / variance up to which sparse products keep ten digits of the scatter
 _ROUNDING = 32 * np.finfo(float).eps  # of a mean, as a share of it
-_TENSOR_BLOCK = 2**22  # values of a tensor taken at a time
 _LOST = 1e-3  # share of the scatter within classes below which float32 products are not enough
 
 
@@ -42,6 +42,7 @@ class Moments(NamedTuple):
         return Moments(weight, self.mean + step * (other.weight / weight), scatter, self.rows + other.rows)
 
 
+@verb
 def moments(X: Any, weights: Doubles | None = None) -> Moments:
     """Moments of the rows of ``X`` (dense of any numeric type and order, or CSR), read once.
 
@@ -105,6 +106,7 @@ class ClassMoments(NamedTuple):
         return ClassMoments(weights, means, both.scatter)
 
 
+@verb
 def class_moments(X: NDArray, labels: NDArray[np.int32], class_weights: Doubles) -> ClassMoments:
     """Moments of the rows of dense ``X`` by class, read once; a row of class c counts ``class_weights[c]``.
 
@@ -213,6 +215,7 @@ def _sparse_moments(X: Any, weights: Doubles | None) -> Moments | None:
     return Moments(total, mean, scatter, rows)
 
 
+@verb
 def cross_scatter(X: NDArray, Y: NDArray, x_mean: Doubles, y_mean: Doubles) -> Doubles:
     """``Σ (x − x_mean)(y − y_mean)ᵀ`` (d, e) over the rows of two dense matrices.
 
@@ -234,11 +237,10 @@ class ColumnMoments(NamedTuple):
     rows: int = 0
 
 
+@verb
 def column_moments(X: Any, weights: Doubles | None = None) -> ColumnMoments:
-    """Moments of each column alone, for methods that never form the scatter (wide or sparse data, tensors)."""
+    """Moments of each column alone, for methods that never form the scatter (wide or sparse data)."""
     n, d = X.shape
-    if not isinstance(X, np.ndarray) and not sp.issparse(X):
-        return _tensor_column_moments(X)
     w = np.ones(n) if weights is None else weights
     total, counted = float(w.sum()), int(np.count_nonzero(w))
     with np.errstate(invalid="ignore", over="ignore"):
@@ -251,15 +253,6 @@ def column_moments(X: Any, weights: Doubles | None = None) -> ColumnMoments:
             squares += w[rows] @ np.square(centred)
         mean = sums / total
         return ColumnMoments(total, pilot + mean, np.maximum(squares / total - mean**2, 0.0), counted)
-
-
-def _tensor_column_moments(X: Any) -> ColumnMoments:
-    """The same of a tensor, in float64 on its device, where two passes cost little."""
-    n, d = X.shape
-    blocks = X.split(max(1, _TENSOR_BLOCK // d))
-    mean = sum(block.double().sum(0) for block in blocks) / n
-    variance = sum((block.double() - mean).square().sum(0) for block in blocks) / n
-    return ColumnMoments(float(n), mean.cpu().numpy(), variance.cpu().numpy(), n)
 
 
 def _sparse_column_moments(X: Any, w: Doubles, total: float) -> ColumnMoments:
@@ -277,6 +270,7 @@ def _sparse_column_moments(X: Any, w: Doubles, total: float) -> ColumnMoments:
     return ColumnMoments(total, mean, squares / total)
 
 
+@verb
 def divided_by_deviation(X: Any) -> Any:
     """Columns divided by their standard deviations, constant ones as they are; whole numbers become float32.
 

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.places import verb
 from lowdim.work.random import stream
-
-_TENSOR_BLOCK = 2**24  # values of a layer that are held at a time
 
 
 class Activation(NamedTuple):
@@ -64,27 +63,15 @@ def push(xp: ModuleType, layers: Sequence[Layer], Z: Any, activation: str) -> li
     return outputs
 
 
+@verb(on=1)
 def apply(layers: Sequence[Layer], X: Any, activation: str, less: NDArray | None = None) -> Any:
-    """What a stack makes of the rows of ``X − less``, block by block: an array for an array, a tensor for a tensor.
-
-    Arrays are computed by NumPy, in float64 unless float32 holds every value of theirs; torch is not needed then.
-    """
-    width = max(max(W.shape) for W, _ in layers)
-    if isinstance(X, np.ndarray):
-        dtype = float_dtype(X.dtype)
-        cast = [Layer(W.astype(dtype), b.astype(dtype)) for W, b in layers]
-        Y = np.empty((len(X), len(cast[-1].bias)), dtype)
-        for rows, block in row_blocks(X, dtype, less=None if less is None else less.astype(dtype), width=width):
-            Y[rows] = push(np, cast, block, activation)[-1]
-        return Y
-    import torch
-
-    there = {"device": X.device, "dtype": torch.float64 if X.dtype == torch.float64 else torch.float32}
-    cast = [Layer(torch.as_tensor(W, **there), torch.as_tensor(b, **there)) for W, b in layers]
-    shift = torch.as_tensor(0.0 if less is None else less, **there)
-    blocks = X.split(max(1, _TENSOR_BLOCK // width))
-    with torch.no_grad():
-        return torch.cat([push(torch, cast, block.to(**there) - shift, activation)[-1] for block in blocks])
+    """What a stack makes of the rows of ``X − less``, block by block, by NumPy: torch is not needed for arrays."""
+    width, dtype = max(max(W.shape) for W, _ in layers), float_dtype(X.dtype)
+    cast = [Layer(W.astype(dtype), b.astype(dtype)) for W, b in layers]
+    Y = np.empty((len(X), len(cast[-1].bias)), dtype)
+    for rows, block in row_blocks(X, dtype, less=None if less is None else less.astype(dtype), width=width):
+        Y[rows] = push(np, cast, block, activation)[-1]
+    return Y
 
 
 def pull(torch: ModuleType, layers: Sequence[Layer], outputs: list[Any], G: Any, activation: str) -> Any:

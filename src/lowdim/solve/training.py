@@ -5,7 +5,7 @@ with decoupled weight decay (Kingma and Ba 2015; Loshchilov and Hutter 2019); th
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lowdim.solve.network import Layer, pull, push
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype
+from lowdim.work.places import verb
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
 
@@ -62,11 +63,17 @@ def find_torch() -> ModuleType:
     return torch
 
 
-def device_of(name: str | None, X: Any) -> Any:
-    """The device called ``name``, or else that of ``X``, the CPU for arrays of NumPy."""
-    torch = find_torch()
+@verb
+def device_of(X: Any) -> Any:  # noqa: ARG001  # it says where
+    """Device on which the rows are."""
+    return find_torch().device("cpu")
+
+
+def find_device(name: str | None, X: Any) -> Any:
+    """The device called ``name``, or else that of ``X``."""
     if name is None:
-        return torch.device("cpu") if isinstance(X, np.ndarray) else X.device
+        return device_of(X)
+    torch = find_torch()
     device = torch.device(name)
     seen = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if device.type == "cuda" and (device.index or 0) >= seen:
@@ -77,37 +84,41 @@ def device_of(name: str | None, X: Any) -> Any:
     return device
 
 
+@verb
+def reader(X: Any, mean: NDArray, scale: NDArray) -> Callable[[NDArray], Any]:
+    """Function that takes row numbers and gives ``(x − mean)/scale`` of them, in a buffer that the next call reuses."""
+    torch, dtype, d = find_torch(), float_dtype(X.dtype), X.shape[1]
+    shift, factor = mean.astype(dtype), (1 / scale).astype(dtype)
+    raw = scaled = np.empty((0, d), X.dtype)
+
+    def take(ids: NDArray) -> Any:
+        nonlocal raw, scaled
+        if len(raw) < len(ids):
+            raw = np.empty((len(ids), d), X.dtype)
+            scaled = raw if raw.dtype == dtype else np.empty(raw.shape, dtype)
+        found, out = raw[: len(ids)], scaled[: len(ids)]
+        if X.flags.c_contiguous:
+            np.take(X, ids, axis=0, out=found, mode="clip")  # "raise" would copy once more
+        else:
+            found = X[ids]  # take() would copy all of X first
+        np.subtract(found, shift, out=out)
+        out *= factor
+        return torch.from_numpy(out)
+
+    return take
+
+
 class TrainingRows:
-    """Rows ``(x − mean)/scale`` of an array, a memory map or a tensor, in float32 on ``device``, some at a time."""
+    """Rows ``(x − mean)/scale``, wherever they live, in float32 on ``device``, some at a time."""
 
     def __init__(self, X: Any, mean: NDArray, scale: NDArray, device: Any) -> None:
-        self.X, self.device, self.torch = X, device, find_torch()
+        self.device, self.torch = device, find_torch()
         self.n, self.d = (int(size) for size in X.shape)
-        self.native = isinstance(X, np.ndarray)
-        if self.native:
-            self.dtype = float_dtype(X.dtype)
-            self.mean, self.factor = mean.astype(self.dtype), (1 / scale).astype(self.dtype)
-        else:
-            wide = self.torch.float64 if X.dtype == self.torch.float64 else self.torch.float32
-            self.mean, self.factor = (self.torch.as_tensor(v).to(X.device, wide) for v in (mean, 1 / scale))
-        self.buffers: tuple[NDArray, NDArray] | None = None
+        self._read = reader(X, mean, scale)
 
     def take(self, ids: NDArray) -> Any:
-        """The rows of ``ids``, in that order; a NumPy buffer behind them is used again by the next call."""
-        if not self.native:
-            found = self.X.index_select(0, self.torch.from_numpy(ids).to(self.X.device)).to(self.mean.dtype)
-            return found.sub_(self.mean).mul_(self.factor).to(self.device, self.torch.float32)
-        if self.buffers is None or len(self.buffers[0]) < len(ids):
-            raw = np.empty((len(ids), self.d), self.X.dtype)
-            self.buffers = raw, raw if raw.dtype == self.dtype else np.empty(raw.shape, self.dtype)
-        raw, scaled = (buffer[: len(ids)] for buffer in self.buffers)
-        if self.X.flags.c_contiguous:
-            np.take(self.X, ids, axis=0, out=raw, mode="clip")  # "raise" would copy once more
-        else:
-            raw = self.X[ids]  # take() would copy all of X first
-        np.subtract(raw, self.mean, out=scaled)
-        scaled *= self.factor
-        return self.torch.from_numpy(scaled).to(self.device, self.torch.float32)
+        """The rows of ``ids``, in that order; a buffer behind them may be used again by the next call."""
+        return self._read(ids).to(self.device, self.torch.float32)
 
     def window(self, batch_size: int) -> int:
         """How many rows to hold at a time, whole batches."""

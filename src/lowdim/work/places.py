@@ -1,0 +1,127 @@
+"""Where rows live, and which implementation of a verb serves them there.
+
+Rows are NumPy arrays or CSR unless their type says otherwise: tensors of torch live on a device, arrays of Dask on a
+cluster. A verb is a function for NumPy rows under :func:`verb`; given rows of another place it hands over to the
+function of the same module and name there (``relate.moments.moments`` to ``lowdim.gpu.moments.moments``). A place that
+lacks a verb refuses by name. Nothing is imported that is not used, and nothing is moved in silence.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce, wraps
+from importlib import import_module
+from inspect import signature
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Place:
+    """Arrays of one library: what they are called, how they are brought to NumPy, and where their verbs are.
+
+    ``verbs`` is a package whose modules mirror ours and whose ``METHODS`` names the estimators it serves, a mapping of
+    ``"module.name"`` to functions, or None where nothing serves them.
+    """
+
+    name: str
+    bring: str
+    verbs: str | Mapping[str, Callable[..., Any]] | None = None
+
+    def serves(self, method: str) -> bool:
+        """Whether rows of this place may go into the estimator called ``method``."""
+        return method in import_module(self.verbs).METHODS if isinstance(self.verbs, str) else self.verbs is not None
+
+    def find(self, key: str) -> Callable[..., Any]:
+        """The function for the verb ``key``, ``"module.name"``."""
+        if isinstance(self.verbs, str):
+            module, *names = key.split(".")
+            try:
+                return cast(Callable[..., Any], reduce(getattr, names, import_module(f"{self.verbs}.{module}")))
+            except (ModuleNotFoundError, AttributeError):
+                pass
+        elif self.verbs and key in self.verbs:
+            return self.verbs[key]
+        raise TypeError(f"{key}: no version for {self.name} exists. Bring the rows to NumPy with .{self.bring}.")
+
+
+_PLACES: dict[str, Place] = {  # by the package in which the types of arrays are defined
+    "torch": Place("a torch tensor", "numpy(force=True)", "lowdim.gpu"),
+    "dask": Place("a dask array", "compute()"),
+    "dask_expr": Place("a dask array", "compute()"),
+    "cupy": Place("a cupy array", "get()"),
+    "jax": Place("a jax array", "__array__()"),
+    "jaxlib": Place("a jax array", "__array__()"),
+}
+_HERE = ("numpy", "scipy", "builtins", "pandas")
+
+
+def register(package: str, place: Place) -> None:
+    """Serve arrays whose types are defined in ``package`` by ``place``."""
+    _PLACES[package] = place
+
+
+def of(rows: Any) -> Place | None:
+    """Place of an array, of what holds rows as ``X``, or of a tuple by its first entry; None is NumPy's.
+
+    >>> of(np.zeros(3)) is None, of((np.zeros(3), 1)) is None
+    (True, True)
+    """
+    while isinstance(rows, tuple) and rows:
+        rows = rows[0]
+    package = type(rows).__module__.partition(".")[0]
+    if package in _HERE:
+        return None
+    if package == "polars" and type(rows).__name__ == "LazyFrame":
+        return Place("a polars LazyFrame", "collect()")
+    if package == "lowdim" and hasattr(rows, "X"):
+        return of(rows.X)
+    return _PLACES.get(package)
+
+
+def verb(function: Call | None = None, *, on: int = 0) -> Any:
+    """Decorate a function for NumPy rows so that rows of other places go to theirs; ``on`` is the argument looked at.
+
+    >>> @verb
+    ... def total(X):
+    ...     return X.sum()
+    >>> float(total(np.ones(3)))
+    3.0
+    """
+    if function is None:
+        return lambda function: verb(function, on=on)
+    named = list(signature(function).parameters)[on]
+    key = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+
+    @wraps(function)
+    def dispatch(*args: Any, **kwargs: Any) -> Any:
+        place = of(args[on] if len(args) > on else kwargs[named])
+        return (function if place is None else place.find(key))(*args, **kwargs)
+
+    return cast(Call, dispatch)
+
+
+def demand_served(rows: Any, name: str) -> Place | None:
+    """Place of the rows, which must serve the estimator or function called ``name``."""
+    place = of(rows)
+    if place is not None and not place.serves(name):
+        raise TypeError(
+            f"{name}: a NumPy array, a DataFrame or a SciPy sparse matrix is needed; got {place.name}, for which "
+            f"{name} has no version. Bring it over with .{place.bring}."
+        )
+    return place
+
+
+@verb
+def to_numpy(A: Any) -> NDArray:
+    """The array in NumPy, a view where it is there already."""
+    return np.asarray(A)
+
+
+@verb(on=1)
+def placed(A: NDArray, like: Any) -> Any:  # noqa: ARG001  # it says where
+    """The NumPy array ``A`` where ``like`` lives."""
+    return A

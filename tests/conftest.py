@@ -4,6 +4,7 @@ import importlib.util
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib
@@ -38,3 +39,17 @@ def decaying(rng) -> np.ndarray:
     """200 rows of 12 features with distinct variances, turned so that no feature stands alone."""
     turn, _ = np.linalg.qr(rng.normal(size=(12, 12)))
     return rng.normal(size=(200, 12)) * 2.0 ** -np.arange(12) @ turn + rng.normal(size=12)
+
+
+@pytest.fixture(params=["default", "avx2", "avx512"])
+def isa(request) -> Iterator[str]:
+    """Each instruction set of this processor in turn; a test of one that it lacks is skipped, not run with another."""
+    from lowdim import _native
+
+    before = _native.isa()
+    try:
+        if _native.set_isa(request.param) != request.param:
+            pytest.skip(f"this processor has no {request.param}")
+        yield request.param
+    finally:
+        _native.set_isa(before)

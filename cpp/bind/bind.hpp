@@ -53,10 +53,15 @@ inline void demand(bool right, const std::string& needed, std::int64_t got) {
         refuse(needed + "; got " + std::to_string(got) + ". Pass arguments that fit.");
 }
 
+constexpr int most_threads = 1024;
+
 inline void demand_threads(int n_threads) {
     if (n_threads < 1)
         refuse("n_threads must be 1 or more; got " + std::to_string(n_threads) +
                ". Pass 1 for a single thread.");
+    if (n_threads > most_threads)
+        refuse("n_threads must be at most " + std::to_string(most_threads) + "; got " +
+               std::to_string(n_threads) + ". Pass the number of cores.");
 }
 
 // Calls `kernel(watch)` with the GIL released. Every 50 ms the watch takes the GIL, lets pending signals run

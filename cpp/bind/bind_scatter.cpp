@@ -1,4 +1,4 @@
-// _native.scatter and _native.isa.
+// _native.scatter, _native.isa and _native.set_isa.
 #include "bind.hpp"
 
 #include <lowdim/scatter.hpp>
@@ -92,6 +92,13 @@ void bind_scatter(nb::module_& m) {
     m.def(
         "isa", [] { return isa_name(isa()); },
         "The instruction set the kernels run with: default, avx2, avx512 or avx512vnni.");
+    m.def(
+        "set_isa",
+        [](const char* name) {
+            set_isa(isa_named(name));
+            return isa_name(isa());
+        },
+        nb::arg("name"), "Cap the instruction set from now on; returns the one the kernels run with.");
 }
 
 } // namespace lowdim::bind

@@ -1,6 +1,10 @@
 // The extension module: one line per kernel.
 #include "bind.hpp"
 
+#include <lowdim/isa.hpp>
+
+#include <stdexcept>
+
 namespace lowdim::bind {
 void bind_affinities(nb::module_& m);
 void bind_barycentric(nb::module_& m);
@@ -18,6 +22,11 @@ void bind_scatter(nb::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "Native kernels of lowdim.";
+    try {
+        lowdim::isa(); // reads the environment, while no thread of ours runs
+    } catch (const std::invalid_argument&) {
+        // the first kernel says so
+    }
     lowdim::bind::bind_affinities(m);
     lowdim::bind::bind_barycentric(m);
     lowdim::bind::bind_chebyshev(m);

@@ -17,41 +17,14 @@ namespace {
 
 constexpr std::int64_t chunk = 512;
 
-namespace generic {
-#define LOWDIM_TARGET
-#include "attraction.inl"
-#undef LOWDIM_TARGET
-} // namespace generic
-
-#if LOWDIM_X86
-namespace avx2 {
-#define LOWDIM_TARGET LOWDIM_AVX2
-#include "attraction.inl"
-#undef LOWDIM_TARGET
-} // namespace avx2
-#endif
-
-template <bool constant> auto plane_kernel() {
-#if LOWDIM_X86
-    if (isa() >= Isa::avx2)
-        return avx2::pull_plane<constant>;
-#endif
-    return generic::pull_plane<constant>;
-}
+#define LOWDIM_KERNEL "attraction.inl"
+#include "each_isa.inl"
 
 // The upper half of a positive float, rounded to the nearest.
 std::uint16_t upper_half(float x) {
     std::uint32_t bits;
     std::memcpy(&bits, &x, sizeof bits);
     return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
-}
-
-auto log_kernel() {
-#if LOWDIM_X86
-    if (isa() >= Isa::avx2)
-        return avx2::logs;
-#endif
-    return generic::logs;
 }
 
 template <class T, class F>
@@ -143,7 +116,7 @@ void PlaneAffinities::attract(const float* Y, const Falloff& falloff, float* for
     const bool student = falloff.kind == Falloff::Kind::student;
     const auto factor = static_cast<float>(student ? (falloff.dof + 1) / 2 : 1);
     const auto shift = static_cast<float>(student ? falloff.dof : 1);
-    const auto kernel = constant ? plane_kernel<true>() : plane_kernel<false>();
+    const auto kernel = constant ? LOWDIM_PICK(pull_plane<true>) : LOWDIM_PICK(pull_plane<false>);
     const Rows rows{starts_.data(), bases_.data(), columns_.data(), values_.data()};
     detail::each_chunk(static_cast<std::int64_t>(starts_.size()) - 1, chunk, n_threads, watch,
                        [&](std::int64_t, std::int64_t from, std::int64_t to) {
@@ -154,7 +127,7 @@ void PlaneAffinities::attract(const float* Y, const Falloff& falloff, float* for
 template <class T>
 void attraction_costs(const Affinities& P, const T* Y, int k, const Falloff& falloff, double* costs,
                       int n_threads, Watch& watch) {
-    const auto logs = log_kernel();
+    const auto logs = LOWDIM_PICK(logs);
     detail::with_falloff<T>(falloff, [&](const auto& f) {
         using F = std::decay_t<decltype(f)>;
         detail::each_chunk(
@@ -191,7 +164,7 @@ void attraction_costs(const Affinities& P, const T* Y, int k, const Falloff& fal
 }
 
 void entropies(const Affinities& P, double* out, int n_threads, Watch& watch) {
-    const auto logs = log_kernel();
+    const auto logs = LOWDIM_PICK(logs);
     detail::each_chunk(
         P.rows, chunk, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
             std::vector<float> terms;

@@ -1,4 +1,4 @@
-// Attraction and its cost for one instruction set; LOWDIM_TARGET is its attribute.
+// Attraction and its cost for one instruction set; see each_isa.inl.
 
 typedef float Eight __attribute__((vector_size(32)));
 typedef double Four __attribute__((vector_size(32)));

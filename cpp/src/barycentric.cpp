@@ -1,4 +1,5 @@
 // Every row is solved by itself, so that the bits do not depend on the number of threads.
+#include "chunks.hpp"
 #include "instructions.hpp"
 
 #include <lowdim/barycentric.hpp>
@@ -8,10 +9,10 @@
 #include <limits>
 #include <vector>
 
-#include <omp.h>
-
 namespace lowdim {
 namespace {
+
+constexpr std::int64_t chunk = 64;
 
 // Cholesky factor of the lower half of A (k × k), in place; false if A is not positive definite.
 bool factor(double* A, std::int64_t k) {
@@ -97,40 +98,37 @@ void barycentric(const T* X, const T* Q, std::int64_t d, const std::int64_t* sta
     for (std::int64_t i = 0; i < rows; ++i)
         most = std::max(most, starts[i + 1] - starts[i]);
     const auto inner = LOWDIM_PICK(inner_products);
-#pragma omp parallel num_threads(n_threads)
-    {
-        std::vector<double> Z(most * d), G(most * most);
-#pragma omp for schedule(dynamic, 64)
-        for (std::int64_t i = 0; i < rows; ++i) {
-            if (omp_get_thread_num() == 0)
-                watch.poll();
-            if (watch.stopped())
-                continue;
-            const std::int64_t k = starts[i + 1] - starts[i];
-            const T* at = Q + i * d;
-            for (std::int64_t j = 0; j < k; ++j) {
-                const T* x = X + std::int64_t{neighbors[starts[i] + j]} * d;
-                for (std::int64_t c = 0; c < d; ++c)
-                    Z[j * d + c] = static_cast<double>(x[c]) - static_cast<double>(at[c]);
-            }
-            inner(Z.data(), k, d, G.data());
-            solve_weights(G.data(), k, reg, out + starts[i]);
-            watch.advance(1);
-        }
-    }
+    struct Desk {
+        std::vector<double> Z, G;
+        Desk(std::int64_t k, std::int64_t d)
+            : Z(static_cast<std::size_t>(k * d)), G(static_cast<std::size_t>(k * k)) {}
+    };
+    detail::Desks<Desk> desks(n_threads);
+    detail::each_chunk(rows, chunk, n_threads, watch,
+                       [&](std::int64_t, std::int64_t from, std::int64_t to, int place) {
+                           auto& [Z, G] = desks.at(place, most, d);
+                           for (std::int64_t i = from; i < to && !watch.stopped(); ++i) {
+                               const std::int64_t k = starts[i + 1] - starts[i];
+                               const T* at = Q + i * d;
+                               for (std::int64_t j = 0; j < k; ++j) {
+                                   const T* x = X + std::int64_t{neighbors[starts[i] + j]} * d;
+                                   for (std::int64_t c = 0; c < d; ++c)
+                                       Z[j * d + c] = static_cast<double>(x[c]) - static_cast<double>(at[c]);
+                               }
+                               inner(Z.data(), k, d, G.data());
+                               solve_weights(G.data(), k, reg, out + starts[i]);
+                           }
+                           watch.advance(to - from);
+                       });
 }
 
 void gram_weights(double* G, std::int64_t rows, std::int64_t k, double reg, double* out, int n_threads,
                   Watch& watch) {
-#pragma omp parallel for schedule(dynamic, 64) num_threads(n_threads)
-    for (std::int64_t i = 0; i < rows; ++i) {
-        if (omp_get_thread_num() == 0)
-            watch.poll();
-        if (watch.stopped())
-            continue;
-        solve_weights(G + i * k * k, k, reg, out + i * k);
-        watch.advance(1);
-    }
+    detail::each_chunk(rows, chunk, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+        for (std::int64_t i = from; i < to && !watch.stopped(); ++i)
+            solve_weights(G + i * k * k, k, reg, out + i * k);
+        watch.advance(to - from);
+    });
 }
 
 template void barycentric(const float*, const float*, std::int64_t, const std::int64_t*, const std::int32_t*,

@@ -1,5 +1,5 @@
-// Threads own rows and meet twice a step; rows are summed by themselves, so that the bits do not depend on
-// them.
+// Rows are summed by themselves, so that the bits do not depend on the number of threads.
+#include "chunks.hpp"
 #include "instructions.hpp"
 
 #include <lowdim/chebyshev.hpp>
@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <utility>
 
-#include <omp.h>
-
 namespace lowdim {
 namespace {
 
 constexpr std::int64_t width = chebyshev_width;
+constexpr std::int64_t pieces = 4;      // of a thread: one that lags leaves some to the others
 constexpr double thread_work = 1 << 18; // products of a step below which threads wait more than they work
 
 #define LOWDIM_KERNEL "chebyshev.inl"
@@ -29,35 +28,24 @@ void chebyshev(const Csr& B, const Csr& Bt, double* V, double* next, double* wor
     const double work_of_step = 2.0 * static_cast<double>(width) * B.starts[n];
     const int team_size =
         std::clamp(n_threads, 1, static_cast<int>(std::min(work_of_step / thread_work, 1023.0)) + 1);
-    bool stop = false;
-    const double* result = V;
-#pragma omp parallel num_threads(team_size)
-    {
-        const std::int64_t thread = omp_get_thread_num(), team = omp_get_num_threads();
-        const std::int64_t first = n * thread / team, last = n * (thread + 1) / team;
-        double *now = V, *then = next; // T_{d − 1} and T_d; every thread swaps its own
-        for (std::int64_t d = 0; d < degree; ++d) {
-            multiply(B, d == 0 ? now : then, work, first, last);
-#pragma omp barrier
-            if (d == 0) {
-                advance(Bt, work, now, 1 / half, centre, nullptr, then, first, last);
-            } else {
-                advance(Bt, work, then, 2 / half, centre, now, now, first, last);
-                std::swap(now, then);
-            }
-            if (thread == 0) {
-                result = then;
-                watch.advance(1);
-                watch.poll();
-                stop = watch.stopped();
-            }
-#pragma omp barrier
-            if (stop) // written between the two barriers alone, so that all threads read the same
-                break;
-        }
+    const std::int64_t rows = std::max<std::int64_t>(1, (n + pieces * team_size - 1) / (pieces * team_size));
+    double *now = V, *then = next; // T_{d − 1} and T_d
+    for (std::int64_t d = 0; d < degree && !watch.stopped(); ++d) {
+        detail::each_chunk(n, rows, team_size, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+            multiply(B, d == 0 ? now : then, work, from, to);
+        });
+        detail::each_chunk(n, rows, team_size, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+            if (d == 0)
+                advance(Bt, work, now, 1 / half, centre, nullptr, then, from, to);
+            else
+                advance(Bt, work, then, 2 / half, centre, now, now, from, to);
+        });
+        if (d > 0)
+            std::swap(now, then);
+        watch.advance(1);
     }
-    if (result != V)
-        std::copy_n(result, n * width, V);
+    if (degree > 0 && then != V)
+        std::copy_n(then, n * width, V);
 }
 
 } // namespace lowdim

@@ -57,9 +57,9 @@ void common_neighbors(const RowMajor<const double>& A, const RowMajor<const doub
         explicit Lists(std::size_t size)
             : order(size), spare(size), place(size), reached(size), total(size), squares(size) {}
     };
-    std::vector<Lists> desks(static_cast<std::size_t>(n_threads), Lists(size));
-    detail::share(A.rows, A.rows, n_threads, watch, [&](std::int64_t i) {
-        Lists& desk = desks[static_cast<std::size_t>(omp_get_thread_num())];
+    detail::Desks<Lists> desks(n_threads);
+    detail::share(A.rows, A.rows, n_threads, watch, [&](std::int64_t i, int place) {
+        Lists& desk = desks.at(place, size);
         sort(A.data + i * A.stride, desk.order, desk.spare);
         for (std::size_t r = 0; r < size; ++r)
             desk.place[static_cast<std::size_t>(desk.order[r].column)] = static_cast<std::int32_t>(r);
@@ -80,11 +80,12 @@ void common_neighbors(const RowMajor<const double>& A, const RowMajor<const doub
         }
         scores[i] = score;
     });
-    for (const Lists& desk : desks)
+    desks.each([&](const Lists& desk) {
         for (std::int64_t K = 0; K + 2 < n; ++K) {
             total[K] += desk.total[static_cast<std::size_t>(K)];
             squares[K] += desk.squares[static_cast<std::size_t>(K)];
         }
+    });
 }
 
 } // namespace lowdim

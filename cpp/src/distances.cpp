@@ -60,10 +60,9 @@ void euclidean(const RowMajor<const T>& Q, const RowMajor<const T>& X, bool root
     const Kernels kernels = LOWDIM_PICK(kernels);
     const std::int64_t d = X.cols;
     const std::vector<double> asking = pack_few(Q, 0, Q.rows);
-    std::vector<std::vector<double>> desks(static_cast<std::size_t>(n_threads),
-                                           std::vector<double>(static_cast<std::size_t>(block * d)));
-    detail::share((X.rows + block - 1) / block, X.rows, n_threads, watch, [&](std::int64_t b) {
-        double* packed = desks[static_cast<std::size_t>(omp_get_thread_num())].data();
+    detail::Desks<std::vector<double>> desks(n_threads);
+    detail::share((X.rows + block - 1) / block, X.rows, n_threads, watch, [&](std::int64_t b, int place) {
+        double* packed = desks.at(place, static_cast<std::size_t>(block * d)).data();
         const std::int64_t from = b * block, count = std::min<std::int64_t>(block, X.rows - from);
         pack<block>(X, from, count, packed);
         alignas(64) double found[few * block];
@@ -82,10 +81,9 @@ void class_distances(const RowMajor<const T>& Q, const RowMajor<const T>& X, con
     const Kernels kernels = LOWDIM_PICK(kernels);
     const std::int64_t d = X.cols;
     std::fill(out, out + Q.rows * classes, 0.0);
-    std::vector<std::vector<double>> desks(static_cast<std::size_t>(n_threads),
-                                           std::vector<double>(static_cast<std::size_t>(block * d)));
-    detail::share((Q.rows + task - 1) / task, Q.rows, n_threads, watch, [&](std::int64_t t) {
-        double* packed = desks[static_cast<std::size_t>(omp_get_thread_num())].data();
+    detail::Desks<std::vector<double>> desks(n_threads);
+    detail::share((Q.rows + task - 1) / task, Q.rows, n_threads, watch, [&](std::int64_t t, int place) {
+        double* packed = desks.at(place, static_cast<std::size_t>(block * d)).data();
         const std::int64_t first = t * task, count = std::min(task, Q.rows - first);
         const std::vector<double> asking = pack_few(Q, first, count);
         alignas(64) double found[few * block];
@@ -103,7 +101,7 @@ void class_distances(const RowMajor<const T>& Q, const RowMajor<const T>& X, con
                             found + r * block, static_cast<int>(std::max(starts[e] - from, std::int64_t{0})),
                             static_cast<int>(std::min(starts[e + 1], to) - from));
             }
-            if (omp_get_thread_num() == 0)
+            if (place == 0)
                 watch.poll();
         }
     });

@@ -6,6 +6,7 @@
 // node can be lowered is the same in whatever order nodes are visited: the least over all paths of the sum
 // rounded step by step.
 #include "aligned.hpp"
+#include "chunks.hpp"
 #include "instructions.hpp"
 
 #include <lowdim/geodesics.hpp>
@@ -16,8 +17,6 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include <omp.h>
 
 namespace lowdim {
 namespace {
@@ -238,26 +237,17 @@ void geodesics(const Graph& graph, const Sources& sources, bool squared, float* 
     const Shells shells(graph);
     const auto settle = LOWDIM_PICK(settle);
     const auto batches = static_cast<std::int64_t>(plan.begins.size()) - 1;
-    const int team = static_cast<int>(std::clamp<std::int64_t>(batches, 1, n_threads));
-#pragma omp parallel num_threads(team)
-    {
-        Search search(graph, shells, along);
-        const bool keeper = omp_get_thread_num() == 0;
-#pragma omp for schedule(dynamic, 1)
-        for (std::int64_t b = 0; b < batches; ++b) {
-            if (watch.stopped())
-                continue;
-            const std::int64_t* batch = plan.sources.data() + plan.begins[b];
-            const int count = static_cast<int>(plan.begins[b + 1] - plan.begins[b]);
-            search.begin(sources, batch, count);
-            if (!settle(graph, search.order.data(), search.dirty.data(), search.distances(), watch, keeper))
-                continue;
-            write(search.distances(), graph.nodes, batch, count, squared, out);
-            watch.advance(count);
-            if (keeper)
-                watch.poll();
-        }
-    }
+    detail::Desks<Search> searches(n_threads);
+    detail::each_piece(batches, n_threads, watch, [&](std::int64_t b, int place) {
+        Search& search = searches.at(place, graph, shells, along);
+        const std::int64_t* batch = plan.sources.data() + plan.begins[b];
+        const int count = static_cast<int>(plan.begins[b + 1] - plan.begins[b]);
+        search.begin(sources, batch, count);
+        if (!settle(graph, search.order.data(), search.dirty.data(), search.distances(), watch, place == 0))
+            return;
+        write(search.distances(), graph.nodes, batch, count, squared, out);
+        watch.advance(count);
+    });
 }
 
 } // namespace lowdim

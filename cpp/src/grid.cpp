@@ -233,13 +233,15 @@ void Grid::convolve(int n_threads, Watch& watch) {
     const auto forward = LOWDIM_PICK(rows_forward), backward = LOWDIM_PICK(rows_backward);
     const auto through = LOWDIM_PICK(columns_through);
     const std::int64_t longest = std::max(along.length(), across.length());
-    const auto room = [&] { return scratch_.data() + 2 * longest * omp_get_thread_num(); };
-    each_piece(pieces, n_threads, watch,
-               [&](std::int64_t piece) { forward(c, piece * 2 * side, room(), room() + longest); });
+    const auto room = [&](int place) { return scratch_.data() + 2 * longest * place; };
+    each_piece(pieces, n_threads, watch, [&](std::int64_t piece, int place) {
+        forward(c, piece * 2 * side, room(place), room(place) + longest);
+    });
     each_piece(blocks, n_threads, watch,
-               [&](std::int64_t block) { through(c, block, room(), room() + longest); });
-    each_piece(pieces, n_threads, watch,
-               [&](std::int64_t piece) { backward(c, piece * 2 * side, room(), room() + longest); });
+               [&](std::int64_t block, int place) { through(c, block, room(place), room(place) + longest); });
+    each_piece(pieces, n_threads, watch, [&](std::int64_t piece, int place) {
+        backward(c, piece * 2 * side, room(place), room(place) + longest);
+    });
 }
 
 void Grid::charge(const float* Y, std::int64_t n, int n_threads, Watch& watch) {

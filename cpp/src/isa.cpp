@@ -1,6 +1,8 @@
 // Which instruction set runs, decided when the program runs.
 #include <lowdim/isa.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -8,6 +10,8 @@
 namespace lowdim {
 
 namespace {
+
+std::atomic<int> chosen{-1}; // not yet
 
 constexpr Isa all[] = {Isa::generic, Isa::avx2, Isa::avx512, Isa::avx512vnni};
 
@@ -40,16 +44,30 @@ const char* isa_name(Isa isa) {
     }
 }
 
-Isa isa() {
+Isa best_isa() {
     static const Isa best = processor();
-    const char* cap = std::getenv("LOWDIM_ISA");
-    if (!cap || !*cap)
-        return best;
+    return best;
+}
+
+Isa isa_named(const std::string& name) {
     for (Isa candidate : all)
-        if (cap == std::string(isa_name(candidate)))
-            return candidate < best ? candidate : best;
-    throw std::invalid_argument("LOWDIM_ISA must be default, avx2, avx512 or avx512vnni; got '" +
-                                std::string(cap) + "'. Unset it to use the best the processor has.");
+        if (name == isa_name(candidate))
+            return candidate;
+    throw std::invalid_argument("LOWDIM_ISA must be default, avx2, avx512 or avx512vnni; got '" + name +
+                                "'. Unset it to use the best the processor has.");
+}
+
+Isa isa() {
+    const int now = chosen.load(std::memory_order_relaxed);
+    if (now >= 0)
+        return static_cast<Isa>(now);
+    const char* cap = std::getenv("LOWDIM_ISA"); // once, and before threads of ours can read the environment
+    set_isa(cap && *cap ? isa_named(cap) : best_isa());
+    return static_cast<Isa>(chosen.load(std::memory_order_relaxed));
+}
+
+void set_isa(Isa cap) {
+    chosen.store(static_cast<int>(std::min(cap, best_isa())), std::memory_order_relaxed);
 }
 
 } // namespace lowdim

@@ -100,7 +100,7 @@ private:
 template <class T>
 void nearest(const Search<T>& search, std::int64_t k, std::int32_t* indices, float* distances, int n_threads,
              Watch& watch) {
-    const SearchPlan<T> plan(search, n_threads);
+    const SearchPlan<T> plan(search, n_threads, watch);
     const std::int64_t K = k + (search.itself ? 1 : 0);
     each_task(plan, n_threads, watch, [&](QueryChunk<T>& chunk, const QueryTask& task) {
         Best<T> best(plan, chunk, K);

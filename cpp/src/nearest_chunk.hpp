@@ -14,8 +14,6 @@
 #include <numeric>
 #include <vector>
 
-#include <omp.h>
-
 namespace lowdim::detail {
 
 // Queries first … last − 1 of a group.
@@ -26,7 +24,9 @@ struct QueryTask {
 // The queries of a task, some rows at a time side by side, with what each has found and how far it looks.
 template <class T> class QueryChunk {
 public:
-    explicit QueryChunk(const SearchPlan<T>& plan) : plan_(plan), rows_(plan.with.rows) {}
+    // The keeper polls the watch.
+    QueryChunk(const SearchPlan<T>& plan, bool keeper)
+        : plan_(plan), rows_(plan.with.rows), keeper_(keeper) {}
 
     std::int64_t size() const { return last_ - first_; }
     std::int64_t query(std::int64_t i) const { return plan_.search.queries.order[first_ + i]; }
@@ -108,7 +108,7 @@ public:
             for (std::int64_t f = 0; f < fronts; ++f)
                 scan(f, g, relieve);
             seen += members;
-            if (omp_get_thread_num() == 0)
+            if (keeper_)
                 watch.poll();
         }
     }
@@ -183,6 +183,7 @@ private:
 
     const SearchPlan<T>& plan_;
     const std::int64_t rows_;
+    const bool keeper_;
     std::int64_t group_ = 0, first_ = 0, last_ = 0, capacity_ = 0;
     std::vector<float> values_;         // [front][dimension][row]
     std::vector<double> squares_;       // [stage][query]: ‖q‖² up to the end of the stage
@@ -213,9 +214,9 @@ void each_task(const SearchPlan<T>& plan, int n_threads, Watch& watch, const Wor
     for (std::int64_t g = 0; g < s.groups; ++g)
         for (std::int64_t i = s.queries.starts[g]; i < s.queries.starts[g + 1]; i += most)
             tasks.push_back({g, i, std::min(i + most, s.queries.starts[g + 1])});
-    std::vector<QueryChunk<T>> chunks(n_threads, QueryChunk<T>(plan));
-    each_piece(static_cast<std::int64_t>(tasks.size()), n_threads, watch, [&](std::int64_t t) {
-        work(chunks[omp_get_thread_num()], tasks[t]);
+    Desks<QueryChunk<T>> chunks(n_threads);
+    each_piece(static_cast<std::int64_t>(tasks.size()), n_threads, watch, [&](std::int64_t t, int place) {
+        work(chunks.at(place, plan, place == 0), tasks[t]);
         watch.advance(tasks[t].last - tasks[t].first);
     });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "aligned.hpp"
+#include "chunks.hpp"
 #include "nearest_scan.hpp"
 
 #include <lowdim/nearest.hpp>
@@ -29,7 +30,7 @@ struct PackedTiles {
 // row(i) gives the coordinates of the i-th point in packed order, away(i) its distance from its centre.
 template <class Row, class Away>
 void pack_tiles(PackedTiles& out, const std::int64_t* starts, std::int64_t groups, const std::int64_t* stages,
-                int n_stages, const Row& row, const Away& away, int n_threads) {
+                int n_stages, const Row& row, const Away& away, int n_threads, Watch& watch) {
     out.starts.assign(groups + 1, 0);
     for (std::int64_t g = 0; g < groups; ++g)
         out.starts[g + 1] = out.starts[g] + (starts[g + 1] - starts[g] + tile_width - 1) / tile_width;
@@ -46,8 +47,7 @@ void pack_tiles(PackedTiles& out, const std::int64_t* starts, std::int64_t group
     }
     out.tiles.lowest = out.lowest.data();
     out.tiles.highest = out.highest.data();
-#pragma omp parallel for schedule(dynamic, 4) num_threads(n_threads)
-    for (std::int64_t g = 0; g < groups; ++g)
+    each_piece(groups, n_threads, watch, [&](std::int64_t g) {
         for (std::int64_t t = out.starts[g]; t < out.starts[g + 1]; ++t) {
             float low = std::numeric_limits<float>::max(), high = 0;
             for (int lane = 0; lane < tile_width; ++lane) {
@@ -77,6 +77,7 @@ void pack_tiles(PackedTiles& out, const std::int64_t* starts, std::int64_t group
             out.lowest[t] = low * (1 - 1e-6f);
             out.highest[t] = high * (1 + 1e-6f);
         }
+    });
 }
 
 // All that tasks read.
@@ -88,7 +89,7 @@ template <class T> struct SearchPlan {
     std::vector<float> centre_norms, group_norms; // of the centres, and the longest point of each group
     double share;                                 // error of a squared distance over (‖q‖ + ‖x‖)²
 
-    SearchPlan(const Search<T>& given, int n_threads)
+    SearchPlan(const Search<T>& given, int n_threads, Watch& watch)
         : search(given), with(scanner()), centre_norms(given.groups), group_norms(given.groups),
           share((4.0 * static_cast<double>(given.d) + 16) * 0x1p-24) {
         if constexpr (std::is_same_v<T, float>)
@@ -99,8 +100,7 @@ template <class T> struct SearchPlan {
         const std::int64_t d = search.d;
         std::vector<float> away(p.count), norms(p.count);
         const std::vector<float> origin(d, 0.0f);
-#pragma omp parallel for schedule(static) num_threads(n_threads)
-        for (std::int64_t g = 0; g < search.groups; ++g) {
+        each_piece(search.groups, n_threads, watch, [&](std::int64_t g) {
             const float* centre = search.centres + g * d;
             centre_norms[g] = static_cast<float>(std::sqrt(with.squared_float(centre, origin.data(), d)));
             for (std::int64_t i = p.starts[g]; i < p.starts[g + 1]; ++i) {
@@ -109,15 +109,15 @@ template <class T> struct SearchPlan {
                 const double norm = std::sqrt(with.squared_float(x, origin.data(), d));
                 group_norms[g] = std::max(group_norms[g], static_cast<float>(norm));
             }
-        }
+        });
         pack_tiles(
             points, p.starts, search.groups, search.stages, search.n_stages,
             [&](std::int64_t i) { return p.values + p.order[i] * d; },
-            [&](std::int64_t, std::int64_t i) { return away[i]; }, n_threads);
+            [&](std::int64_t, std::int64_t i) { return away[i]; }, n_threads, watch);
         const std::int64_t all[2] = {0, search.groups}, once[1] = {d};
         pack_tiles(
             centres, all, 1, once, 1, [&](std::int64_t g) { return search.centres + g * d; },
-            [](std::int64_t, std::int64_t) { return 0.0f; }, n_threads);
+            [](std::int64_t, std::int64_t) { return 0.0f; }, n_threads, watch);
     }
 
     double error(double a, double b) const { return share * (a + b) * (a + b); }

@@ -1,5 +1,6 @@
 // Candidates of a search for features, all at once: queries are shared among threads, and a row of distances
 // stays in the cache while every unit of features joins or leaves it in turn.
+#include "chunks.hpp"
 #include "instructions.hpp"
 
 #include <lowdim/nearest_with.hpp>
@@ -8,8 +9,6 @@
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include <omp.h>
 
 #if LOWDIM_X86
 #include <immintrin.h>
@@ -28,20 +27,12 @@ template <class T>
 void nearest_with(const Distances<T>& given, std::int64_t k, std::int32_t* indices, T* distances,
                   int n_threads, Watch& watch) {
     const auto one_query = given.joining ? LOWDIM_PICK(one_query<T, true>) : LOWDIM_PICK(one_query<T, false>);
-#pragma omp parallel num_threads(n_threads)
-    {
-        std::vector<T> row(
-            static_cast<std::size_t>(given.n_points)); // distances on the way to a unit of several
-#pragma omp for schedule(dynamic, 4)
-        for (std::int64_t i = 0; i < given.n_queries; ++i) {
-            if (watch.stopped())
-                continue;
-            one_query(given, i, k, row.data(), indices, distances);
-            watch.advance(1);
-            if (omp_get_thread_num() == 0)
-                watch.poll();
-        }
-    }
+    detail::Desks<std::vector<T>> rows(n_threads); // distances on the way to a unit of several
+    detail::each_piece(given.n_queries, n_threads, watch, [&](std::int64_t i, int place) {
+        auto& row = rows.at(place, static_cast<std::size_t>(given.n_points));
+        one_query(given, i, k, row.data(), indices, distances);
+        watch.advance(1);
+    });
 }
 
 template void nearest_with<float>(const Distances<float>&, std::int64_t, std::int32_t*, float*, int, Watch&);

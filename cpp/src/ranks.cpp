@@ -9,6 +9,7 @@
 #include "ranks_pack.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -87,10 +88,8 @@ template <class T> struct Counting {
                     known = true;
                     before += settle(i, start, at, t, desk);
                 }
-                if (before) {
-#pragma omp atomic
-                    out[at] += before;
-                }
+                if (before)
+                    std::atomic_ref(out[at]).fetch_add(before, std::memory_order_relaxed);
             }
         }
     }
@@ -163,12 +162,10 @@ void ranks(const RowMajor<const T>& X, const Asking& asking, const std::int32_t*
     for (std::int64_t I = 0; I < askers.blocks; ++I)
         for (std::int64_t J = everyone ? I : 0; J < all.blocks; ++J)
             tiles.emplace_back(static_cast<std::int32_t>(I), static_cast<std::int32_t>(J));
-    std::vector<std::unique_ptr<Desk>> desks(static_cast<std::size_t>(n_threads));
-    for (auto& desk : desks)
-        desk = std::make_unique<Desk>();
+    detail::Desks<Desk> desks(n_threads);
     const Counting<T> counting{X, kernels, asking, askers, all, thresholds, targets, k, out};
-    share(static_cast<std::int64_t>(tiles.size()), 1000, n_threads, watch, [&](std::int64_t tile) {
-        Desk& desk = *desks[static_cast<std::size_t>(omp_get_thread_num())];
+    share(static_cast<std::int64_t>(tiles.size()), 1000, n_threads, watch, [&](std::int64_t tile, int place) {
+        Desk& desk = desks.at(place);
         const auto [I, J] = tiles[static_cast<std::size_t>(tile)];
         const std::int64_t d = columns.count();
         kernels.products(askers.block(I, d), all.block(J, d), d, desk.G);

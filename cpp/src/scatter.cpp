@@ -6,19 +6,16 @@
 // the chunks in order. Narrow matrices have too few tiles to share; there the rows are cut into strands,
 // whose number depends on the shape alone, each worked by one thread and added up in order at the end.
 #include "aligned.hpp"
+#include "chunks.hpp"
 #include "scatter_kernels.hpp"
 #include "scatter_pack.hpp"
 #include "scatter_phases.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <vector>
-
-#include <omp.h>
 
 namespace lowdim {
 
@@ -73,7 +70,7 @@ public:
         }
         for (std::int64_t c = 0; c < terms.n_classes; ++c)
             std::copy_n(totals.data() + c * width, X.cols, sums + c * X.cols);
-        finish(tiles.data(), sums, scatter, n_threads);
+        finish(tiles.data(), sums, scatter, n_threads, watch);
     }
 
 private:
@@ -99,28 +96,31 @@ private:
             std::clamp<std::int64_t>(panels / (2 * team), 1, 8); // panels of a packing task
         const std::int64_t packs = ceil_div(panels, share);
         Phases phases(packs + units.size(), chunks + 1); // phase c packs chunk c and multiplies chunk c − 1
-#pragma omp parallel num_threads(team)
-        {
-            const bool master = omp_get_thread_num() == 0;
-            Phases::Task task;
-            while (phases.take(task)) {
-                if (master)
-                    watch.poll();
-                if (watch.stopped()) {
-                    phases.leave();
-                    break;
+        const auto run = [&](const Phases::Task& task) {
+            const std::int64_t c = task.phase, u = task.index - packs;
+            if (u < 0 && c < chunks)
+                packer.pack(c * chunk, rows_of(c), task.index * share,
+                            std::min((task.index + 1) * share, panels), buffers[c % 2].data(), sums);
+            else if (u >= 0 && c > 0)
+                multiply(units[u], c == 1, rows_of(c - 1), buffers[(c - 1) % 2].data(), tiles);
+            if (u == 0 && c > 0)
+                watch.advance(rows_of(c - 1));
+        };
+        const auto body = [&](int place) {
+            try {
+                for (Phases::Task task; phases.take(task); phases.finish()) {
+                    if (place == 0)
+                        watch.poll();
+                    if (watch.stopped())
+                        return phases.leave();
+                    run(task);
                 }
-                const std::int64_t c = task.phase, u = task.index - packs;
-                if (u < 0 && c < chunks)
-                    packer.pack(c * chunk, rows_of(c), task.index * share,
-                                std::min((task.index + 1) * share, panels), buffers[c % 2].data(), sums);
-                else if (u >= 0 && c > 0)
-                    multiply(units[u], c == 1, rows_of(c - 1), buffers[(c - 1) % 2].data(), tiles);
-                if (u == 0 && c > 0)
-                    watch.advance(rows_of(c - 1));
-                phases.finish();
+            } catch (...) {
+                phases.leave();
+                throw;
             }
-        }
+        };
+        with_team(team, watch, Body(body));
     }
 
     // Each thread on strands of its own.
@@ -129,28 +129,18 @@ private:
         const int team = static_cast<int>(std::min<std::int64_t>(n_threads, strands));
         const Packer<T> packer(X, terms, k, chunk);
         Aligned<std::byte> buffers(packer.bytes() * team);
-        std::atomic<std::int64_t> next{0}, finished{0};
-#pragma omp parallel num_threads(team)
-        {
-            const int me = omp_get_thread_num();
-            std::byte* mine = buffers.data() + packer.bytes() * me;
-            for (std::int64_t s = next++; s < strands; s = next++) {
-                const std::int64_t start = chunks * s / strands, end = chunks * (s + 1) / strands;
-                for (std::int64_t c = start; c < end && !watch.stopped(); ++c) {
-                    packer.pack(c * chunk, rows_of(c), 0, panels, mine, sums + s * sum_size);
-                    for (const Unit& unit : units)
-                        multiply(unit, c == start, rows_of(c), mine, tiles + s * tile_size);
-                    watch.advance(rows_of(c));
-                    if (me == 0)
-                        watch.poll();
-                }
-                ++finished;
+        each_piece(strands, team, watch, [&](std::int64_t s, int place) {
+            std::byte* mine = buffers.data() + packer.bytes() * place;
+            const std::int64_t start = chunks * s / strands, end = chunks * (s + 1) / strands;
+            for (std::int64_t c = start; c < end && !watch.stopped(); ++c) {
+                packer.pack(c * chunk, rows_of(c), 0, panels, mine, sums + s * sum_size);
+                for (const Unit& unit : units)
+                    multiply(unit, c == start, rows_of(c), mine, tiles + s * tile_size);
+                watch.advance(rows_of(c));
+                if (place == 0)
+                    watch.poll();
             }
-            while (me == 0 && finished < strands) { // nobody else may look for Ctrl-C
-                watch.poll();
-                std::this_thread::yield();
-            }
-        }
+        });
     }
 
     std::int64_t columns_of(std::int64_t panel) const {
@@ -192,15 +182,15 @@ private:
 
     // Writes the full matrix out of the tiles, giving back what Bias took away. Integers all, below 2^53:
     // exact.
-    void finish(double* tiles, const double* sums, double* out, int n_threads) const {
+    void finish(double* tiles, const double* sums, double* out, int n_threads, Watch& watch) const {
         std::vector<double> total(X.cols, 0.0);
         for (std::int64_t c = 0; c < terms.n_classes && k.bias != Bias::none; ++c)
             for (std::int64_t j = 0; j < X.cols; ++j)
                 total[j] += sums[c * X.cols + j];
         const double constant = 128.0 * 128.0 * static_cast<double>(X.rows);
         const int team = static_cast<int>(std::min<std::int64_t>(n_threads, panels));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
-        for (std::int64_t q = panels - 1; q >= 0; --q)
+        each_piece(panels, team, watch, [&](std::int64_t piece) {
+            const std::int64_t q = panels - 1 - piece; // the longest first
             for (std::int64_t p = 0; p <= q; ++p) {
                 const std::int64_t left = swapped(p, q) ? q : p, right = swapped(p, q) ? p : q;
                 const double* tile = square_of(p, q, tiles);
@@ -215,6 +205,7 @@ private:
                         out[i * X.cols + j] = out[j * X.cols + i] = value;
                     }
             }
+        });
     }
 };
 

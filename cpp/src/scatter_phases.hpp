@@ -8,9 +8,8 @@
 
 namespace lowdim::detail {
 
-// In place of a barrier a phase, which costs dearly where threads share their cores with other programs:
-// OpenMP's spins for long, and while one thread spins the one it waits for may be without a core. Here it
-// soon sleeps.
+// For the members of a team, in place of a loop for each phase: a member takes its next task while others are
+// still busy with theirs, and waits only where a phase is not complete.
 class Phases {
 public:
     Phases(std::int64_t tasks, std::int64_t phases) : tasks_(tasks), all_(tasks * phases) {}

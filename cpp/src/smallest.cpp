@@ -1,13 +1,13 @@
 // The smallest entries of each row, where distances are given: one pass that keeps a few more than it must
 // and thins them out when they are too many.
+#include "chunks.hpp"
+
 #include <lowdim/nearest.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
-
-#include <omp.h>
 
 namespace lowdim {
 
@@ -23,41 +23,37 @@ void smallest(const T* D, std::int64_t rows, std::int64_t cols, std::ptrdiff_t s
         }
     };
     const auto capacity = static_cast<std::size_t>(std::max(2 * k, k + 256));
-#pragma omp parallel num_threads(n_threads)
-    {
-        std::vector<Entry> kept;
-        kept.reserve(capacity);
-#pragma omp for schedule(dynamic, 4)
-        for (std::int64_t i = 0; i < rows; ++i) {
-            if (watch.stopped())
-                continue;
-            const T* row = D + i * stride;
-            kept.clear();
-            T worst = std::numeric_limits<T>::infinity();
-            const auto thin = [&] {
-                std::nth_element(kept.begin(), kept.begin() + (k - 1), kept.end());
-                kept.resize(k);
-                worst = kept.back().value;
-            };
-            for (std::int64_t j = 0; j < cols; ++j) {
-                if (!(row[j] <= worst) || (skip != nullptr && skip[i] == j))
-                    continue;
-                kept.push_back({row[j], static_cast<std::int32_t>(j)});
-                if (kept.size() == capacity)
-                    thin();
-            }
-            if (kept.size() > static_cast<std::size_t>(k))
-                thin();
-            std::sort(kept.begin(), kept.end());
-            for (std::int64_t j = 0; j < k; ++j) {
-                indices[i * k + j] = kept[j].column;
-                values[i * k + j] = kept[j].value;
-            }
-            watch.advance(1);
-            if (omp_get_thread_num() == 0)
-                watch.poll();
-        }
-    }
+    detail::Desks<std::vector<Entry>> desks(n_threads);
+    detail::each_chunk(rows, 4, n_threads, watch,
+                       [&](std::int64_t, std::int64_t from, std::int64_t to, int place) {
+                           std::vector<Entry>& kept = desks.at(place);
+                           kept.reserve(capacity);
+                           for (std::int64_t i = from; i < to; ++i) {
+                               const T* row = D + i * stride;
+                               kept.clear();
+                               T worst = std::numeric_limits<T>::infinity();
+                               const auto thin = [&] {
+                                   std::nth_element(kept.begin(), kept.begin() + (k - 1), kept.end());
+                                   kept.resize(k);
+                                   worst = kept.back().value;
+                               };
+                               for (std::int64_t j = 0; j < cols; ++j) {
+                                   if (!(row[j] <= worst) || (skip != nullptr && skip[i] == j))
+                                       continue;
+                                   kept.push_back({row[j], static_cast<std::int32_t>(j)});
+                                   if (kept.size() == capacity)
+                                       thin();
+                               }
+                               if (kept.size() > static_cast<std::size_t>(k))
+                                   thin();
+                               std::sort(kept.begin(), kept.end());
+                               for (std::int64_t j = 0; j < k; ++j) {
+                                   indices[i * k + j] = kept[j].column;
+                                   values[i * k + j] = kept[j].value;
+                               }
+                           }
+                           watch.advance(to - from);
+                       });
 }
 
 template void smallest(const float*, std::int64_t, std::int64_t, std::ptrdiff_t, const std::int32_t*,

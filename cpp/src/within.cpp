@@ -11,7 +11,7 @@ namespace lowdim {
 using namespace detail;
 
 template <class T> Reached within(const Search<T>& search, double radius, int n_threads, Watch& watch) {
-    const SearchPlan<T> plan(search, n_threads);
+    const SearchPlan<T> plan(search, n_threads, watch);
     const double scaled = radius * radius * search.scale * search.scale;
     std::vector<std::vector<Hit>> rows(search.queries.count);
     each_task(plan, n_threads, watch, [&](QueryChunk<T>& chunk, const QueryTask& task) {

@@ -289,3 +289,6 @@ def common_neighbors(
 
 def isa() -> str:
     """The instruction set the kernels run with: default, avx2, avx512 or avx512vnni."""
+
+def set_isa(name: str) -> str:
+    """Cap the instruction set from now on; returns the one the kernels run with."""

@@ -7,8 +7,6 @@ import scipy.sparse as sp
 from lowdim import _native
 from lowdim.relate.weights import barycentric
 
-ISAS = ["default", "avx2", "avx512"]
-
 
 def expected(X, x, reg):
     Z = X.astype(float) - x.astype(float)
@@ -17,11 +15,9 @@ def expected(X, x, reg):
     return w / w.sum()
 
 
-@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("d", [1, 3, 8, 17, 40])
 def test_weights_solve_the_local_problem(isa, dtype, d, monkeypatch):
-    monkeypatch.setenv("LOWDIM_ISA", isa)
     rng = np.random.default_rng(d)
     X, Q = rng.normal(size=(30, d)).astype(dtype), rng.normal(size=(3, d)).astype(dtype)
     starts, near = np.array([0, 5, 5, 12]), rng.permutation(30)[:12].astype(np.int32)
@@ -64,10 +60,8 @@ def test_arrays_that_do_not_fit_are_refused():
         _native.gram_weights(np.zeros((1, 2, 3)), 0.1)
 
 
-@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("degree", [0, 1, 2, 5, 12])
 def test_polynomial_is_chebyshevs(isa, degree, monkeypatch):
-    monkeypatch.setenv("LOWDIM_ISA", isa)
     rng = np.random.default_rng(0)
     B = sp.random_array((40, 40), density=0.2, rng=rng, format="csr") + sp.eye_array(40)
     B, T = sp.csr_array(B), sp.csr_array(B.T)

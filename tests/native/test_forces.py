@@ -133,10 +133,8 @@ def test_attraction_is_that_by_hand():
             np.testing.assert_allclose(costs, entropy, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("isa", ["default", "avx2"])
 @pytest.mark.parametrize("n", [2, 9, 500, 70_000])  # the last has columns beyond 16 bits
 def test_affinities_of_a_plane_pull_as_whole_ones_do(isa, n, monkeypatch):
-    monkeypatch.setenv("LOWDIM_ISA", isa)
     rng = np.random.default_rng(n)
     sizes = rng.integers(0, 30, n)
     starts = np.concatenate([[0], np.cumsum(sizes)])

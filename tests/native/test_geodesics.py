@@ -12,8 +12,6 @@ from lowdim.relate.geodesics import Beside, geodesics, residual_variance
 from lowdim.relate.graph import Graph, undirected
 from lowdim.work import jobs
 
-ISAS = ["default", "avx2", "avx512"]
-
 
 def random_graph(n, edges, seed=0, zero=False):
     rng = np.random.default_rng([seed, n])
@@ -42,10 +40,8 @@ def plain_search(graph, start):
     return out
 
 
-@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize(("n", "edges", "zero"), [(2, 1, False), (65, 60, False), (150, 400, True), (300, 2000, False)])
 def test_distances_are_the_least_rounded_sums_to_the_bit(isa, n, edges, zero, monkeypatch):
-    monkeypatch.setenv("LOWDIM_ISA", isa)
     graph = random_graph(n, edges, zero=zero)
     expected = np.stack([plain_search(graph, s) for s in range(n)])
     for threads in (1, 3):
@@ -99,12 +95,10 @@ def test_nodes_without_a_path_are_infinitely_far():
     assert (np.diagonal(D) == 0).all()
 
 
-@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("step", [1, 2])
 @pytest.mark.parametrize("n", [2, 17, 300, 513])
 def test_residual_variance_matches_numpy(isa, squared, step, n, monkeypatch):
-    monkeypatch.setenv("LOWDIM_ISA", isa)
     rng = np.random.default_rng(n)
     Y, D = rng.normal(size=(n, 3)), rng.random((n, n)).astype(np.float32)
     D += D.T

@@ -5,8 +5,6 @@ import pytest
 
 from lowdim import _native
 
-ISAS = ["default", "avx2", "avx512"]
-
 
 def targets_of(n, k, seed=0):
     rng = np.random.default_rng(seed)
@@ -42,14 +40,12 @@ def data(kind, n, d, dtype):
     return X.astype(dtype)
 
 
-@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     "kind", ["plain", "ties", "duplicates", "clusters far apart", "tiny", "columns that do not vary"]
 )
 @pytest.mark.parametrize(("n", "d"), [(4, 1), (255, 3), (257, 130), (300, 17)])
 def test_ranks_are_those_of_sorted_distances(isa, dtype, kind, n, d, monkeypatch):
-    monkeypatch.setenv("LOWDIM_ISA", isa)
     X, targets = data(kind, n, d, dtype), targets_of(n, 3)
     for rows in (None, np.arange(0, n, 3)):
         own = np.arange(n) if rows is None else rows
@@ -69,10 +65,8 @@ def test_rows_that_all_coincide_are_ordered_by_index():
     np.testing.assert_array_equal(_native.ranks(X, targets, n_threads=2), expected)
 
 
-@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("d", [1, 7, 16, 33])
 def test_squared_distances_match_numpy(isa, d, monkeypatch):
-    monkeypatch.setenv("LOWDIM_ISA", isa)
     for dtype in ("float32", "float64"):
         X, others = data("plain", 150, d, dtype), targets_of(150, 3)
         expected = np.take_along_axis(squares(X, np.arange(150)), others, axis=1)

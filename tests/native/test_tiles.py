@@ -8,14 +8,10 @@ from scipy.spatial.distance import cdist
 
 from lowdim import _native
 
-ISAS = ["default", "avx2", "avx512"]
 
-
-@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("m", "n", "d"), [(1, 1, 1), (3, 64, 2), (6, 63, 5), (9, 131, 40)])
 def test_distances_are_those_of_scipy(isa, dtype, m, n, d, monkeypatch, rng):
-    monkeypatch.setenv("LOWDIM_ISA", isa)
     Q, X = (rng.normal(size=(rows, d)).astype(dtype) for rows in (m, n))
     for root, metric in ((True, "euclidean"), (False, "sqeuclidean")):
         D = np.full((m, n), np.nan)
@@ -31,11 +27,9 @@ def test_equal_rows_are_at_0_and_both_ways_are_as_far(rng):
     np.testing.assert_array_equal(D == 0, np.arange(80) // 2 == np.arange(80)[:, None] // 2)
 
 
-@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("counts", [[200], [64, 64], [1, 0, 130, 69], [1] * 70, [63, 2, 0, 65]])
 def test_sums_by_class(isa, dtype, counts, monkeypatch, rng):
-    monkeypatch.setenv("LOWDIM_ISA", isa)
     starts = np.concatenate([[0], np.cumsum(counts)])
     X, Q = rng.normal(size=(starts[-1], 3)).astype(dtype), rng.normal(size=(67, 3)).astype(dtype)
     for root, metric in ((True, "euclidean"), (False, "sqeuclidean")):

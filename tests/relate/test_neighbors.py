@@ -62,11 +62,9 @@ def test_neighbours_are_those_of_all_distances(metric, n, d, dtype):
         assert found.distances.dtype == np.float32
 
 
-@pytest.mark.parametrize("isa", ["default", "avx2", "avx512"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("d", [1, 2, 17, 33, 70])
 def test_groups_and_stages_leave_the_answer_exact(in_groups, isa, dtype, d, monkeypatch):
-    monkeypatch.setenv("LOWDIM_ISA", isa)
     X = draw(900, d, dtype=dtype) * np.linspace(2, 0.1, d)
     X = (X + 5 * draw(900, d, seed=2)[np.arange(900) // 90]).astype(dtype)
     Q = (draw(41, d, seed=3) * 3).astype(dtype)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from lowdim import PCA
+import lowdim
+from lowdim import PCA, _native
 from lowdim.work import jobs
 
 
@@ -39,9 +40,24 @@ def test_omp_num_threads_lowers_the_number(monkeypatch, value, expected):
 
 
 def test_a_number_asked_for_is_taken_even_beyond_the_cores():
-    assert jobs.threads(7) == 7
+    cores = len(os.sched_getaffinity(0))
+    assert jobs.threads(cores + 1) == cores + 1
     assert jobs.threads(np.int64(3)) == 3
     assert jobs.threads(-1000) == 1
+
+
+def test_a_number_far_beyond_the_cores_is_bounded():
+    assert jobs.threads(2**31 - 1) == jobs.threads(2**70) <= 4 * len(os.sched_getaffinity(0))
+
+
+def test_a_model_file_cannot_ask_for_thousands_of_threads(tmp_path, rng, monkeypatch):
+    asked = []
+    scatter = _native.scatter
+    monkeypatch.setattr(_native, "scatter", lambda *of, **by: asked.append(by["n_threads"]) or scatter(*of, **by))
+    PCA(2, n_jobs=2**31 - 1).fit(rng.normal(size=(50, 4))).save(tmp_path / "model.lowdim")
+    lowdim.load(tmp_path / "model.lowdim").fit(rng.normal(size=(50, 4)))
+    assert len(asked) == 2
+    assert max(asked) <= 4 * len(os.sched_getaffinity(0))
 
 
 @pytest.mark.parametrize("value", [0, 1.0, "2", True])

@@ -1,6 +1,8 @@
 // Which instruction set the kernels run with.
 #pragma once
 
+#include <string>
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #define LOWDIM_X86 1
 #else
@@ -12,8 +14,13 @@ namespace lowdim {
 // Instruction sets the kernels are written for, each including the ones before it.
 enum class Isa { generic, avx2, avx512, avx512vnni };
 
-// The best one this processor has, capped by the environment variable LOWDIM_ISA when that is set.
+// The one that kernels run with: the best this processor has, capped by the environment variable LOWDIM_ISA
+// where that is set. The environment is read at the first call alone.
 Isa isa();
+// Caps it from now on, whatever the environment said.
+void set_isa(Isa cap);
+Isa best_isa();
 const char* isa_name(Isa isa);
+Isa isa_named(const std::string& name);
 
 } // namespace lowdim

@@ -11,7 +11,7 @@ from typing import Any
 
 import joblib
 
-_MOST = 1024  # threads of a kernel
+_PER_CORE, _MOST = 4, 1024  # threads of a kernel: for each core, and in all
 _current: ContextVar[int | None] = ContextVar("lowdim_threads", default=None)
 
 
@@ -31,6 +31,8 @@ def available() -> int:
 def threads(n_jobs: int | None) -> int:
     """Number of threads that ``n_jobs`` stands for: None is all cores, -1 all, -2 all but one, and so on.
 
+    A number far above the cores, which a model file may carry too, means four threads a core: more only take turns.
+
     >>> threads(3)
     3
     >>> threads(-1) == threads(None) == available()
@@ -43,7 +45,11 @@ def threads(n_jobs: int | None) -> int:
             f"n_jobs must be None (all cores), a positive number of threads, or negative to leave cores free "
             f"(-1: all, -2: all but one); got {n_jobs!r}. Pass n_jobs=None or n_jobs=1."
         )
-    return min(int(n_jobs), _MOST) if n_jobs > 0 else max(1, available() + 1 + int(n_jobs))
+    return min(int(n_jobs), _most()) if n_jobs > 0 else max(1, available() + 1 + int(n_jobs))
+
+
+def _most() -> int:
+    return min(_PER_CORE * max(1, int(joblib.cpu_count())), _MOST)
 
 
 @cache
@@ -124,7 +130,7 @@ def alone() -> Iterator[None]:
 
 
 def current() -> int:
-    """Threads that a kernel called now may use: one in a forked process, where OpenMP's threads are gone."""
+    """Threads that a kernel called now may use: one in a forked process, whose siblings use the other cores."""
     return 1 if _forked else min(_current.get() or available(), _MOST)
 
 

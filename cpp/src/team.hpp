@@ -1,0 +1,33 @@
+// The threads that kernels share.
+#pragma once
+
+#include <lowdim/watch.hpp>
+
+#include <cstdint>
+
+namespace lowdim::detail {
+
+// What the members of a team run: a reference to something callable with the member's place.
+class Body {
+public:
+    template <class Call>
+    explicit Body(const Call& call)
+        : call_([](const void* of, int place) { (*static_cast<const Call*>(of))(place); }), of_(&call) {}
+    void operator()(int place) const { call_(of_, place); }
+
+private:
+    void (*call_)(const void*, int);
+    const void* of_;
+};
+
+// Runs body(0) on the calling thread and body(1), body(2) … body(n_threads − 1) on threads that are free, and
+// returns when all that began have ended. A thread that does not begin in time is not waited for, so that the
+// body must be written for any number of members: they take pieces of work until none is left. Whatever a
+// member throws is thrown here again, once all have ended. While it waits, the calling thread polls the
+// watch.
+void with_team(int n_threads, Watch& watch, const Body& body);
+
+// Threads that wait for work.
+std::int64_t team_threads();
+
+} // namespace lowdim::detail

@@ -20,6 +20,7 @@ _HOMES = {
     "LDA": "lowdim.methods.lda",
     "LLE": "lowdim.methods.lle",
     "PCA": "lowdim.methods.pca",
+    "Prepare": "lowdim.methods.prepare",
     "SNE": "lowdim.methods.sne",
     "SequentialSelector": "lowdim.methods.selection",
     "TSNE": "lowdim.methods.sne",
@@ -44,6 +45,7 @@ __all__ = [
     "KernelCCA",
     "KernelLDA",
     "KernelPCA",
+    "Prepare",
     "SequentialSelector",
     "__version__",
     "chain",
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     from lowdim.methods.lda import LDA as LDA
     from lowdim.methods.lle import LLE as LLE
     from lowdim.methods.pca import PCA as PCA
+    from lowdim.methods.prepare import Prepare as Prepare
     from lowdim.methods.selection import SequentialSelector as SequentialSelector
     from lowdim.methods.sne import SNE as SNE
     from lowdim.methods.sne import TSNE as TSNE

@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _revive(state: State, writer: str, path: str | os.PathLike[str]) -> Any:
     """Model of one state, of a class that the registry knows."""
     name, params, fitted = state["class"], state["params"], state["fitted"]
-    known = {method.class_name: method for method in registry.METHODS}
+    known = {method.class_name: method for method in (*registry.METHODS, *registry.PREPARATIONS)}
     if name not in known:
         raise ModelFileError(
             f"'{path}' holds a model of class {name!r}; this lowdim ({writer!r} wrote it) knows "

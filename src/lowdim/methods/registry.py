@@ -166,6 +166,20 @@ METHODS = (
     ),
 )
 
+# Steps that come before a method: no maps themselves, but part of chains and of model files.
+PREPARATIONS = (
+    Method(
+        "prepare",
+        "Prepare",
+        "lowdim.methods.prepare",
+        "numbers, categories, dates and gaps as columns of comparable weight",
+        "tables of mixed columns, before any method",
+        "n·d time, 8 n·d bytes for the d columns that come out",
+        lambda n, d: 8.0 * n * d,
+        default_rows=0,
+    ),
+)
+
 
 def find(name: str) -> Method:
     """Return the method called ``name`` (short name or class name, in any case).

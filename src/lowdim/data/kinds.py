@@ -1,0 +1,170 @@
+"""What a column of a table holds, by stated rules: numbers, answers, categories, dates, identities or nothing."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data import spelling
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KINDS = ("number", "yes/no", "category", "date", "identifier", "constant", "empty", "mixed", "other")
+_DIFFERENT = 0.9  # share of different values from which text is an identity of its row
+_COUNTED = 10  # rows from which whole numbers that go up by one count the rows
+_MOSTLY = 0.5  # share of numbers (dates) from which text is numbers (dates) with something else among them
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a column holds and why it is taken for that."""
+
+    kind: str
+    why: str
+    gaps: int
+    distinct: int
+    spelling: str = ""  # style of numbers or format of dates where text spells them
+    low: str = ""
+    high: str = ""
+    problem: str = ""  # what keeps it from being used, for kinds "mixed", "empty" and "other"
+
+
+def recognise(column: "pl.Series", *, most_levels: int = 50) -> Finding:
+    """Kind of a column by the rules, in this order:
+
+    - no value: ``empty``; one value only: ``constant``;
+    - booleans, or text of which every value is a yes or a no: ``yes/no``;
+    - numbers, or text that spells numbers throughout: ``number``, unless they are whole numbers that count the rows,
+      which are an ``identifier``;
+    - dates, or text that spells dates throughout: ``date``;
+    - text that is numbers (dates) for the most part, but not throughout: ``mixed``;
+    - text of which more than nine in ten values are different: ``identifier``; any other text: ``category``.
+
+    >>> import polars as pl
+    >>> recognise(pl.Series(["a", "b", "a", None])).kind, recognise(pl.Series(["1,5", "2,0"])).spelling
+    ('category', 'decimal commas')
+    """
+    import polars as pl
+
+    gaps = int(is_missing(column).sum())
+    filled = column.drop_nulls()
+    filled = filled.drop_nans() if filled.dtype.is_float() else filled
+    if not len(filled):
+        return Finding("empty", "it has no value in any row", gaps, 0, problem="no value in any row")
+    if filled.dtype.is_nested() or filled.dtype in (pl.Binary, pl.Object):
+        return Finding("other", f"it holds {filled.dtype}", gaps, 0, problem=f"it holds {filled.dtype}")
+    distinct = int(filled.n_unique())
+    if distinct == 1:
+        return Finding("constant", f"every value is {_shown(filled[0])}", gaps, 1)
+    if filled.dtype == pl.Boolean:
+        return Finding("yes/no", "it holds true and false", gaps, distinct)
+    if filled.dtype.is_numeric():
+        low, high = _shown(filled.min()), _shown(filled.max())
+        if filled.dtype.is_integer() and _counts_rows(filled, gaps):
+            return Finding("identifier", "its whole numbers count the rows", gaps, distinct, "", low, high)
+        return Finding("number", "it holds numbers", gaps, distinct, "", low, high)
+    if filled.dtype.is_temporal():
+        ends = _shown(filled.min()), _shown(filled.max())
+        return Finding("date", f"it holds {filled.dtype}", gaps, distinct, "", *ends)
+    return _recognise_text(filled, gaps, distinct, most_levels)
+
+
+def _recognise_text(filled: "pl.Series", gaps: int, distinct: int, most_levels: int) -> Finding:
+    if distinct == 2 and not spelling.answers(filled).null_count():
+        return Finding("yes/no", "it holds a yes and a no", gaps, 2)
+    style, numbers = spelling.number_style(filled)
+    if numbers == 1.0:
+        spelled = spelling.spelled_numbers(filled, style)
+        ends = _shown(spelled.min()), _shown(spelled.max())
+        return Finding("number", f"its text spells numbers with {style}", gaps, distinct, style, *ends)
+    form, dates = spelling.date_format(filled)
+    if dates == 1.0:
+        moments = spelling.spelled_dates(filled, form)
+        ends = _shown(moments.min()), _shown(moments.max())
+        return Finding("date", f"its text spells dates as {form}", gaps, distinct, form, *ends)
+    mixtures: list[tuple[str, float, pl.Series | None]] = [
+        ("number", numbers, spelling.spelled_numbers(filled, style)),
+        ("date", dates, spelling.spelled_dates(filled, form) if form else None),
+    ]
+    for what, share, values in mixtures:
+        if values is not None and (share >= _MOSTLY or values.n_unique() > most_levels + 1):
+            other = filled.filter(values.is_null())
+            words = f"{share:.0%} of its values are {what}s, but not {_shown(other[0])}"
+            return Finding("mixed", words, gaps, distinct, form if what == "date" else style, problem=what)
+    if distinct > _DIFFERENT * len(filled):
+        how_many = "every value is" if distinct == len(filled) else f"{distinct / len(filled):.0%} of the values are"
+        return Finding("identifier", f"{how_many} different", gaps, distinct)
+    return Finding("category", f"text of {distinct:,} different values", gaps, distinct)
+
+
+def first_other(column: "pl.Series", finding: Finding) -> tuple[int, str]:
+    """Row (from 0) and value of the first cell of a mixed column that is not of its main kind."""
+    read = spelling.spelled_dates if finding.problem == "date" else spelling.spelled_numbers
+    strange = column.is_not_null() & read(column, finding.spelling).is_null()
+    row = int(strange.arg_max() or 0)
+    return row, str(column[row])
+
+
+def numbers_in(column: "pl.Series", style: str = "") -> NDArray[np.float64]:
+    """Values of a column of numbers or answers, NaN where one is missing or is no number."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        column = spelling.spelled_numbers(column, style or spelling.PLAIN)
+    return _floats(column)
+
+
+def answers_in(column: "pl.Series") -> NDArray[np.float64]:
+    """1 for yes, 0 for no, NaN where neither is given."""
+    import polars as pl
+
+    values = _floats(spelling.answers(column) if column.dtype == pl.String else column)
+    return np.where((values == 0) | (values == 1), values, np.nan)
+
+
+def moments_in(column: "pl.Series", form: str = "") -> "pl.Series":
+    """Points in time of a column of dates, null where one is missing or is no date."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        return spelling.spelled_dates(column, form)
+    if column.dtype in (pl.Time, pl.Duration):
+        return column.cast(pl.Duration("us")).cast(pl.Int64).cast(pl.Datetime("us"))
+    return column.cast(pl.Datetime("us"), strict=False)
+
+
+def days_in(moments: "pl.Series") -> NDArray[np.float64]:
+    """Days since the beginning of 1970, NaN where a date is missing."""
+    import polars as pl
+
+    return _floats(moments.cast(pl.Int64)) / 86_400e6
+
+
+def _floats(column: "pl.Series") -> NDArray[np.float64]:
+    import polars as pl
+
+    return np.asarray(column.cast(pl.Float64, strict=False).to_numpy(), dtype=np.float64)
+
+
+def is_missing(column: "pl.Series") -> NDArray[np.bool_]:
+    """Rows without a value: null, and NaN among numbers."""
+    lost = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
+    return np.asarray(lost.fill_null(True).to_numpy())
+
+
+def _counts_rows(filled: "pl.Series", gaps: int) -> bool:
+    return not gaps and len(filled) >= _COUNTED and bool((filled.diff().drop_nulls() == 1).all())
+
+
+def _shown(value: Any) -> str:
+    """A value as a person reads it."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat(sep=" ") if hasattr(value, "hour") and hasattr(value, "year") else value).replace(
+            " 00:00:00", ""
+        )
+    text = str(value) if not isinstance(value, str) else repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"

@@ -1,0 +1,288 @@
+"""Preparation of tables: numbers, categories, dates and gaps become columns of comparable weight.
+
+A column of numbers is centred and divided by its standard deviation; level k of a category, of share ``p_k``,
+becomes ``(z_k − p_k) / √p_k``, where ``z_k`` is 1 in rows of that level and 0 elsewhere. PCA of the result is factor
+analysis of mixed data (Pagès 2004): in no direction has a category more variance than one column of numbers.
+"""
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_feature_names_in,
+    _check_n_features,
+    check_is_fitted,
+)
+
+from lowdim.data import gate, options, plans, preparation
+from lowdim.data.columns import Columns, columns_of
+from lowdim.data.recipes import Recipe, check_recipe
+from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.work import places
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_plan = options.none | options.Rule(lambda value: isinstance(value, dict), "a dictionary of columns")
+
+
+class Prepare(Reducer):
+    """Preparation of a table: every column by its kind, so that methods can work with it.
+
+    What a column holds is recognised by these rules, in this order: one value only is ``constant`` and left out;
+    booleans and text of a yes and a no are ``yes/no`` and become 0 and 1; numbers, and text that spells them, are
+    ``number``; whole numbers that count the rows are an ``identifier`` and left out; dates, and text that spells them,
+    are ``date`` and become days since 1970; text of which more than nine in ten values differ is an ``identifier``;
+    all other text is a ``category``. A column that is mostly numbers or dates, but not throughout, is refused with the
+    row. What was decided for each column, and why, is in ``plan_``.
+
+    Parameters
+    ----------
+    numbers : {"standardize", "as_is", "robust", "log1p", "ranks"}
+        What becomes of numbers: mean 0 and variance 1; kept as they are; centred by the median and scaled by the
+        quartiles; log(1 + x), then standardised; their ranks, scaled to variance 1. Unless it is ``"as_is"``, other
+        kinds are scaled to match: 0 and 1, days and ordinal codes are standardised, and the columns of a category are
+        scaled as in factor analysis of mixed data, so that a category weighs like one column of numbers.
+    missing : {"error", "mean", "median", "drop"}
+        Missing values: refused; filled by the mean of the column (a category: by the mean of each of its columns);
+        filled by the median (a category: by its most frequent level); or their rows are left out, in ``transform`` too
+        (:meth:`complete` tells which stay).
+    indicators : bool
+        Whether a further column tells where values of a column were filled.
+    categories : {"onehot", "ordinal", "drop"}
+        One column for each level; codes 0, 1, 2, … in the order of the type, the plan or the alphabet; or left out. A
+        level that ``fit`` did not see counts as rare where rare ones are pooled, else the row gets the mean of each
+        column, with a warning; as an ordinal level it is refused.
+    max_levels : int
+        Most columns that a category becomes; of more levels, the rarest share one column.
+    dates : {"number", "cyclic", "drop"}
+        Days since 1970; these and the sine and cosine of the time of year, week and day; or left out.
+    plan : dict or None
+        What differs for single columns: a kind (``"number"``, ``"yes/no"``, ``"category"``, ``"date"``, ``"drop"``), a
+        list of levels in their order, or a dictionary of any of ``kind``, ``numbers``, ``missing``, ``indicators``,
+        ``categories``, ``max_levels``, ``dates``, ``order``, ``format`` (of dates) and ``weight`` (a factor).
+    verbose : int
+        1 shows the stages with the time left.
+
+    Attributes
+    ----------
+    plan_ : polars DataFrame
+        One row per column of the table: column, kind, what was done, why, missing values, columns it became.
+    n_features_in_ : int
+        Columns seen in ``fit``.
+
+    Examples
+    --------
+    >>> import lowdim, polars as pl
+    >>> table = pl.DataFrame({"height": [1.6, 1.7, 1.8], "city": ["Rome", "Oslo", "Rome"], "own": ["yes", "no", "no"]})
+    >>> prepare = lowdim.Prepare().fit(table)
+    >>> prepare.get_feature_names_out().tolist()
+    ['height', 'city=Oslo', 'city=Rome', 'own']
+    >>> prepare.plan_["done"].to_list()
+    ['standardised', 'one-hot encoded to 2, scaled as a group', '0 and 1, standardised']
+    """
+
+    _rules = plans.RULES | {"plan": _plan, "verbose": options.whole(0)}
+    n_jobs = None  # polars and NumPy read columns; no kernel of ours runs
+
+    def __init__(
+        self,
+        numbers: str = "standardize",
+        *,
+        missing: str = "error",
+        indicators: bool = False,
+        categories: str = "onehot",
+        max_levels: int = 50,
+        dates: str = "number",
+        plan: dict[str, Any] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.numbers = numbers
+        self.missing = missing
+        self.indicators = indicators
+        self.categories = categories
+        self.max_levels = max_levels
+        self.dates = dates
+        self.plan = plan
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+    @fitting
+    def fit(self, X: Any, y: Any = None) -> "Prepare":
+        """Learn what each column holds and what it needs.
+
+        Parameters
+        ----------
+        X : DataFrame of pandas or polars, array or list of rows
+            The table.
+        y : ignored
+            Part of the contract.
+
+        Returns
+        -------
+        Prepare
+            This object.
+        """
+        self._learn(self._take_table(X, reset=True, minimum=2))
+        return self
+
+    @fitting
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn what each column needs, and return the prepared table.
+
+        Parameters
+        ----------
+        X : DataFrame of pandas or polars, array or list of rows
+            The table.
+        y : ignored
+            Part of the contract.
+
+        Returns
+        -------
+        array (n_samples, n_columns)
+            The prepared table.
+        """
+        table = self._take_table(X, reset=True, minimum=2)
+        self._learn(table)
+        return self._apply(table, X)
+
+    @applying
+    def transform(self, X: Any) -> Any:
+        """Prepare rows as those of ``fit`` were.
+
+        Parameters
+        ----------
+        X : of the same columns as in ``fit``
+            The rows.
+
+        Returns
+        -------
+        array (n_samples, n_columns)
+            The prepared rows; with ``missing="drop"`` those that lack no value.
+        """
+        return self._apply(self._take_table(X, reset=False), X)
+
+    @applying
+    def complete(self, X: Any) -> NDArray[np.bool_]:
+        """Tell which rows lack no value of a column that is used.
+
+        Parameters
+        ----------
+        X : of the same columns as in ``fit``
+            The rows.
+
+        Returns
+        -------
+        array (n_samples,) of bool
+            The rows that ``missing="drop"`` keeps.
+        """
+        used = [j for j, recipe in enumerate(self._made) if recipe.action != "drop"]
+        return ~preparation.rows_with_gaps(self._take_table(X, reset=False), used)
+
+    def _take_table(self, X: Any, *, reset: bool, minimum: int = 1) -> Columns:
+        """Columns through the gate, noted (``reset``, in fit) or compared with those of fit."""
+        places.demand_served(X, self._name)
+        table = columns_of(X, self._name, minimum=minimum)
+        with gate.advising():
+            _check_feature_names(self, X, reset=reset)
+            _check_n_features(self, table.X, reset=reset)
+        if hasattr(self, "feature_names_in_"):
+            table.names = [str(name) for name in self.feature_names_in_]
+        return table
+
+    def _learn(self, table: Columns) -> None:
+        defaults = {name: getattr(self, name) for name in plans.RULES}
+        recipes, left_out = preparation.learn(table, plans.wishes(defaults, self.plan, table.names))
+        self._recipes = [asdict(recipe) for recipe in recipes]
+        self._rows_left_out = left_out
+
+    @property
+    def _made(self) -> list[Recipe]:
+        """Recipes as objects."""
+        return [Recipe(**state) for state in self._recipes]
+
+    def _apply(self, table: Columns, X: Any) -> Any:
+        """Prepared rows; of a DataFrame of pandas under the index they had."""
+        recipes = self._made
+        if self.missing != "error":  # set after the fit, it holds for gaps to come
+            recipes = [replace(one, missing=self.missing) if one.missing == "error" else one for one in recipes]
+        out, lost = preparation.encode(recipes, table)
+        if not lost.any():
+            return out
+        if hasattr(X, "iloc") and _get_output_config("transform", self)["dense"] == "pandas":
+            return type(X)(out[~lost], index=X.index[~lost], columns=self.get_feature_names_out())
+        return out[~lost]
+
+    @property
+    def plan_(self) -> "pl.DataFrame":
+        """What each column holds, what was done to it and why."""
+        import polars as pl
+
+        check_is_fitted(self)
+        names = self._names_in(None)
+        rows = [
+            (name, r.kind, r.done, r.why, r.gaps, len(r.suffixes)) for name, r in zip(names, self._made, strict=True)
+        ]
+        return pl.DataFrame(rows, schema=["column", "kind", "done", "why", "missing", "columns"], orient="row")
+
+    def describe(self) -> list[str]:
+        """What was done to the table, in one line per kind of column.
+
+        Returns
+        -------
+        list of str
+            Such as "3 categorical columns one-hot encoded to 11".
+
+        Examples
+        --------
+        >>> import lowdim
+        >>> lowdim.Prepare("ranks").fit([[1, 7], [5, 7], [3, 7]]).describe()
+        ['1 number column replaced by ranks', '1 constant column left out: x1']
+        """
+        check_is_fitted(self)
+        return preparation.describe(self._made, self._names_in(None), self._rows_left_out)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the prepared columns.
+
+        Parameters
+        ----------
+        input_features : list of str, optional
+            Names of the columns of the table, where ``fit`` saw none.
+
+        Returns
+        -------
+        array of str
+            The name of the column; of a category with ``=`` and the level.
+        """
+        check_is_fitted(self)
+        pairs = zip(self._names_in(input_features), self._made, strict=True)
+        return np.array([f"{name}{suffix}" for name, recipe in pairs for suffix in recipe.suffixes], dtype=object)
+
+    def sources(self) -> list[int]:
+        """Place in the table of the column that each prepared column comes from.
+
+        Returns
+        -------
+        list of int
+            One place per prepared column; those of a category share one.
+        """
+        check_is_fitted(self)
+        return [j for j, recipe in enumerate(self._made) for _ in recipe.suffixes]
+
+    def _names_in(self, input_features: Any) -> list[str]:
+        return [str(name) for name in _check_feature_names_in(self, input_features)]
+
+    def _check_state(self) -> None:
+        recipes = [check_recipe(state) for state in self._recipes]
+        if len(recipes) != self.n_features_in_ or not isinstance(self._rows_left_out, int):
+            raise ValueError(f"{len(recipes)} recipes for {self.n_features_in_} columns do not fit")

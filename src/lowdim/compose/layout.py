@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.compose import spectrum
-from lowdim.relate.moments import column_moments, moments
 from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
 from lowdim.solve.signs import signs
 from lowdim.work import jobs
@@ -27,11 +26,8 @@ def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
     few = min(k, n, d)
     with jobs.alone():
         solver = spectrum.choose(X, few)
-        if solver in ("covariance", "streaming"):
-            found = spectrum.of_moments(moments(X), few, standardize=False)
-        else:
-            means = column_moments(X)
-            found = spectrum.of_rows(X, None, means, few, solver, standardize=False, proportion=None, seed=seed)
+        M = spectrum.measure(X, None, solver)
+        found = spectrum.find(X, None, M, few, solver, standardize=False, proportion=None, seed=seed)
         V = found.vectors[:few] * signs(found.vectors[:few])[:, None]
         Y = np.zeros((n, k))
         if sp.issparse(X):

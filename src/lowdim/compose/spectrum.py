@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.relate.gram import Centred
-from lowdim.relate.moments import ColumnMoments, Moments
+from lowdim.relate.moments import ColumnMoments, Moments, column_moments, moments
 from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
@@ -60,6 +60,40 @@ def demand_memory(solver: str, n: int, d: int, k: int) -> None:
         needed, what = 8 * (k + 16) * d, f"a basis of {4 * k:,} × {d:,}"
     advice = "Lower n_components" if solver == "randomized" else "Use solver='randomized' with a small n_components"
     memory.require(8 * needed, f"PCA: solver='{solver}' ({what}, {k:,} components)", f"{advice}.")
+
+
+def most_components(shape: tuple[int, ...], weights: Any) -> int:
+    """Most components there can be: rows that count, or their repetitions where that is more, and features.
+
+    >>> most_components((10, 4), None), most_components((3, 4), np.array([0.0, 1.0, 1.0]))
+    (4, 2)
+    """
+    n, d = shape
+    rows = n if np.ndim(weights) == 0 else int(np.count_nonzero(weights))
+    repeated = 0 if weights is None else int(np.sum(weights))
+    return max(1, min(max(rows, repeated), d))
+
+
+def measure(X: Any, weights: NDArray | None, solver: str) -> Moments | ColumnMoments:
+    """What the solver needs to know of the rows first: their moments, or those of the columns alone."""
+    return moments(X, weights) if solver in ("covariance", "streaming") else column_moments(X, weights)
+
+
+def find(
+    X: Any,
+    weights: NDArray | None,
+    M: Moments | ColumnMoments,
+    k: int,
+    solver: str,
+    *,
+    standardize: bool,
+    proportion: float | None,
+    seed: int,
+) -> Spectrum:
+    """Top ``k`` by the solver; ``proportion`` asks one that finds few for more, until they hold that share."""
+    if isinstance(M, Moments):
+        return of_moments(M, k, standardize)
+    return of_rows(X, weights, M, k, solver, standardize=standardize, proportion=proportion, seed=seed)
 
 
 def scales(M: Moments | ColumnMoments, variance: NDArray, standardize: bool) -> NDArray:

@@ -13,18 +13,15 @@ from numpy.typing import NDArray
 from lowdim.compose import spectrum
 from lowdim.data import gate, options
 from lowdim.methods.base import fitting
-from lowdim.methods.linear import OrthonormalReducer
-from lowdim.relate.moments import Moments, column_moments, moments
+from lowdim.methods.streamed import StreamedReducer
+from lowdim.relate.moments import Moments, rows_differ
 from lowdim.solve.components import completed, components_for, elbow
 from lowdim.solve.signs import signs
-from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.blocks import float_dtype
 from lowdim.work.random import seed_of
-from lowdim.work.user_warnings import warn
-
-_LEARNT = ("components_", "explained_variance_", "explained_variance_ratio_", "mean_", "scale_", "n_components_")
 
 
-class PCA(OrthonormalReducer):
+class PCA(StreamedReducer):
     """Principal component analysis.
 
     Parameters
@@ -68,7 +65,7 @@ class PCA(OrthonormalReducer):
     (21, (1797, 21))
     """
 
-    _moments: tuple[Any, ...]  # state of relate.moments, kept for partial_fit
+    _learnt = ("components_", "explained_variance_", "explained_variance_ratio_", "mean_", "scale_", "n_components_")
     _sparse = True
     _rules = {
         "n_components": options.whole(1) | options.share() | options.one_of("elbow") | options.none,
@@ -119,95 +116,33 @@ class PCA(OrthonormalReducer):
         """
         X = self._take(X, reset=True, sparse=True, minimum=2, scan=False)
         weights = gate.weights(self._name, sample_weight, X)
-        limit = _most(X.shape[0] if weights is None else np.count_nonzero(weights), weights, X.shape[1])
+        limit = spectrum.most_components(X.shape, weights)
         self._demand_room_for_components(limit, "min(n_samples, n_features)")
         self.solver_ = self.solver if self.solver != "auto" else spectrum.choose(X, self.n_components)
         spectrum.demand_memory(self.solver_, X.shape[0], X.shape[1], self._enough(limit))
-        self.__dict__.pop("_moments", None)
+        M = spectrum.measure(X, weights, self.solver_)
+        self._demand_finite(X, M.mean)
         self._dtype = float_dtype(X.dtype).name
-        if self.solver_ in ("covariance", "streaming"):
-            M = moments(X, weights)
-            self._demand_finite(X, M.mean)
-            self._moments = tuple(M)
-            self._keep(spectrum.of_moments(M, self._enough(limit), self.standardize), limit)
-        else:
-            C = column_moments(X, weights)
-            self._demand_finite(X, C.mean)
-            found = spectrum.of_rows(
-                X,
-                weights,
-                C,
-                self._enough(limit),
-                self.solver_,
-                standardize=self.standardize,
-                proportion=self._proportion,
-                seed=seed_of(self.random_state),
-            )
-            self._keep(found, limit)
-        if not self.explained_variance_[0] and _rows_differ(X, weights):
+        self._keep_moments(M)
+        found = spectrum.find(
+            X,
+            weights,
+            M,
+            self._enough(limit),
+            self.solver_,
+            standardize=self.standardize,
+            proportion=self._proportion,
+            seed=seed_of(self.random_state),
+        )
+        self._keep(found, limit)
+        if not self.explained_variance_[0] and rows_differ(X, weights):
             raise ValueError(
                 f"PCA: variances must fit in {self._dtype}; the squares of these differences vanish. {self._rescale()}"
             )
         return self
 
-    @fitting
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
-        """Take in one more chunk of rows; the result is that of fitting all chunks at once.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            The chunk.
-        y : ignored
-            For pipelines.
-        sample_weight : array (n_samples,), optional
-            As in ``fit``.
-
-        Returns
-        -------
-        PCA
-            This object.
-        """
-        first = "_moments" not in vars(self)
-        if first and "solver_" in vars(self):
-            warn(
-                f"PCA: partial_fit starts anew, since the fit before (solver_='{self.solver_}') kept no moments to "
-                "add to. Use solver='streaming' to go on from a fit.",
-            )
-        X = self._take(X, reset=first, sparse=True, minimum=1, scan=False)
-        weights = gate.weights(self._name, sample_weight, X)
-        self._demand_room_for_components(X.shape[1], "n_features")
-        spectrum.demand_memory("streaming", X.shape[0], X.shape[1], X.shape[1])
-        M = moments(X, weights)
-        self._demand_finite(X, M.mean)
-        if first:
-            self.solver_, self._dtype = "streaming", float_dtype(X.dtype).name
-        else:
-            M = Moments(*self._moments).merge(M)
-            self._dtype = np.promote_types(self._dtype, float_dtype(X.dtype)).name
-        self._moments = tuple(M)
-        for name in _LEARNT:  # solved again when next asked for, not at each chunk
-            self.__dict__.pop(name, None)
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _LEARNT or "_moments" not in vars(self):
-            raise AttributeError(f"{self._name!r} object has no attribute {name!r}")
-        try:
-            self._solve_stream()
-        except ValueError as error:
-            raise AttributeError(str(error)) from error
-        return vars(self)[name]
-
-    def _settle(self) -> None:
-        if "_moments" in vars(self) and "components_" not in vars(self):
-            self._solve_stream()
-
-    @fitting
-    def _solve_stream(self) -> None:
-        """Components of the chunks taken in so far, by the parameters of now."""
-        M = Moments(*self._moments)
-        limit = _most(M.rows, M.weight, len(M.mean))
+    def _solve(self, M: Moments) -> None:
+        limit = spectrum.most_components((M.rows, len(M.mean)), M.weight)
         self._demand_room_for_components(limit, "min(rows so far, n_features)")
         self._keep(spectrum.of_moments(M, self._enough(limit), self.standardize), limit)
 
@@ -267,17 +202,9 @@ class PCA(OrthonormalReducer):
                 "Lower it or pass more data."
             )
 
-    def __getstate__(self) -> dict[str, Any]:
-        """State for files and copies: moments would make them d/k times as large, and only a stream goes on there."""
-        self._settle()
-        state = dict(super().__getstate__())
-        if state.get("solver_") != "streaming":
-            state.pop("_moments", None)
-        return state
-
     def _check_state(self) -> None:
         super()._check_state()
-        shapes = {name: np.shape(getattr(self, name)) for name in _LEARNT[1:5]}
+        shapes = {name: np.shape(getattr(self, name)) for name in self._learnt[1:5]}
         k, d = self.components_.shape
         if list(shapes.values()) != [(k,), (k,), (d,), (d,)]:
             raise ValueError(f"arrays do not fit components_ ({k}, {d}): {shapes}")
@@ -285,17 +212,3 @@ class PCA(OrthonormalReducer):
     def _score_scale(self) -> NDArray:
         """Standard deviation of each score where ``whiten`` divides by it, else 1."""
         return np.sqrt(self.explained_variance_) if self.whiten else np.ones_like(self.explained_variance_)
-
-
-def _rows_differ(X: Any, weights: NDArray | None) -> bool:
-    """Whether two rows of positive weight differ."""
-    counted = np.ones(X.shape[0], bool) if weights is None else weights > 0
-    start = int(np.argmax(counted))
-    first = next(row_blocks(X[start : start + 1], np.float64))[1].copy()
-    return any(bool(np.any(block[counted[rows]] != first)) for rows, block in row_blocks(X, np.float64))
-
-
-def _most(rows: Any, weights: Any, d: int) -> int:
-    """Most components there can be: rows that count, or their repetitions where that is more, and features."""
-    repeated = 0 if weights is None else int(np.sum(weights))
-    return max(1, min(max(int(rows), repeated), d))

@@ -283,3 +283,16 @@ def divided_by_deviation(X: Any) -> Any:
     if sp.issparse(X):
         return (X @ sp.diags_array(1.0 / deviation)).tocsr().astype(float_dtype(X.dtype), copy=False)
     return X / deviation.astype(float_dtype(X.dtype))
+
+
+@verb
+def rows_differ(X: Any, weights: Doubles | None = None) -> bool:
+    """Whether two rows of positive weight differ.
+
+    >>> rows_differ(np.array([[0.0], [1.0], [1.0]]), np.array([0.0, 1.0, 1.0]))
+    False
+    """
+    counted = np.ones(X.shape[0], bool) if weights is None else weights > 0
+    start = int(np.argmax(counted))
+    first = next(row_blocks(X[start : start + 1], np.float64))[1].copy()
+    return any(bool(np.any(block[counted[rows]] != first)) for rows, block in row_blocks(X, np.float64))

@@ -1,0 +1,104 @@
+"""Linear methods solved from moments, which can take their rows chunk by chunk."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from lowdim.compose import spectrum
+from lowdim.data import gate
+from lowdim.methods.base import fitting
+from lowdim.methods.linear import OrthonormalReducer
+from lowdim.relate.moments import ColumnMoments, Moments, moments
+from lowdim.work.blocks import float_dtype
+from lowdim.work.user_warnings import warn
+
+
+class StreamedReducer(OrthonormalReducer, ABC):
+    """A linear method that keeps the moments of the rows it has seen, so that ``partial_fit`` can go on.
+
+    After a chunk the attributes named in ``_learnt`` are solved for when next asked for.
+    """
+
+    _learnt: ClassVar[tuple[str, ...]]
+    _moments: tuple[Any, ...]  # state of relate.moments
+    _dtype: str
+    solver_: str
+
+    @abstractmethod
+    def _solve(self, M: Moments) -> None:
+        """Set what is learnt from the moments of all rows so far, by the parameters of now."""
+
+    @abstractmethod
+    def _demand_room_for_components(self, limit: int, what: str) -> None:
+        """Refuse more components than ``limit``, which is ``what``."""
+
+    def _keep_moments(self, M: Moments | ColumnMoments) -> None:
+        self.__dict__.pop("_moments", None)
+        if isinstance(M, Moments):
+            self._moments = tuple(M)
+
+    @fitting
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take in one more chunk of rows; the result is that of fitting all chunks at once.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The chunk.
+        y : ignored
+            For pipelines.
+        sample_weight : array (n_samples,), optional
+            As in ``fit``.
+
+        Returns
+        -------
+        self
+            This object.
+        """
+        first = "_moments" not in vars(self)
+        if first and "solver_" in vars(self):
+            warn(
+                f"{self._name}: partial_fit starts anew, since the fit before (solver_='{self.solver_}') kept no "
+                "moments to add to. Use solver='streaming' to go on from a fit.",
+            )
+        X = self._take(X, reset=first, sparse=True, minimum=1, scan=False)
+        weights = gate.weights(self._name, sample_weight, X)
+        self._demand_room_for_components(X.shape[1], "n_features")
+        spectrum.demand_memory("streaming", X.shape[0], X.shape[1], X.shape[1])
+        M = moments(X, weights)
+        self._demand_finite(X, M.mean)
+        if first:
+            self.solver_, self._dtype = "streaming", float_dtype(X.dtype).name
+        else:
+            M = Moments(*self._moments).merge(M)
+            self._dtype = np.promote_types(self._dtype, float_dtype(X.dtype)).name
+        self._moments = tuple(M)
+        for name in self._learnt:  # solved again when next asked for, not at each chunk
+            self.__dict__.pop(name, None)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in type(self)._learnt or "_moments" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        try:
+            self._solve_stream()
+        except ValueError as error:
+            raise AttributeError(str(error)) from error
+        return vars(self)[name]
+
+    def _settle(self) -> None:
+        if "_moments" in vars(self) and "components_" not in vars(self):
+            self._solve_stream()
+
+    @fitting
+    def _solve_stream(self) -> None:
+        self._solve(Moments(*self._moments))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State for files and copies: moments would make them d/k times as large, and only a stream goes on there."""
+        self._settle()
+        state = dict(super().__getstate__())
+        if state.get("solver_") != "streaming":
+            state.pop("_moments", None)
+        return state

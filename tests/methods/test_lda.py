@@ -9,6 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from lowdim import LDA
+from lowdim.relate.moments import class_moments
 from lowdim.relate.shrinkage import ledoit_wolf
 
 SOLVERS = ["auto", "cholesky", "range", "gram"]
@@ -291,3 +292,42 @@ def test_values_whose_squares_overflow_are_told(rng):
     X = rng.normal(size=(20, 3)) * 1e200
     with pytest.raises(ValueError, match="variances must fit in float64; the squares of these values overflow. Scale"):
         LDA().fit(X, np.arange(20) % 2)
+
+
+def collinear(n=1500, d=120, kept=40, seed=0):
+    """Rows whose features are mixtures of few, with variances within classes over seven decades."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(5, size=n)
+    falling = np.logspace(0, -3.2, kept)
+    Z = rng.normal(size=(n, kept)) * falling + (1.5 * rng.normal(size=(5, kept)) * falling)[y]
+    return (Z @ rng.normal(size=(kept, d)) + 3).astype(np.float32), y
+
+
+@pytest.mark.parametrize("extra", [0, 3])
+def test_float32_keeps_directions_of_little_variance(extra):
+    X, y = collinear()
+    X = np.hstack([X, np.repeat(X[:, :1], extra, axis=1)])  # copies, which float32 products need not resolve
+    single, double = LDA().fit(X, y), LDA().fit(X.astype(np.float64), y)
+    np.testing.assert_allclose(single.eigenvalues_, double.eigenvalues_, rtol=1e-4)
+    theirs = LinearDiscriminantAnalysis(solver="svd", tol=1e-4).fit(X.astype(np.float64), y)
+    ratios = double.eigenvalues_ / double.eigenvalues_.sum()
+    np.testing.assert_allclose(ratios, theirs.explained_variance_ratio_, rtol=1e-3)
+    apart = np.abs(single.transform(X) - double.transform(X.astype(np.float64))).max(axis=0)
+    assert np.all(apart < 1e-2 * double.transform(X.astype(np.float64)).std(axis=0))
+
+
+def test_float32_products_are_enough_where_null_directions_prove_to_be_null(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=400)
+    X = (rng.normal(size=(400, 24)) + rng.normal(size=(3, 24))[y]).astype(np.float32)
+    X = np.hstack([X, X[:, :1] + X[:, 1:2]])
+    asked = []
+
+    def noted(*args, doubles=False):
+        asked.append((doubles, args[0].shape[1]))
+        return class_moments(*args, doubles=doubles)
+
+    monkeypatch.setattr("lowdim.methods.lda.class_moments", noted)
+    model = LDA().fit(X, y)
+    assert asked == [(False, 25), (True, 1)]  # all features in float32, and the one direction that does not vary
+    np.testing.assert_allclose(model.eigenvalues_, LDA().fit(X.astype(np.float64), y).eigenvalues_, rtol=1e-4)

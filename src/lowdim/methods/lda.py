@@ -15,15 +15,16 @@ from lowdim.data.labels import Labels, given_priors, labels, priors
 from lowdim.methods.base import fitting
 from lowdim.methods.linear import LinearReducer
 from lowdim.relate.gram import Centred
-from lowdim.relate.moments import class_moments, column_moments
+from lowdim.relate.moments import ClassMoments, class_moments, column_moments
 from lowdim.relate.shrinkage import ledoit_wolf
-from lowdim.solve.discriminant import discriminants, orthogonal_discriminants, whiten
+from lowdim.solve.discriminant import Whitening, discriminants, orthogonal_discriminants, whiten, whiten_clear
 from lowdim.solve.eigen import eigh_top
 from lowdim.solve.signs import signs
 from lowdim.work import memory
-from lowdim.work.blocks import float_dtype
+from lowdim.work.blocks import float_dtype, row_blocks
 
 SOLVERS = ("auto", "cholesky", "range", "gram")
+_SINGLE = 1e-5  # share of the largest eigenvalue that products in float32 give to three digits
 _RANGE = 1e-12  # eigenvalues of a Gram matrix below this share of the largest are rounding
 
 
@@ -144,14 +145,21 @@ class LDA(LinearReducer):
         T, V, ridge = self._coordinates(X, found, pi, target) if wide else (X, None, target)
         # A common factor stays out of the weights: alike, they keep the sums of uint8 exact.
         most = leave.max()
-        M = class_moments(T, found.codes, pi / found.counts * (leave / most if most else 1.0))
+        weights = pi / found.counts * (leave / most if most else 1.0)
+        M = class_moments(T, found.codes, weights)
         self._demand_finite(X, M.means)
-        S = M.within()
-        if self.shrinkage not in (None, "auto"):
-            ridge = (1.0 - most) * np.trace(S) / X.shape[1]
-        S *= most
-        S[np.diag_indices_from(S)] += ridge  # S_w = Σ_c π_c (1 − γ_c) S_c + diag(ridge)
-        P, self.solver_, rank = self._whitening(S, T.dtype, wide)
+        S = self._within(M, most, ridge, X.shape[1])
+        exact = T.dtype in (np.uint8, bool) and np.ptp(weights) == 0
+        sure = None
+        if float_dtype(T.dtype) == np.float32 and not exact:
+            sure = _resolved(T, found.codes, weights, S, self._tolerance)
+            if sure is None:
+                M = class_moments(T, found.codes, weights, doubles=True)
+                S = self._within(M, most, ridge, X.shape[1])
+        if sure is not None and sure.rank < len(S) and self.solver in ("auto", "range"):
+            P, self.solver_, rank = sure
+        else:
+            P, self.solver_, rank = self._whitening(S, wide)
         k = self._count(limit, rank)
         B = np.sqrt(pi)[:, None] * (M.means - pi @ M.means)  # S_b = BᵀB
         if self.orthogonal:
@@ -200,11 +208,24 @@ class LDA(LinearReducer):
         U, size = pairs.vectors[:, inside], np.sqrt(pairs.values[inside])
         return U * size, Z.pull(U / size) / scale, ridge
 
-    def _whitening(self, S: NDArray, dtype: np.dtype, wide: bool) -> tuple[NDArray, str, int]:
+    def _within(self, M: ClassMoments, most: float, ridge: Any, d: int) -> NDArray:
+        """``S_w = Σ_c π_c (1 − γ_c) S_c + diag(ridge)``."""
+        S = M.within()
+        if self.shrinkage not in (None, "auto"):
+            ridge = (1.0 - most) * np.trace(S) / d
+        S *= most
+        S[np.diag_indices_from(S)] += ridge
+        return S
+
+    @property
+    def _tolerance(self) -> float:
+        """Share of the largest eigenvalue up to which one counts as 0."""
+        return max(float(self.tol) ** 2, 30 * float(np.finfo(np.float64).eps))
+
+    def _whitening(self, S: NDArray, wide: bool) -> tuple[NDArray, str, int]:
         how = "range" if wide else self.solver
-        floor = 30 * np.finfo(float_dtype(dtype)).eps
         try:
-            P, how, rank = whiten(S, max(self.tol**2, floor), how=how, scaled=not wide)
+            P, how, rank = whiten(S, self._tolerance, how=how, scaled=not wide)
         except np.linalg.LinAlgError:
             raise ValueError(
                 "LDA: solver='cholesky' needs a regular covariance within classes; got one that is singular (constant, "
@@ -231,6 +252,24 @@ class LDA(LinearReducer):
                 f"{self.n_components}. Lower it, or pass shrinkage=0.1 for rows that hardly vary within classes."
             )
         return self.n_components or min(limit, rank)
+
+
+def _resolved(T: NDArray, codes: NDArray, weights: NDArray, S: NDArray, tol: float) -> Whitening | None:
+    """Whitening of ``S``, the scatter within classes, where products in float32 were enough for it.
+
+    They are where all its eigenvalues are well above their rounding or prove to be 0: scores along a direction are
+    summed before they are squared, so their variance is known to far less than that of the products.
+    """
+    clear = whiten_clear(S, _SINGLE)
+    if clear is None or 8 * clear[1].shape[1] > len(S):  # so many directions cost as much as all the products
+        return None
+    found, W = clear
+    if not W.size:
+        return found
+    Z = np.empty((len(T), W.shape[1]), np.float32)
+    for rows, block in [(slice(None), T)] if T.dtype == np.float32 else row_blocks(T, np.float32):
+        np.matmul(block, W.astype(np.float32), out=Z[rows])
+    return found if class_moments(Z, codes, weights, doubles=True).within().max() <= tol else None
 
 
 def _nothing_varies() -> ValueError:

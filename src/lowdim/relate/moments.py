@@ -107,11 +107,14 @@ class ClassMoments(NamedTuple):
 
 
 @verb
-def class_moments(X: NDArray, labels: NDArray[np.int32], class_weights: Doubles) -> ClassMoments:
+def class_moments(
+    X: NDArray, labels: NDArray[np.int32], class_weights: Doubles, *, doubles: bool = False
+) -> ClassMoments:
     """Moments of the rows of dense ``X`` by class, read once; a row of class c counts ``class_weights[c]``.
 
     ``labels`` are 0 … C − 1. Equal weights keep the exact sums of uint8. Where float32 products would lose the
-    scatter within classes beside that between them, the rows are read again in float64.
+    scatter within classes beside that between them, the rows are read again in float64; ``doubles`` asks for that at
+    once.
 
     >>> class_moments(np.array([[0.0], [2.0], [5.0]]), np.array([0, 0, 1], np.int32), np.ones(2)).within()
     array([[2.]])
@@ -122,7 +125,7 @@ def class_moments(X: NDArray, labels: NDArray[np.int32], class_weights: Doubles)
     unit = float(class_weights[0]) if even else 1.0
     totals = counts * class_weights / unit
     with np.errstate(invalid="ignore", over="ignore"):
-        for dtype in (float_dtype(X.dtype), np.dtype(np.float64)):
+        for dtype in (np.dtype(np.float64) if doubles else float_dtype(X.dtype), np.dtype(np.float64)):
             with stage("moments of classes", total=len(X)) as tick:
                 sums, products, shift = _dense_sums(X, weights, tick, labels, len(counts), dtype)
             steps = sums / np.where(totals > 0, totals, 1.0)[:, None]

@@ -15,6 +15,7 @@ from lowdim.work import jobs
 from lowdim.work.progress import stage
 
 Doubles = NDArray[np.float64]
+_REGULAR = 1e-9  # share of the largest above which a factor in float64 is safe
 
 
 class Whitening(NamedTuple):
@@ -40,13 +41,8 @@ def whiten(S: Doubles, tol: float, *, how: str = "auto", scaled: bool = True) ->
     Whitening(P=array([[0.5],
            [0. ]]), how='range', rank=1)
     """
-    size = np.sqrt(np.maximum(np.diag(S), 0.0))
-    kept = np.flatnonzero(size > 0)
+    R, size, kept = _scaled(S, scaled)
     d = len(S)
-    size = size[kept] if scaled else np.ones(len(kept))
-    R = S[np.ix_(kept, kept)] if len(kept) < d else S
-    R /= size
-    R /= size[:, None]
     if how == "cholesky" or (how == "auto" and len(kept) == d):
         with stage("Cholesky factor"):
             factor, failed = sl.lapack.dpotrf(R, lower=1, clean=1)
@@ -60,8 +56,8 @@ def whiten(S: Doubles, tol: float, *, how: str = "auto", scaled: bool = True) ->
     clear = _by_pivots(R, tol) if len(kept) else None
     if clear is not None:
         P = np.zeros((d, len(kept)))
-        P[kept] = clear[0] / size[:, None]
-        return Whitening(P, "range", clear[1])
+        P[kept] = clear.P / size[:, None]
+        return Whitening(P, "range", clear.rank)
     pairs = eigh_top(R, len(R))
     inside = pairs.values > tol * max(pairs.values[0], 0.0) if len(kept) else np.zeros(0, bool)
     P = np.zeros((d, int(inside.sum())))
@@ -69,7 +65,45 @@ def whiten(S: Doubles, tol: float, *, how: str = "auto", scaled: bool = True) ->
     return Whitening(P, "range", P.shape[1])
 
 
-def _by_pivots(R: Doubles, tol: float) -> tuple[Doubles, int] | None:
+def whiten_clear(S: Doubles, tol: float) -> tuple[Whitening, Doubles] | None:
+    """Whitening of ``S``, and the directions (d, r) that it leaves out; None if an eigenvalue is near ``tol``.
+
+    Directions are scaled so that their variance is relative to the largest eigenvalue of ``S`` with a unit diagonal.
+    Features that do not vary at all are not among them.
+
+    >>> whiten_clear(np.array([[1.0, 1.0], [1.0, 1.0]]), 1e-4)[1].round(3) + 0
+    array([[-0.5],
+           [ 0.5]])
+    """
+    R, size, kept = _scaled(S.copy(), True)
+    clear = _by_pivots(R, tol) if len(kept) else None
+    if clear is None:
+        return None
+    P, directions = np.zeros((len(S), len(kept))), np.zeros((len(S), clear.null.shape[1]))
+    P[kept], directions[kept] = clear.P / size[:, None], clear.null / size[:, None]
+    return Whitening(P, "range", clear.rank), directions
+
+
+def _scaled(S: Doubles, scaled: bool) -> tuple[Doubles, Doubles, NDArray]:
+    """``S`` of the features that vary, with a unit diagonal if ``scaled``; their deviations; which they are."""
+    size = np.sqrt(np.maximum(np.diag(S), 0.0))
+    kept = np.flatnonzero(size > 0)
+    size = size[kept] if scaled else np.ones(len(kept))
+    R = S[np.ix_(kept, kept)] if len(kept) < len(S) else S
+    R /= size
+    R /= size[:, None]
+    return R, size, kept
+
+
+class _Clear(NamedTuple):
+    """Whitening (d, d), rank, and the null space (d, d − rank), of length 1 by the largest eigenvalue."""
+
+    P: Doubles
+    rank: int
+    null: Doubles
+
+
+def _by_pivots(R: Doubles, tol: float) -> _Clear | None:
     """Whitening of ``R`` and its rank where that is clear: no eigenvalue near ``tol`` times the largest.
 
     A Cholesky factor with pivots, ``R = L Lᵀ + E``, stops where ``E`` is next to nothing and gives an orthonormal basis
@@ -97,7 +131,7 @@ def _by_pivots(R: Doubles, tol: float) -> tuple[Doubles, int] | None:
         if failed or sl.lapack.dpocon(C, np.abs(M).sum(axis=0).max(), uplo="L")[0] <= tol:
             return None
         P = sl.lapack.dtrtri(C, lower=1)[0].T
-        return P - N @ (N.T @ P), int(rank)
+        return _Clear(P - N @ (N.T @ P), int(rank), N / np.sqrt(most))
 
 
 def discriminants(P: Doubles, B: Doubles, k: int) -> tuple[Doubles, Doubles]:
@@ -105,6 +139,33 @@ def discriminants(P: Doubles, B: Doubles, k: int) -> tuple[Doubles, Doubles]:
     with jobs.alone():
         U, s, _ = sl.svd((B @ P).T, full_matrices=False, check_finite=False)
     return np.square(s[:k]), (P @ U[:, :k]).T
+
+
+def gram_discriminants(
+    K: Doubles, codes: NDArray[np.int32], counts: NDArray[np.int64], ridge: float
+) -> tuple[Doubles, Doubles] | None:
+    """All ratios (C − 1,) and weights (n, C − 1) of the rows, from their centred Gram matrix ``K``, overwritten.
+
+    With an orthonormal basis ``Q`` of the centred indicators of classes, ``E = nκ Qᵀ (K + nκI)⁻¹ Q`` has the
+    eigenvalues ``e = 1 / (1 + λ)``, so that one Cholesky factor replaces all eigenvectors of ``K``. The directions have
+    ``wᵀ (S_w + κI) w = 1``. None where ``K + nκI`` is not clearly positive definite, or a ratio is 0.
+    """
+    n, total = len(K), ridge * len(K)
+    share = np.sqrt(counts / n)[:, None]
+    turn = sl.qr(share, check_finite=False)[0][:, 1:]  # orthogonal to what the constant vector is
+    Q = np.asfortranarray((turn / np.sqrt(counts)[:, None])[codes])
+    largest = float(np.trace(K))
+    K[np.diag_indices(n)] += total
+    with stage("Cholesky factor", flops=n**3 / 3):
+        factor, failed = sl.lapack.dpotrf(K.T, lower=1, clean=0, overwrite_a=1)
+        if failed or total <= _REGULAR * largest:
+            return None
+        Z = sl.lapack.dpotrs(factor, Q, lower=1)[0]
+    with jobs.alone():
+        left, V = sl.eigh(total * (Q.T @ Z), check_finite=False)  # smallest first: largest ratios
+    if left[-1] > 1 - _REGULAR or left[0] <= 0:
+        return None
+    return (1 - left) / left, Z @ V * np.sqrt(n / ((1 - left) * left))
 
 
 def orthogonal_discriminants(P: Doubles, B: Doubles, k: int, metric: Doubles) -> tuple[Doubles, Doubles]:

@@ -54,9 +54,9 @@ def eigh_top(A: NDArray, k: int) -> Eigenpairs:
     >>> eigh_top(np.diag([1.0, 3.0, 2.0]), 2).values
     array([3., 2.])
     """
-    n = len(A)
-    with stage("eigenvectors"), jobs.alone() if n <= _SMALL else nullcontext():
-        if k > n // 3:
+    n, few = len(A), k <= len(A) // 3
+    with stage("eigenvectors", flops=(4.5 if few else 9.0) * n**3), jobs.alone() if n <= _SMALL else nullcontext():
+        if not few:
             values, vectors = sl.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
         else:
             top = [n - k, n - 1]

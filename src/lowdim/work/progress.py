@@ -7,9 +7,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from lowdim.work import pace
+from lowdim.work.user_warnings import warn
+
 Tick = Callable[[int], None]
 
 _current: ContextVar["_Reporter | None"] = ContextVar("lowdim_progress", default=None)
+_title: ContextVar[str] = ContextVar("lowdim_title", default="")
+_TOLD = 2.0  # seconds from which a log says how long a stage will take
+_LONG = 60.0  # seconds from which the user is told even without ``verbose``
 
 
 class _Reporter:
@@ -38,7 +44,11 @@ class _Reporter:
 def showing(verbose: int, title: str) -> Iterator[None]:
     """Show the stages opened inside, unless ``verbose`` is 0; all of it goes to standard error."""
     if not verbose:
-        yield
+        named = _title.set(title)
+        try:
+            yield
+        finally:
+            _title.reset(named)
         return
     reporter = _Reporter(title)
     token = _current.set(reporter)
@@ -53,18 +63,30 @@ def showing(verbose: int, title: str) -> Iterator[None]:
 
 
 @contextmanager
-def stage(name: str, total: int | None = None) -> Iterator[Tick]:
+def stage(name: str, total: int | None = None, flops: float = 0.0) -> Iterator[Tick]:
     """Open a stage of the current work and yield ``tick(done)``, to be called with how much of ``total`` is done.
+
+    A stage inside LAPACK cannot tick, nor stop before its end: ``flops``, the operations it takes at the speed of a
+    product of matrices, let it say beforehand how long it will take.
 
     >>> with stage("moments", total=10) as tick:
     ...     tick(10)
     """
-    reporter = _current.get()
+    reporter, expected = _current.get(), pace.seconds(flops)
     if reporter is None:
+        if expected > _LONG:
+            warn(
+                f"{_title.get() or 'lowdim'}: {name} will take about {pace.human(expected)}, growing with the cube of "
+                "the size, and cannot be stopped before its end. Pass fewer rows, or verbose=1 to follow the stages."
+            )
         yield _silent
         return
     label = f"{reporter.title}: {name}"
+    if expected > _TOLD:
+        label += f" (about {pace.human(expected)})"
     if reporter.bars is None:
+        if expected > _TOLD:
+            print(f"{label} …", file=sys.stderr, flush=True)
         start, reporter.note = time.perf_counter(), ""
         yield _silent
         words = [label, f"{time.perf_counter() - start:.2f} s", reporter.note]

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics.pairwise import rbf_kernel
 
 from lowdim import LDA, KernelCCA, KernelLDA, data
@@ -69,3 +69,36 @@ def test_impossible_input_is_refused():
 def test_no_way_back_is_promised_where_there_is_none():
     assert not hasattr(KernelLDA(), "inverse_transform")
     assert not hasattr(KernelCCA(), "inverse_transform")
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear"])
+@pytest.mark.parametrize("ridge", [1e-3, 1.0])
+def test_one_factor_gives_the_directions_of_all_eigenvectors(kernel, ridge, monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[10:], y[10:]  # classes of several sizes
+    quick = KernelLDA(kernel=kernel, ridge=ridge).fit(X, y)
+    monkeypatch.setattr(KernelLDA, "_by_factor", lambda *args: None)
+    whole = KernelLDA(kernel=kernel, ridge=ridge).fit(X, y)
+    np.testing.assert_allclose(quick.eigenvalues_, whole.eigenvalues_, rtol=1e-7)
+    np.testing.assert_allclose(quick.transform(X), whole.transform(X), rtol=1e-6, atol=1e-7)
+
+
+def test_no_ridge_to_speak_of_and_classes_in_one_place_go_by_eigenvectors():
+    X, y = load_iris(return_X_y=True)
+    assert KernelLDA(kernel="linear", ridge=1e-13).fit(X, y).n_components_ == 2
+    same = np.vstack([X[:50], X[:50], X[50:100]])  # two classes of the same rows
+    model = KernelLDA(gamma=0.3).fit(same, np.repeat([0, 1, 2], 50))
+    assert model.n_components_ == 2
+    np.testing.assert_allclose(model.eigenvalues_[1], 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+@pytest.mark.parametrize("given", [{}, {"gamma": "median"}, {"ridge": 1e-6}])
+@pytest.mark.parametrize("cls", [KernelLDA, KernelCCA])
+def test_float32_and_float64_agree_in_signs(cls, given, load):
+    X, y = load(return_X_y=True)
+    second = np.eye(3)[y] + 0.1 * np.random.default_rng(0).normal(size=(len(y), 3)) if cls is KernelCCA else y
+    double = cls(2, **given).fit(X, second).transform(X)
+    single = cls(2, **given).fit(X.astype(np.float32), second).transform(X.astype(np.float32))
+    agreement = np.einsum("ij,ij->j", single, double) / np.einsum("ij,ij->j", double, double)
+    np.testing.assert_allclose(agreement, 1, atol=0.02)

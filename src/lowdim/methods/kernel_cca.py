@@ -18,6 +18,7 @@ from lowdim.relate.kernels import NAMES, Kernel, KernelRows, resolve_gamma
 from lowdim.solve.overlap import warn_of_overlap
 from lowdim.solve.signs import signs
 from lowdim.work import memory
+from lowdim.work.progress import stage
 
 _RANGE = {"float32": 1e-6, "float64": 1e-12}  # eigenvalues below this share of the largest are rounding
 
@@ -135,10 +136,12 @@ class KernelCCA(KernelReducer):
         if self.ridge == 0:
             warn_of_overlap("KernelCCA", n, len(view.size), len(other.size))
         C = view.D[:, None] * (view.U.T @ other.U) * other.D / n
-        left, rho, right = sl.svd(C, full_matrices=False, check_finite=False)
+        with stage("singular vectors", flops=22.0 * min(C.shape) ** 2 * max(C.shape)):
+            left, rho, right = sl.svd(C, full_matrices=False, check_finite=False)
         k = self._count(len(rho))
         dual, y_dual = self._dual(view, left[:, :k]), self._dual(other, right[:k].T)
-        sign = signs(dual.T)
+        # Scores, unlike the weights, hardly move with the rounding of the kernel.
+        sign = signs(((view.U * view.D) @ left[:, :k]).T)
         self._keep_map(A, np.ascontiguousarray(dual * sign, A.X.dtype), view.means @ (dual * sign))
         self.y_dual_coef_ = np.ascontiguousarray(y_dual * sign, B.X.dtype)
         self._y_basis = B.X if not np.shares_memory(B.X, Y) else B.X.copy()

@@ -2,21 +2,35 @@
 
 With the centred Gram matrix ``K_c = U Λ Uᵀ`` the rows have coordinates ``T = U Λ^½`` there, and the directions solve
 ``S_b w = λ (S_w + κI) w`` for them (Mika et al. 1999; Baudat and Anouar 2000). A new row has the scores
-``k_c(x) U Λ^-½ w``.
+``k_c(x) U Λ^-½ w``. With a ridge κ > 0 the same directions come from one Cholesky factor of ``K_c + nκI``.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lowdim.data import options
-from lowdim.data.labels import labels
+from lowdim.data.labels import Labels, labels
 from lowdim.methods.base import fitting
 from lowdim.methods.kernel import RULES, KernelReducer
+from lowdim.relate.centring import centre
+from lowdim.relate.kernels import Kernel, KernelRows
 from lowdim.relate.moments import class_moments
-from lowdim.solve.discriminant import discriminants, whiten
+from lowdim.solve.discriminant import discriminants, gram_discriminants, whiten
 from lowdim.solve.signs import signs
 from lowdim.work import memory
+
+_ALIKE = 1e-2  # difference up to which the distances of classes from the mean count as equal
+
+
+class _Directions(NamedTuple):
+    """Ratios (k,), weights of kernel values (n, k), means (n,) of the kernel's rows, and places (C, k) of classes."""
+
+    values: NDArray
+    dual: NDArray
+    means: NDArray
+    places: NDArray
 
 
 class KernelLDA(KernelReducer):
@@ -117,8 +131,31 @@ class KernelLDA(KernelReducer):
                 f"KernelLDA: n_components must be at most n_classes - 1 = {limit}; got {self.n_components}. "
                 "Lower it, or pass None for all."
             )
-        memory.require(8.0 * 6 * n * n, f"KernelLDA: the {n:,} × {n:,} kernel matrix", "Fit on fewer rows.")
+        _demand_memory(n, 3)
         kernel, A = self._prepare(X, seed=0)
+        solved = (self._by_factor(kernel, A, found) if self.ridge else None) or self._by_eigenvectors(kernel, A, found)
+        k = self.n_components or len(solved.values)
+        values, dual, means = solved.values[:k], solved.dual[:, :k], solved.means
+        dual -= dual.mean(axis=0)  # exact but for rounding in the smallest eigenvectors, which means would magnify
+        dual *= signs(solved.places[:, :k].T, tol=_ALIKE)
+        dtype = A.X.dtype
+        self._keep_map(A, np.ascontiguousarray(dual, dtype), means @ dual)
+        self.eigenvalues_ = values.astype(dtype)
+        self.classes_ = found.classes
+        self.n_components_ = k
+        return self
+
+    def _by_factor(self, kernel: Kernel, A: KernelRows, found: Labels) -> "_Directions | None":
+        """Directions from one Cholesky factor; None where the ridge is too small for that or classes coincide."""
+        K = kernel.gram(A).astype(np.float64)
+        means = centre(K).rows
+        solved = gram_discriminants(K, found.codes, found.counts, float(self.ridge))
+        return None if solved is None else _Directions(solved.values, solved.weights, means, solved.places)
+
+    def _by_eigenvectors(self, kernel: Kernel, A: KernelRows, found: Labels) -> "_Directions":
+        """Directions within the range of the kernel matrix."""
+        n, limit = len(A), len(found.classes) - 1
+        _demand_memory(n, 6)
         U, values, means = self._spanned(kernel, A)
         size = np.sqrt(values)
         M = class_moments(U * size, found.codes, np.full(limit + 1, 1.0 / n))  # T = U Λ^½
@@ -132,12 +169,8 @@ class KernelLDA(KernelReducer):
                 f"{self.n_components}. Lower it, or pass another gamma."
             )
         values, W = discriminants(P, M.between(), k)
-        dual = (U / size) @ W.T
-        dual -= dual.mean(axis=0)  # exact but for rounding in the smallest eigenvectors, which means would magnify
-        dual *= signs(dual.T)
-        dtype = A.X.dtype
-        self._keep_map(A, np.ascontiguousarray(dual, dtype), means @ dual)
-        self.eigenvalues_ = values.astype(dtype)
-        self.classes_ = found.classes
-        self.n_components_ = k
-        return self
+        return _Directions(values, (U / size) @ W.T, means, M.between() @ W.T)
+
+
+def _demand_memory(n: int, arrays: int) -> None:
+    memory.require(8.0 * arrays * n * n, f"KernelLDA: the {n:,} × {n:,} kernel matrix", "Fit on fewer rows.")

@@ -135,7 +135,7 @@ METHODS = (
         "LDA in the space of a kernel",
         "classes that no straight line separates; a few thousand labelled rows",
         "n³ time, n² memory",
-        lambda n, d: 48.0 * n * n + 8.0 * n * d,
+        lambda n, d: 24.0 * n * n + 8.0 * n * d,
         supervised=True,
         components=None,
         default_rows=5_000,

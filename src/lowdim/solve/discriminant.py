@@ -44,7 +44,7 @@ def whiten(S: Doubles, tol: float, *, how: str = "auto", scaled: bool = True) ->
     R, size, kept = _scaled(S, scaled)
     d = len(S)
     if how == "cholesky" or (how == "auto" and len(kept) == d):
-        with stage("Cholesky factor"):
+        with stage("Cholesky factor", flops=0.5 * d**3):
             factor, failed = sl.lapack.dpotrf(R, lower=1, clean=1)
         norm = np.abs(R).sum(axis=0).max(initial=0.0)
         regular = len(kept) == d and not failed and sl.lapack.dpocon(factor, norm, uplo="L")[0] > tol
@@ -116,7 +116,7 @@ def _by_pivots(R: Doubles, tol: float) -> _Clear | None:
     for _ in range(4):
         v = R @ (v / np.linalg.norm(v))
     most = float(v @ (R @ v) / (v @ v))  # at most the largest eigenvalue
-    with jobs.alone(), stage("Cholesky factor"):
+    with stage("Cholesky factor", flops=2.0 * d**3), jobs.alone():
         factor, order, rank, _ = sl.lapack.dpstrf(R, tol=1e-2 * tol * most, lower=1)
         first, rest = order[:rank] - 1, order[rank:] - 1
         below = np.asfortranarray(factor[rank:, :rank])
@@ -141,10 +141,18 @@ def discriminants(P: Doubles, B: Doubles, k: int) -> tuple[Doubles, Doubles]:
     return np.square(s[:k]), (P @ U[:, :k]).T
 
 
+class GramDiscriminants(NamedTuple):
+    """Ratios (C − 1,), weights (n, C − 1) of the rows, and where the classes (C, C − 1) lie, up to positive factors."""
+
+    values: Doubles
+    weights: Doubles
+    places: Doubles
+
+
 def gram_discriminants(
     K: Doubles, codes: NDArray[np.int32], counts: NDArray[np.int64], ridge: float
-) -> tuple[Doubles, Doubles] | None:
-    """All ratios (C − 1,) and weights (n, C − 1) of the rows, from their centred Gram matrix ``K``, overwritten.
+) -> GramDiscriminants | None:
+    """All directions that tell classes apart, from the centred Gram matrix ``K`` (n, n) of the rows, overwritten.
 
     With an orthonormal basis ``Q`` of the centred indicators of classes, ``E = nκ Qᵀ (K + nκI)⁻¹ Q`` has the
     eigenvalues ``e = 1 / (1 + λ)``, so that one Cholesky factor replaces all eigenvectors of ``K``. The directions have
@@ -156,7 +164,7 @@ def gram_discriminants(
     Q = np.asfortranarray((turn / np.sqrt(counts)[:, None])[codes])
     largest = float(np.trace(K))
     K[np.diag_indices(n)] += total
-    with stage("Cholesky factor", flops=n**3 / 3):
+    with stage("Cholesky factor", flops=0.5 * n**3):
         factor, failed = sl.lapack.dpotrf(K.T, lower=1, clean=0, overwrite_a=1)
         if failed or total <= _REGULAR * largest:
             return None
@@ -165,7 +173,7 @@ def gram_discriminants(
         left, V = sl.eigh(total * (Q.T @ Z), check_finite=False)  # smallest first: largest ratios
     if left[-1] > 1 - _REGULAR or left[0] <= 0:
         return None
-    return (1 - left) / left, Z @ V * np.sqrt(n / ((1 - left) * left))
+    return GramDiscriminants((1 - left) / left, Z @ V * np.sqrt(n / ((1 - left) * left)), turn @ V)
 
 
 def orthogonal_discriminants(P: Doubles, B: Doubles, k: int, metric: Doubles) -> tuple[Doubles, Doubles]:

@@ -216,6 +216,58 @@ class TestMissing:
             read(put(PLAIN), missing="ignore")
 
 
+class TestDialects:
+    GERMAN = "größe;gewicht;umsatz\n1,75;70,5;1.234.567,5\n1,60;55,0;999,0\n"
+
+    @pytest.mark.parametrize(
+        ("encoding", "note"),
+        [
+            ("utf-8", None),
+            ("utf-8-sig", "encoded in UTF-8 with a byte order mark"),
+            ("cp1252", "encoded in Windows-1252 (Latin-1)"),
+            ("utf-16", "encoded in UTF-16"),
+        ],
+    )
+    def test_encodings_are_recognised_and_told(self, put, encoding, note):
+        table = read(put(self.GERMAN.encode(encoding)))
+        assert table.names == ["größe", "gewicht", "umsatz"]
+        np.testing.assert_array_equal(table.X, [[1.75, 70.5, 1234567.5], [1.6, 55, 999]])
+        told = ["divided by semicolons", "decimal commas in 3 columns"]
+        assert list(table.notes) == ([note, *told] if note else told)
+
+    def test_latin_1_far_from_the_beginning_is_recognised(self, put):
+        lines = ["name,x", *(f"a{i},{i}" for i in range(5000)), "é,7"]
+        table = read(put("\n".join(lines).encode("latin-1")), id="name")
+        assert table.ids[-1] == "é"
+        assert table.notes == ("encoded in Windows-1252 (Latin-1)",)
+
+    def test_thousands_in_quotes_are_numbers(self, put):
+        table = read(put('a,b\n"1,234",5\n"12,345.5",6\n'))
+        np.testing.assert_array_equal(table.X, [[1234, 5], [12345.5, 6]])
+        assert table.notes == ("thousands separators in 1 column",)
+
+    def test_decimal_commas_without_a_header(self, put):
+        np.testing.assert_array_equal(read(put("1,5;2,5\n3,5;4\n")).X, [[1.5, 2.5], [3.5, 4]])
+
+    def test_a_mixed_table_is_a_frame_with_its_gaps(self, put):
+        path = put("id,city,x,when\n1,Oslo,1.5,2020-01-01\n2,,,2020-02-01\n")
+        table = read(path, id="id", mixed=True)
+        assert table.mixed
+        assert table.names == table.X.columns == ["city", "x", "when"]
+        assert table.X["city"].to_list() == ["Oslo", None]
+        assert repr(table).startswith("Table(2 × 3 mixed from")
+        numbers = read(put("a,b\n1,\n2,3\n", "n.csv"), mixed=True)
+        assert not numbers.mixed
+        assert np.isnan(numbers.X[0, 1])
+
+    def test_labels_of_mixed_tables_must_be_there(self, put):
+        path = put("kind,city,x\na,Oslo,1\n,Rome,2\nb,,3\n")
+        with pytest.raises(ValueError, match="every row needs a label"):
+            read(path, label="kind", mixed=True)
+        table = read(path, label="kind", mixed=True, missing="drop")
+        assert (table.labels.tolist(), table.X["city"].to_list()) == (["a", "b"], ["Oslo", None])
+
+
 class TestRefusals:
     @pytest.mark.parametrize(
         ("content", "text"),
@@ -225,8 +277,9 @@ class TestRefusals:
             (b"a,b\n", "column names only"),
             (b"a,b\n1,2\n3,4,5\n", r"needs 2 cells; line 3 of .* has 3\. Correct the line"),
             (b"a,b\n1,2\n\n3\n", "needs 2 cells; line 4 of .* has 1"),
-            (b"a,b\n1,\xe9\n2,3\n", "UTF-8"),
-            ("a,b\n1,2\n".encode("utf-16"), "UTF-8"),
+            (b"a,b\n1,\xe9\n2,3\n", r"column 'b' of .* holds 'é' in row 1"),
+            ("a,b\n1,2\n".encode("utf-16")[:-1], "UTF-8"),
+            (b"a,b,a\n1,2,3\n", r"columns need names of their own; .* has 'a' more than once\. Rename"),
             (b"PAR1\x00\x00\n", "binary"),
             (b"a,b\n1,2\nx,4\n", r"column 'a' of .* holds 'x' in row 2\. Correct the value"),
             (b"a,b\nu,2\nv,4\n", r"'a' holds text\. Pass label="),

@@ -1,6 +1,6 @@
 """Missing values: counted, and refused, dropped or filled as asked."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,9 @@ from scipy import sparse
 from lowdim.data.complaints import SHOWN, listing
 from lowdim.work.blocks import row_blocks
 
+if TYPE_CHECKING:
+    from lowdim.data.table import Wanted
+
 
 def settle(
     X: Any,
@@ -16,14 +19,18 @@ def settle(
     labels: NDArray[Any] | None,
     ids: NDArray[Any] | None,
     label_name: str | None,
-    missing: str,
+    wanted: "Wanted",
     source: str,
 ) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
-    """Data, labels and ids without missing values, by the rule ``missing``."""
+    """Data, labels and ids without missing values, by the rule ``wanted.missing``; of mixed tables the labels only."""
+    missing = wanted.missing
     if missing == "keep":
         return X, _plain(labels), _plain(ids)
-    _refuse_infinity(X, names, source)
-    counts = missing_counts(X)
+    if wanted.mixed:  # what prepares the columns takes care of their gaps
+        counts = np.zeros(len(names), dtype=np.int64)
+    else:
+        _refuse_infinity(X, names, source)
+        counts = missing_counts(X)
     unlabelled = np.zeros(X.shape[0], dtype=bool) if labels is None else _is_missing(labels)
     if missing == "drop":
         keep = ~unlabelled
@@ -35,7 +42,8 @@ def settle(
                 "Drop the emptiest columns, or pass missing='mean'."
             )
         if not keep.all():
-            X, labels, ids = X[keep], *(None if a is None else a[keep] for a in (labels, ids))
+            rows = X.filter(keep) if hasattr(X, "filter") else X[keep]
+            X, labels, ids = rows, *(None if a is None else a[keep] for a in (labels, ids))
     elif unlabelled.any():
         raise ValueError(
             "read: every row needs a label; "

@@ -35,15 +35,17 @@ def read(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
     missing: str = "error",
+    mixed: bool = False,
 ) -> Table:
-    """Read a table of numbers, with the labels and ids of its rows.
+    """Read a table, with the labels and ids of its rows.
 
     Parameters
     ----------
     source : str or path-like
         A file (csv, tsv, both also with .gz; parquet, npy, npz, h5ad), a folder of images of one size,
         ``"-"`` for csv or tsv on standard input, or the name of a data set, if there is no such file. A csv
-        file has a header, unless its first line is all numbers; its columns are then ``x0``, ``x1``, ...
+        file has a header, unless its first line is all numbers; its columns are then ``x0``, ``x1``, ... Separators,
+        decimal commas, thousands separators and encodings other than UTF-8 are recognised, and told in ``notes``.
     label : str, optional
         Column (npz: or array; h5ad: column of obs) with the label of each row. Left out, ``y`` of an npz file
         and the subfolder of an image are used.
@@ -58,6 +60,9 @@ def read(
     missing : {"error", "drop", "mean", "keep"}, default "error"
         What to do about missing values: refuse them, drop their rows, fill in the mean of the column, or leave NaN. In
         text files, empty cells, ``NA``, ``NaN``, ``null``, ``None`` and ``?`` are missing.
+    mixed : bool
+        Whether columns may hold text and dates. ``X`` is then a polars DataFrame if some do, ready for
+        :class:`lowdim.Prepare`; missing values in it are left as they are, and ``missing`` is about labels only.
 
     Returns
     -------
@@ -82,7 +87,7 @@ def read(
             f"read: a path or the name of a data set is needed; got {type(source).__name__}. "
             "Pass arrays and data frames straight to a method."
         )
-    wanted = Wanted(label, id, columns, drop, missing)
+    wanted = Wanted(label, id, columns, drop, missing, mixed)
     name = os.fsdecode(source)
     if name == "-":
         stream = getattr(sys.stdin, "buffer", None)

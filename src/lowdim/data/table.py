@@ -22,7 +22,8 @@ class Table:
     Attributes
     ----------
     X : array or CSR matrix of shape (n_samples, n_features)
-        The numbers; a memory map where the file allows it.
+        The numbers; a memory map where the file allows it. A polars DataFrame, if it was read with ``mixed=True`` and
+        has columns of text or dates.
     names : list of str
         Name of each feature.
     labels : array of shape (n_samples,) or None
@@ -37,6 +38,8 @@ class Table:
         Height and width, where each row is an image.
     source : str
         Where it was read from.
+    notes : tuple of str
+        What was found out about the file, such as ``"decimal commas in 2 columns"``.
 
     Examples
     --------
@@ -52,12 +55,18 @@ class Table:
     id_name: str | None = None
     image_shape: tuple[int, int] | None = None
     source: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def mixed(self) -> bool:
+        """Whether columns hold text or dates, so that the table must be prepared before any method."""
+        return hasattr(self.X, "columns")
 
     def __repr__(self) -> str:
         parts = [("label", self.label_name), ("id", self.id_name), ("image_shape", self.image_shape)]
         extras = "".join(f", {word}={value!r}" for word, value in parts if value is not None)
         n, d = self.X.shape
-        return f"Table({n} × {d} {self.X.dtype} from {self.source!r}{extras})"
+        return f"Table({n} × {d} {'mixed' if self.mixed else self.X.dtype} from {self.source!r}{extras})"
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,7 @@ class Wanted:
     columns: Sequence[str] | None = None
     drop: Sequence[str] | None = None
     missing: str = "error"
+    mixed: bool = False
 
 
 def features(names: list[str], taken: set[str | None], wanted: Wanted, source: str) -> list[str]:
@@ -116,12 +126,12 @@ def from_arrays(
     if left != names:
         place = {name: i for i, name in enumerate(names)}
         X, image_shape = X[:, [place[name] for name in left]], None
-    X, labels, ids = settle(X, left, labels, ids, label_name, wanted.missing, source)
+    X, labels, ids = settle(X, left, labels, ids, label_name, wanted, source)
     return Table(X, left, labels, label_name, ids, id_name, image_shape, source)
 
 
 def from_frame(frame: "pl.DataFrame", wanted: Wanted, source: str, *, id: str | None = None) -> Table:
-    """Table of a polars frame; every feature column must hold numbers."""
+    """Table of a polars frame; every feature column must hold numbers, unless ``wanted.mixed``."""
     import polars as pl
 
     known = frame.columns
@@ -130,13 +140,15 @@ def from_frame(frame: "pl.DataFrame", wanted: Wanted, source: str, *, id: str | 
     left = features(known, {label_name, id_name}, wanted, source)
     if frame.height == 0:
         raise ValueError(f"read: at least one row is needed; {source} has column names only. Pass a file with data.")
-    numbers = frame.select(left)
-    _refuse_text(numbers, source)
-    single = all(dtype == pl.Float32 for dtype in numbers.dtypes)
-    X = numbers.cast(pl.Float32 if single else pl.Float64).to_numpy(order="c")
+    chosen = frame.select(left)
+    X: Any = chosen
+    if not wanted.mixed or all(dtype.is_numeric() or dtype in (pl.Boolean, pl.Null) for dtype in chosen.dtypes):
+        _refuse_text(chosen, source)
+        single = all(dtype == pl.Float32 for dtype in chosen.dtypes)
+        X = chosen.cast(pl.Float32 if single else pl.Float64).to_numpy(order="c")
     labels = None if label_name is None else _values(frame[label_name], source)
     ids = None if id_name is None else _values(frame[id_name], source)
-    X, labels, ids = settle(X, left, labels, ids, label_name, wanted.missing, source)
+    X, labels, ids = settle(X, left, labels, ids, label_name, wanted, source)
     return Table(X, left, labels, label_name, ids, id_name, None, source)
 
 
@@ -192,10 +204,10 @@ def _refuse_text(frame: "pl.DataFrame", source: str) -> None:
                 mixed = mixed or f"column {column.name!r} of {source} holds {column[row]!r} in row {row + 1}"
     if kinds:
         found = ", ".join(dict.fromkeys(kinds.values()))
-        one = "holds", "Pass label=..., id=... or drop=[...] for it, or encode it as numbers."
+        one = "holds", "Pass label=..., id=... or drop=[...] for it, or let lowdim.Prepare encode it."
         several = (
             "hold",
-            "Pass label=... or id=... for one of them, drop=[...] for the others, or encode them as numbers.",
+            "Pass label=... or id=... for one of them, drop=[...] for the others, or let lowdim.Prepare encode them.",
         )
         hold, advice = one if len(kinds) == 1 else several
         raise ValueError(

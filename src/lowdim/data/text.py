@@ -4,34 +4,59 @@ import csv
 import gzip
 import io
 import re
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lowdim.data.complaints import damaged, no_data
+from lowdim.data.spelling import MISSING, number_style, spelled_numbers, stripped
 from lowdim.data.table import Table, Wanted, as_list, from_frame
+from lowdim.work import memory
 from lowdim.work.archive_errors import ARCHIVE_ERRORS
 
 if TYPE_CHECKING:
     import polars as pl
 
-# cells of text files without a value
-MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
 _PANDAS_INDEX = "__index_level_0__"
+_SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_BLOCK = 2**24  # bytes looked at together
+
+
+class _NotUTF8Error(ValueError):
+    """Bytes that are no UTF-8: the file is in another encoding."""
 
 
 def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | None = None) -> Table:
     """Table of a file of text, or of its bytes; the separator is found out unless given."""
+    try:
+        return _read(data, source, wanted, separator, [])
+    except _NotUTF8Error:
+        data, encoding = _recoded(data, source)
+        return _read(data, source, wanted, separator, [f"encoded in {encoding}"])
+
+
+def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None, notes: list[str]) -> Table:
+    """Table of text in UTF-8; ``notes`` say what was found out so far."""
     import polars as pl
 
-    first, second = _first_lines(data, source)
-    separator = separator or _separator(first, second)
+    first, second = _first_lines(data, source, notes)
+    if separator is None:
+        separator = _separator(first, second)
+        if separator != ",":
+            notes.append(f"divided by {_SIGNS[separator]}")
     try:
         cells, below = (next(csv.reader([line], delimiter=separator), []) for line in (first, second))
     except csv.Error as error:
         raise damaged(source, "text", error, "Check its quotes and line ends.") from None
-    header = not _is_numbers(cells, below)
+    header = not _is_numbers(cells, below, commas=separator != ",")
+    names = [cell.strip() for cell in cells]
+    if header and (twice := next((name for name in names if name and names.count(name) > 1), None)):
+        raise ValueError(
+            f"read: columns need names of their own; {source} has {twice!r} more than once. Rename one of them."
+        )
     # Labels and ids are read as text first: 007 is not 7.
     kept = {cell: pl.String for j, cell in enumerate(cells) if _keeps_text(j, cell.strip(), wanted)}
     try:
@@ -45,25 +70,50 @@ def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | 
             glob=False,
         )
     except (pl.exceptions.PolarsError, *ARCHIVE_ERRORS) as error:
+        if "utf-8" in str(error).lower():
+            raise _NotUTF8Error from None
         _blank_rows(data, source, separator, header, len(cells))  # a ragged line is the likely cause: name it
-        raise damaged(source, "text", error, "Check its quotes and its encoding (UTF-8).") from None
+        raise damaged(source, "text", error, "Check its quotes.") from None
     if frame.width > 1 and frame.height and frame[:, -1].null_count():
         blank = _blank_rows(data, source, separator, header, frame.width)
-        frame = frame.filter(~pl.Series(np.isin(np.arange(frame.height), blank)))
+        frame = frame.filter(~pl.Series(np.isin(np.arange(frame.height), blank))) if blank else frame
     if frame.width == 1 and frame.height and (filled := frame[:, 0].is_not_null()).any():
         frame = frame.head(int(filled.arg_true()[-1]) + 1)  # blank lines at the end hold no value that is missing
-    names = [cell.strip() for cell in cells]
     # polars leaves doubled quotes in names as they are; names that are not all different it numbers itself
     if header and len(set(names)) == frame.width == len(names) and first.count('"') % 2 == 0:
         frame.columns = names
-    frame, index = _tidy(frame, wanted)
-    return from_frame(frame, wanted, source, id=index)
+    frame, index, spelt = _tidy(frame, wanted, commas=separator != ",")
+    notes += [f"{style} in {n} column{'s' * (n > 1)}" for style, n in spelt.items()]
+    return replace(from_frame(frame, wanted, source, id=index), notes=tuple(notes))
+
+
+def _recoded(data: Path | bytes, source: str) -> tuple[bytes, str]:
+    """Bytes of a file that is no UTF-8 as UTF-8, and the encoding it had."""
+    raw = data
+    if isinstance(raw, Path):
+        memory.require(3 * raw.stat().st_size, f"Reading {source} in another encoding than UTF-8", "Save it as UTF-8.")
+        with _open(raw) as file:
+            raw = file.read()
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        try:
+            return raw.decode("utf-16").encode(), "UTF-16"
+        except UnicodeDecodeError as error:
+            raise damaged(source, "text", error, "Save it as UTF-8.") from None
+    if b"\0" in raw[:4096]:
+        raise damaged(source, "text", "it holds binary data", "Name the file after what it is.")
+    try:
+        return raw.decode("cp1252").encode(), "Windows-1252 (Latin-1)"
+    except UnicodeDecodeError:
+        return raw.decode("latin-1").encode(), "Latin-1"
 
 
 def _separator(first: str, second: str) -> str:
     """Sign that divides both lines into equally many cells; most cells win, the usual sign where equal."""
     counts = {sign: [re.sub('"[^"]*"', "", line).count(sign) for line in (first, second)] for sign in ",\t;|"}
     even = [sign for sign, (above, below) in counts.items() if above == below > 0]
+    for sign in even:  # commas inside cells that other signs divide are those of decimals
+        if sign != "," and any(re.fullmatch(r"\s*[+-]?\d+,\d+\s*", cell) for cell in second.split(sign)):
+            return sign
     return max(even or counts, key=lambda sign: counts[sign][0])
 
 
@@ -77,15 +127,18 @@ def _open(data: Path | bytes) -> io.BytesIO | io.BufferedReader | gzip.GzipFile:
     return gzip.GzipFile(data) if data.suffix.lower() == ".gz" else open(data, "rb")
 
 
-def _first_lines(data: Path | bytes, source: str) -> tuple[str, str]:
+def _first_lines(data: Path | bytes, source: str, notes: list[str]) -> tuple[str, str]:
     """First two lines that are not blank, the second empty if there is none."""
     try:
         with _open(data) as file:
+            if file.read(3) == b"\xef\xbb\xbf":
+                notes.append("encoded in UTF-8 with a byte order mark")
+            file.seek(0)
             lines = (line.decode("utf-8-sig").rstrip("\r\n") for line in file)
             filled = (line for line in lines if line.strip())
             first, second = next(filled, ""), next(filled, "")
-    except UnicodeDecodeError as error:
-        raise damaged(source, "text", error, "Save it as UTF-8.") from None
+    except UnicodeDecodeError:
+        raise _NotUTF8Error from None
     except ARCHIVE_ERRORS as error:
         raise damaged(source, "gzip", error, "Compress it again.") from None
     if not first:
@@ -95,10 +148,10 @@ def _first_lines(data: Path | bytes, source: str) -> tuple[str, str]:
     return first, second
 
 
-def _is_numbers(cells: list[str], below: list[str]) -> bool:
+def _is_numbers(cells: list[str], below: list[str], *, commas: bool) -> bool:
     """Whether the first line is data: all numbers, and not the 0, 1, 2, ... of a pandas header."""
     cells = [cell.strip() for cell in cells]
-    numbers = [_parses(cell, float) for cell in cells]
+    numbers = [_parses(cell.replace(",", ".", 1) if commas else cell, float) for cell in cells]
     if not any(numbers) or not all(ok or cell in MISSING for ok, cell in zip(numbers, cells, strict=True)):
         return False
     counts = [str(j) for j in range(len(cells))]
@@ -117,6 +170,8 @@ def _parses(cell: str, kind: type) -> bool:
 
 def _blank_rows(data: Path | bytes, source: str, separator: str, header: bool, width: int) -> list[int]:
     """Places of blank lines among the rows; raises if a line has more or fewer cells than the first."""
+    if _even(data, separator, width):
+        return []
     blank: list[int] = []
     try:
         with _open(data) as file:
@@ -141,8 +196,24 @@ def _blank_rows(data: Path | bytes, source: str, separator: str, header: bool, w
     return blank
 
 
-def _tidy(frame: "pl.DataFrame", wanted: Wanted) -> tuple["pl.DataFrame", str | None]:
-    """Frame of a text file, numbers where text spells them, and the name of its row index if it has one."""
+def _even(data: Path | bytes, separator: str, width: int) -> bool:
+    """Whether all lines have ``width`` cells, by their separators alone; False where quotes make that hard to tell."""
+    try:
+        with _open(data) as file:
+            while block := file.read(_BLOCK) + file.readline():
+                signs = np.frombuffer(block, np.uint8)
+                ends = np.flatnonzero(signs == ord("\n"))
+                starts = np.concatenate([[0], ends[ends < len(signs) - 1] + 1])
+                counts = np.add.reduceat(signs == ord(separator), starts, dtype=np.int64)
+                if (counts != width - 1).any() or b'"' in block:
+                    return False
+    except (OSError, EOFError):
+        return False
+    return True
+
+
+def _tidy(frame: "pl.DataFrame", wanted: Wanted, *, commas: bool) -> tuple["pl.DataFrame", str | None, Counter[str]]:
+    """Frame of a text file, numbers where text spells them; its row index if it has one; how numbers are spelt."""
     import polars as pl
 
     if "" in frame.columns[1:] and frame[""].null_count() == frame.height:  # lines that end in a separator
@@ -150,14 +221,18 @@ def _tidy(frame: "pl.DataFrame", wanted: Wanted) -> tuple["pl.DataFrame", str | 
     index = "index" if frame.columns[0] == "" and "index" not in frame.columns else None
     if index:
         frame = frame.rename({"": index})
+    spelt: Counter[str] = Counter()
     for column in frame:
         if column.dtype == pl.String:
-            text = column.str.strip_chars()
-            if column.name not in (wanted.id, index):
-                text = text.set(text.is_in(MISSING), None)
-            exact = column.name in (wanted.id, wanted.label, index)
-            frame = frame.with_columns(_numbers(text, exact, whole=column.name in (wanted.id, index)))
-    return _without_index(frame, index, wanted)
+            identity = column.name in (wanted.id, index)
+            text = column.str.strip_chars() if identity else stripped(column)
+            numbers = _numbers(text, identity or column.name == wanted.label, whole=identity)
+            if numbers.dtype == pl.String and not identity and column.name != wanted.label:
+                style, share = number_style(text, commas=commas)
+                if share == 1.0:
+                    numbers, spelt[style] = spelled_numbers(text, style), spelt[style] + 1
+            frame = frame.with_columns(numbers)
+    return *_without_index(frame, index, wanted), spelt
 
 
 def _numbers(text: "pl.Series", exact: bool, whole: bool) -> "pl.Series":

@@ -9,6 +9,7 @@ namespace lowdim::bind {
 void bind_affinities(nb::module_& m);
 void bind_barycentric(nb::module_& m);
 void bind_chebyshev(nb::module_& m);
+void bind_cross_entropy(nb::module_& m);
 void bind_csr(nb::module_& m);
 void bind_distances(nb::module_& m);
 void bind_descent(nb::module_& m);
@@ -30,6 +31,7 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_affinities(m);
     lowdim::bind::bind_barycentric(m);
     lowdim::bind::bind_chebyshev(m);
+    lowdim::bind::bind_cross_entropy(m);
     lowdim::bind::bind_csr(m);
     lowdim::bind::bind_distances(m);
     lowdim::bind::bind_descent(m);

@@ -6,6 +6,7 @@
 #include "instructions.hpp"
 
 #include <lowdim/affinities.hpp>
+#include <lowdim/fuzzy.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -100,35 +101,10 @@ void each_row(const NearDistances<T>& near, float* p, float* reached, int n_thre
                        });
 }
 
-} // namespace
-
-template <class T>
-void perplexity(const NearDistances<T>& near, const std::vector<double>& perplexities, float* p,
-                float* reached, int n_threads, Watch& watch) {
-    const Row row = kernels();
-    const auto share = static_cast<float>(1.0 / static_cast<double>(perplexities.size()));
-    each_row(near, p, reached, n_threads, watch, [&](Scaled& scaled, float* out) {
-        for (double wanted : perplexities) {
-            const double beta = scaled.mean > 0
-                                    ? solve(row, scaled.data(), scaled.vectors(), std::log(wanted))
-                                    : 0.0; // all alike
-            row.add(scaled.data(), near.k, static_cast<float>(beta), share, out);
-        }
-    });
-}
-
-template <class T>
-void bandwidth(const NearDistances<T>& near, double sigma, float* p, float* reached, int n_threads,
-               Watch& watch) {
-    const Row row = kernels();
-    each_row(near, p, reached, n_threads, watch, [&](Scaled& scaled, float* out) {
-        const double beta = std::min(scaled.mean / (2 * sigma * sigma), std::exp(widest));
-        row.add(scaled.data(), near.k, static_cast<float>(beta), 1.0f, out);
-    });
-}
-
-SparseRows symmetrize(const std::int32_t* indices, const float* p, std::int64_t n, std::int64_t k,
-                      int n_threads, Watch& watch) {
+// Symmetric rows of combine(p_{j|i}, p_{i|j}), 0 where one of the two does not name the other.
+template <class Combine>
+SparseRows merge(const std::int32_t* indices, const float* p, std::int64_t n, std::int64_t k,
+                 const Combine& combine, int n_threads, Watch& watch) {
     // Who names whom: every thread collects for its own range of rows, so that no two write to one place and
     // the order within a row is that of the namers.
     std::vector<std::int64_t> starts(static_cast<std::size_t>(n) + 1, 0);
@@ -160,7 +136,6 @@ SparseRows symmetrize(const std::int32_t* indices, const float* p, std::int64_t 
     // Rows are merged twice, to count and to fill. `place` says where in the current row a column stands.
     SparseRows P;
     P.starts.assign(static_cast<std::size_t>(n) + 1, 0);
-    const float half = static_cast<float>(0.5 / static_cast<double>(n));
     for (const bool filling : {false, true}) {
         if (filling) {
             for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
@@ -181,7 +156,7 @@ SparseRows symmetrize(const std::int32_t* indices, const float* p, std::int64_t 
                 if (filling)
                     for (std::int64_t e = 0; e < k; ++e) {
                         columns[e] = indices[own + e];
-                        values[e] = half * p[own + e];
+                        values[e] = combine(p[own + e], 0.0f);
                     }
                 for (std::int64_t e = starts[static_cast<std::size_t>(i)];
                      e < starts[static_cast<std::size_t>(i) + 1]; ++e) {
@@ -189,12 +164,12 @@ SparseRows symmetrize(const std::int32_t* indices, const float* p, std::int64_t 
                     const std::int64_t at = place[static_cast<std::size_t>(j)] - own;
                     const bool known = at >= 0 && at < k;
                     if (filling) {
-                        const float value = half * named[static_cast<std::size_t>(e)];
+                        const float value = named[static_cast<std::size_t>(e)];
                         if (known) {
-                            values[at] += value;
+                            values[at] = combine(p[own + at], value);
                         } else {
                             columns[size] = j;
-                            values[size] = value;
+                            values[size] = combine(0.0f, value);
                         }
                     }
                     size += known ? 0 : 1;
@@ -207,6 +182,49 @@ SparseRows symmetrize(const std::int32_t* indices, const float* p, std::int64_t 
             return {};
     }
     return P;
+}
+
+} // namespace
+
+template <class T>
+void perplexity(const NearDistances<T>& near, const std::vector<double>& perplexities, float* p,
+                float* reached, int n_threads, Watch& watch) {
+    const Row row = kernels();
+    const auto share = static_cast<float>(1.0 / static_cast<double>(perplexities.size()));
+    each_row(near, p, reached, n_threads, watch, [&](Scaled& scaled, float* out) {
+        for (double wanted : perplexities) {
+            const double beta = scaled.mean > 0
+                                    ? solve(row, scaled.data(), scaled.vectors(), std::log(wanted))
+                                    : 0.0; // all alike
+            row.add(scaled.data(), near.k, static_cast<float>(beta), share, out);
+        }
+    });
+}
+
+template <class T>
+void bandwidth(const NearDistances<T>& near, double sigma, float* p, float* reached, int n_threads,
+               Watch& watch) {
+    const Row row = kernels();
+    each_row(near, p, reached, n_threads, watch, [&](Scaled& scaled, float* out) {
+        const double beta = std::min(scaled.mean / (2 * sigma * sigma), std::exp(widest));
+        row.add(scaled.data(), near.k, static_cast<float>(beta), 1.0f, out);
+    });
+}
+
+SparseRows symmetrize(const std::int32_t* indices, const float* p, std::int64_t n, std::int64_t k,
+                      int n_threads, Watch& watch) {
+    const float half = static_cast<float>(0.5 / static_cast<double>(n));
+    return merge(
+        indices, p, n, k, [half](float a, float b) { return half * a + half * b; }, n_threads, watch);
+}
+
+SparseRows fuzzy_union(const std::int32_t* indices, const float* v, std::int64_t n, std::int64_t k,
+                       double mix, int n_threads, Watch& watch) {
+    const auto either = static_cast<float>(mix);
+    const auto join = [either](float a, float b) {
+        return either * (a + b - a * b) + (1 - either) * (a * b);
+    };
+    return merge(indices, v, n, k, join, n_threads, watch);
 }
 
 template void perplexity(const NearDistances<float>&, const std::vector<double>&, float*, float*, int,

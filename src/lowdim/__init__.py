@@ -24,6 +24,7 @@ _HOMES = {
     "SNE": "lowdim.methods.sne",
     "SequentialSelector": "lowdim.methods.selection",
     "TSNE": "lowdim.methods.sne",
+    "UMAP": "lowdim.methods.umap",
     "chain": "lowdim.methods.chain",
     "compare": "lowdim.comparison.compare",
     "load": "lowdim.methods.files",
@@ -39,6 +40,7 @@ __all__ = [
     "PCA",
     "SNE",
     "TSNE",
+    "UMAP",
     "Autoencoder",
     "Isomap",
     "KLExpansion",
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
     from lowdim.methods.selection import SequentialSelector as SequentialSelector
     from lowdim.methods.sne import SNE as SNE
     from lowdim.methods.sne import TSNE as TSNE
+    from lowdim.methods.umap import UMAP as UMAP
 
 
 def __getattr__(name: str) -> Any:

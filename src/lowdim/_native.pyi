@@ -180,6 +180,92 @@ def symmetrize(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
     """Symmetric rows (starts, columns, values) of (p_j|i + p_i|j) / 2n."""
 
+def memberships(
+    distances: Floats,
+    *,
+    local: float = 1.0,
+    target: float,
+    typical: float = 0.0,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Memberships (n, k) of neighbours at rising distances (n, k), and the rho and sigma (n,) of each row."""
+
+def fuzzy_union(
+    indices: NDArray[np.int32],
+    v: NDArray[np.float32],
+    *,
+    mix: float = 1.0,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """Symmetric rows of mix (a + b - ab) + (1 - mix) ab, a and b the memberships of both directions."""
+
+def lower_cross_entropy(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    Y: NDArray[np.float32],
+    order: NDArray[np.int32],
+    shifts: NDArray[np.int32],
+    *,
+    a: float,
+    b: float,
+    negatives: float,
+    rate: float,
+    every: int,
+    report: Callable[[int, float], bool],
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> int:
+    """Move the map Y down the gradient of UMAP's loss, an epoch for each row of shifts; returns the epochs done."""
+
+def cross_entropy(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    Y: NDArray[np.float32],
+    order: NDArray[np.int32],
+    shifts: NDArray[np.int32],
+    *,
+    a: float,
+    b: float,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Attraction (n,) of each point, and the repulsion of each shift in the one row of shifts."""
+
+def cross_entropy_gradient(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    Y: NDArray[np.float32],
+    order: NDArray[np.int32],
+    shifts: NDArray[np.int32],
+    *,
+    a: float,
+    b: float,
+    negatives: float,
+    longest: float,
+    n_threads: int = 1,
+) -> NDArray[np.float32]:
+    """Gradient (n, k) by the pairs of the one row of shifts, forces of pairs cut at longest."""
+
+def settle_cross_entropy(
+    neighbors: NDArray[np.int32],
+    v: NDArray[np.float32],
+    Y: NDArray[np.float32],
+    sample: NDArray[np.int32],
+    *,
+    a: float,
+    b: float,
+    negatives: float,
+    iterations: int = 100,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float32]:
+    """Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample."""
+
 def attraction(
     starts: NDArray[np.int64],
     columns: NDArray[np.int32],

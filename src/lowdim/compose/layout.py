@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from lowdim.compose import spectrum
 from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
@@ -40,10 +41,48 @@ def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
 
 
 def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArray[np.float64]:
-    """Eigenvectors (n, k) of the normalised affinities ``D^-½ P D^-½`` after the first, times ``D^-½``."""
+    """Eigenvectors (n, k) of the normalised graph ``D^-½ P D^-½`` after the first, times ``D^-½``.
+
+    The parts of a graph that is not connected are laid out each for itself, side by side from the largest in the middle
+    outwards, on areas in proportion to their rows.
+    """
     indptr, indices, values = P
     n = len(indptr) - 1
     S = sp.csr_array((values.astype(np.float64), indices, indptr), shape=(n, n))
+    count, part = connected_components(S, directed=False)
+    if count == 1:
+        return _sized(_eigenvectors(S, k, seed), seed)
+    Y, done = np.empty((n, k)), 0
+    sizes = np.bincount(part)
+    order = np.argsort(part, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    for c in np.argsort(-sizes, kind="stable"):
+        rows = order[starts[c] : starts[c + 1]]
+        few = len(rows) <= k + 1
+        one = (
+            stream(seed, "part", int(c)).standard_normal((len(rows), k))
+            if few
+            else _eigenvectors(S[rows][:, rows], k, seed)
+        )
+        radius = np.sqrt(len(rows) / n) if k > 1 else len(rows) / (4 * n)
+        one = _sized(one, seed) * (radius / (2 * SIZE)) if len(rows) > 1 else np.zeros((1, k))
+        Y[rows] = one + 2 * _sunflower(done, len(rows), n, k)
+        done += len(rows)
+    return _sized(Y, seed)
+
+
+def _sunflower(done: int, size: int, n: int, k: int) -> NDArray[np.float64]:
+    """Centre (k,) of a part with ``size`` of n rows, after ``done`` rows nearer to the middle; on a line one by one."""
+    if k == 1:
+        return np.array([(done + size / 2) / n])
+    radius, angle = np.sqrt((done + size / 2) / n) if done else 0.0, done * np.pi * (3 - np.sqrt(5))
+    centre = np.zeros(k)
+    centre[:2] = radius * np.cos(angle), radius * np.sin(angle)
+    return centre
+
+
+def _eigenvectors(S: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:
+    n = S.shape[0]
     root = 1.0 / np.sqrt(np.asarray(S.sum(axis=1)))
     S = sp.diags_array(root) @ S @ sp.diags_array(root)
     few = min(k + 1, n)
@@ -55,7 +94,7 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArr
     V = found.vectors[:, 1:]
     Y = np.zeros((n, k))
     Y[:, : V.shape[1]] = V * signs(V.T) * root[:, None]
-    return _sized(Y, seed)
+    return Y
 
 
 def by_chance(n: int, k: int, seed: int) -> NDArray[np.float64]:

@@ -49,6 +49,26 @@ def labels(name: str, y: Any, X: Any, *, several: bool = True, of: str = "X") ->
     return Labels(classes, codes.astype(np.int32), counts)
 
 
+def known_labels(name: str, y: Any, n: int) -> NDArray[np.int32]:
+    """Class 0 … C − 1 of each of n rows and −1 where it is unknown: None, NaN or, among numbers, −1."""
+    if y is None:
+        raise ValueError(f"{name}: supervision needs labels; got y=None. Pass fit(X, y), or supervision=0.")
+    y = column_or_1d(one_a_row(name, y, n, "y", "label"), warn=True)
+    unknown = np.array([absent(v) for v in y]) if y.dtype.kind == "O" else y != y
+    if y.dtype.kind in "iuf":
+        unknown = unknown | (y == -1)
+        if set(np.unique(y[~unknown]).tolist()) == {1} and unknown.any():
+            raise ValueError(
+                f"{name}: -1 marks an unknown label; got no label but -1 and 1. Pass 0 and 1 for two classes, or NaN "
+                "for what is unknown."
+            )
+    codes = np.full(n, -1, np.int32)
+    if not unknown.all():
+        some = y[~unknown]
+        codes[~unknown] = labels(name, some, np.empty((len(some), 0)), several=False).codes
+    return codes
+
+
 def _demand_present(name: str, y: NDArray[Any]) -> None:
     missing = np.array([absent(v) for v in y]) if y.dtype.kind == "O" else y != y
     if missing.any() or (y.dtype.kind == "f" and not np.isfinite(y).all()):

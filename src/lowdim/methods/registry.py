@@ -99,6 +99,16 @@ METHODS = (
         default_rows=200_000,
     ),
     Method(
+        "umap",
+        "UMAP",
+        "lowdim.methods.umap",
+        "maps that keep neighbours, clusters tight and far apart",
+        "as t-SNE, and faster still: clusters and how they hang together; also in more than 3 dimensions",
+        "neighbours, then n·n_neighbors time an epoch in any dimension; n·n_neighbors memory",
+        lambda n, d: 8.0 * n * d + n * (52.0 * min(15, n) + 228.0),
+        default_rows=200_000,
+    ),
+    Method(
         "sne",
         "SNE",
         "lowdim.methods.sne",

@@ -1,0 +1,123 @@
+// _native.lower_cross_entropy, _native.cross_entropy, _native.cross_entropy_gradient and
+// _native.settle_cross_entropy.
+#include "maps.hpp"
+
+#include <lowdim/cross_entropy.hpp>
+
+#include <algorithm>
+
+namespace lowdim::bind {
+
+namespace {
+
+Curve curve_of(double a, double b) {
+    demand(a > 0 && b > 0, "a and b must be positive");
+    return {a, b};
+}
+
+Shifts shifts_of(const Vector<std::int32_t>& order, const Matrix<std::int32_t>& shifts, std::size_t n) {
+    const auto rows = static_cast<std::int32_t>(n);
+    const auto point = [rows](std::int32_t j) { return j >= 0 && j < rows; };
+    demand(n >= 2 && order.shape(0) == n && std::all_of(order.data(), order.data() + n, point),
+           "order must hold every row once");
+    demand(shifts.shape(1) >= 1 && std::all_of(shifts.data(), shifts.data() + shifts.size(),
+                                               [rows](std::int32_t r) { return r >= 1 && r < rows; }),
+           "shifts must lie between 1 and the number of rows less 1");
+    return {order.data(), shifts.data(), size(shifts, 1)};
+}
+
+std::int64_t call_lower(const Starts& starts, const Columns& columns, const Vector<float>& values,
+                        const Output<float>& Y, const Vector<std::int32_t>& order,
+                        const Matrix<std::int32_t>& shifts, double a, double b, double negatives, double rate,
+                        std::int64_t every, nb::handle report, int n_threads, nb::handle tick) {
+    const int k = dimensions(Y, n_threads);
+    demand(every >= 1 && negatives >= 0 && rate > 0, "every and rate must be positive, negatives 0 or more");
+    const Affinities V = affinities_of(starts, columns, values, Y.shape(0));
+    const EpochPlan plan{curve_of(a, b), negatives, rate, size(shifts), every};
+    const Shifts by = shifts_of(order, shifts, Y.shape(0));
+    std::int64_t done = 0;
+    reporting(report, [&](const Report& ask) {
+        watched(tick, [&](Watch& watch) {
+            done = lower_cross_entropy(V, Y.data(), k, plan, by, ask, n_threads, watch);
+        });
+    });
+    return done;
+}
+
+nb::tuple call_value(const Starts& starts, const Columns& columns, const Vector<float>& values,
+                     const Matrix<float>& Y, const Vector<std::int32_t>& order,
+                     const Matrix<std::int32_t>& shifts, double a, double b, int n_threads, nb::handle tick) {
+    const int k = dimensions(Y, n_threads);
+    const Affinities V = affinities_of(starts, columns, values, Y.shape(0));
+    const Shifts by = shifts_of(order, shifts, Y.shape(0));
+    auto attraction = empty<double>(Y.shape(0)), repulsion = empty<double>(shifts.shape(1));
+    watched(tick, [&](Watch& watch) {
+        cross_entropy(V, Y.data(), k, curve_of(a, b), by, attraction.data(), repulsion.data(), n_threads,
+                      watch);
+    });
+    return nb::make_tuple(attraction, repulsion);
+}
+
+Made<float> call_gradient(const Starts& starts, const Columns& columns, const Vector<float>& values,
+                          const Matrix<float>& Y, const Vector<std::int32_t>& order,
+                          const Matrix<std::int32_t>& shifts, double a, double b, double negatives,
+                          double longest, int n_threads) {
+    const int k = dimensions(Y, n_threads);
+    const Affinities V = affinities_of(starts, columns, values, Y.shape(0));
+    const Shifts by = shifts_of(order, shifts, Y.shape(0));
+    auto gradient = empty<float>(Y.shape(0), Y.shape(1));
+    watched(nb::none(), [&](Watch& watch) {
+        cross_entropy_gradient(V, Y.data(), k, curve_of(a, b), negatives, by, longest, gradient.data(),
+                               n_threads, watch);
+    });
+    return gradient;
+}
+
+Made<float> call_settle(const Matrix<std::int32_t>& neighbors, const Matrix<float>& v, const Matrix<float>& Y,
+                        const Vector<std::int32_t>& sample, double a, double b, double negatives,
+                        std::int64_t iterations, int n_threads, nb::handle tick) {
+    const int k = dimensions(Y, n_threads);
+    const std::int64_t n = size(Y);
+    demand(sample.shape(0) >= 1 && std::all_of(sample.data(), sample.data() + sample.shape(0),
+                                               [n](std::int32_t j) { return j >= 0 && j < n; }),
+           "sample must hold points of the map");
+    demand(negatives >= 0 && iterations >= 0, "negatives and iterations must be 0 or more");
+    const Newcomers newcomers = newcomers_of(neighbors, v, n);
+    const Curve curve = curve_of(a, b);
+    auto out = empty<float>(v.shape(0), Y.shape(1));
+    watched(tick, [&](Watch& watch) {
+        settle_cross_entropy(newcomers, Y.data(), k, curve, negatives, sample.data(), size(sample),
+                             iterations, out.data(), n_threads, watch);
+    });
+    return out;
+}
+
+} // namespace
+
+void bind_cross_entropy(nb::module_& m) {
+    m.def(
+        "lower_cross_entropy", &call_lower, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
+        nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::arg("order").noconvert(),
+        nb::arg("shifts").noconvert(), nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("negatives"),
+        nb::arg("rate"), nb::arg("every"), nb::arg("report"), nb::arg("n_threads") = 1,
+        nb::arg("tick") = nb::none(),
+        "Move the map Y down the gradient of UMAP's loss, in place, an epoch for each row of shifts; returns "
+        "the epochs done.");
+    m.def("cross_entropy", &call_value, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
+          nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::arg("order").noconvert(),
+          nb::arg("shifts").noconvert(), nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1,
+          nb::arg("tick") = nb::none(),
+          "Attraction (n,) of each point, and the repulsion of each shift in the one row of shifts.");
+    m.def("cross_entropy_gradient", &call_gradient, nb::arg("starts").noconvert(),
+          nb::arg("columns").noconvert(), nb::arg("values").noconvert(), nb::arg("Y").noconvert(),
+          nb::arg("order").noconvert(), nb::arg("shifts").noconvert(), nb::kw_only(), nb::arg("a"),
+          nb::arg("b"), nb::arg("negatives"), nb::arg("longest"), nb::arg("n_threads") = 1,
+          "Gradient (n, k) by the pairs of the one row of shifts, forces of pairs cut at `longest`.");
+    m.def("settle_cross_entropy", &call_settle, nb::arg("neighbors").noconvert(), nb::arg("v").noconvert(),
+          nb::arg("Y").noconvert(), nb::arg("sample").noconvert(), nb::kw_only(), nb::arg("a"), nb::arg("b"),
+          nb::arg("negatives"), nb::arg("iterations") = 100, nb::arg("n_threads") = 1,
+          nb::arg("tick") = nb::none(),
+          "Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample.");
+}
+
+} // namespace lowdim::bind

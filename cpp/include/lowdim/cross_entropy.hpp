@@ -1,0 +1,58 @@
+// The loss of UMAP as its sampling has it (Damrich and Hamprecht 2021), over ordered pairs of different rows:
+//   L = Σ_ij −v_ij log w_ij − (c/2n) (d_i + d_j)/2 log(1 − w_ij),  w = 1/(1 + a (s + ε)^b),  d_i = Σ_j v_ij,
+// s the squared distance in the map, c negatives for each edge, and ε what keeps points in one place finite.
+#pragma once
+
+#include <lowdim/attraction.hpp>
+#include <lowdim/descent.hpp>
+#include <lowdim/watch.hpp>
+
+#include <cstdint>
+
+namespace lowdim {
+
+struct Curve {
+    double a = 1, b = 1;
+};
+
+// Random pairs without random access: points stand in a random order, and a shift r makes a pair of each
+// point with that r places further on and that r places back.
+struct Shifts {
+    const std::int32_t* order;  // (n): row at each place
+    const std::int32_t* shifts; // (epochs × each), from 1 to n − 1
+    std::int64_t each;
+};
+
+struct EpochPlan {
+    Curve curve;
+    double negatives = 5; // for each edge, c above
+    double rate = 1;      // of the first epoch; falls to 0 in a straight line
+    std::int64_t epochs = 200, every = 50;
+};
+
+// Moves Y (V.rows × k) for so many epochs down the gradient of L, its second term by the pairs of that
+// epoch's shifts, all points at once. Returns the epochs done. V must be symmetric. The loss reported is by
+// the shifts of the epoch. The bits do not depend on n_threads; Y is unspecified when the watch was stopped.
+std::int64_t lower_cross_entropy(const Affinities& V, float* Y, int k, const EpochPlan& plan,
+                                 const Shifts& shifts, const Report& report, int n_threads, Watch& watch);
+
+// The attraction of each point (n), Σ_j −v_ij log w_ij, and for each shift the mean over points of its
+// repulsion, −½ (d_i + d_j)/2 log(1 − w_ij) with the partner that many places on: the mean over all n − 1
+// shifts times c (n − 1) is the second term of L.
+void cross_entropy(const Affinities& V, const float* Y, int k, const Curve& curve, const Shifts& shifts,
+                   double* attraction, double* repulsion, int n_threads, Watch& watch);
+
+// Gradient (n × k) of L by these shifts in both directions; by all of 1 … n − 1 it is that of L itself.
+// Forces between two points are cut at `longest` a coordinate.
+void cross_entropy_gradient(const Affinities& V, const float* Y, int k, const Curve& curve, double negatives,
+                            const Shifts& shifts, double longest, float* gradient, int n_threads,
+                            Watch& watch);
+
+// Places each newcomer at the weighted median of its neighbours in the map Y (n × k), then lowers its own
+// loss Σ_j −v_j log w_j − c d/2m Σ_s log(1 − w_s), d = Σ v_j, over the m points of a sample of the map, by
+// steps that never raise it. No newcomer depends on another.
+void settle_cross_entropy(const Newcomers& newcomers, const float* Y, int k, const Curve& curve,
+                          double negatives, const std::int32_t* sample, std::int64_t m,
+                          std::int64_t iterations, float* out, int n_threads, Watch& watch);
+
+} // namespace lowdim

@@ -1,0 +1,195 @@
+"""UMAP: a fuzzy graph of neighbours, and the map whose curve of distances fits it best.
+
+The graph is :mod:`lowdim.relate.fuzzy`'s, the loss :mod:`lowdim.solve.cross_entropy`'s: the one that UMAP's sampling
+really minimises (McInnes, Healy and Melville 2018; Damrich and Hamprecht 2021).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data import options
+from lowdim.data.labels import known_labels
+from lowdim.methods import neighbor_embedding
+from lowdim.methods.neighbor_embedding import NeighborEmbedding, described
+from lowdim.relate.fuzzy import FuzzyGraph, fuzzy_union, memberships, sharpened, typical_distance
+from lowdim.relate.neighbors import Neighbors
+from lowdim.solve.cross_entropy import CrossEntropy, curve
+from lowdim.solve.descent import Reached
+
+_NEIGHBORS = 15
+_FEW, _MANY_EPOCHS, _EPOCHS = 10_000, 500, 200
+_WIDTH = 10.0  # of the first layout
+
+
+@described()
+class UMAP(NeighborEmbedding):
+    """Uniform manifold approximation and projection: clusters as t-SNE has them, drawn tighter and set further apart.
+
+    The same seed gives the same map for any ``n_jobs``. There is no ``inverse_transform``: places of the map have no
+    rows of their own.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions of the map, up to 64.
+    n_neighbors : "auto" or int
+        Neighbours of each row, the row itself counted: few show detail, many the whole. "auto" is 15, or fewer where
+        there are not so many rows.
+    min_dist : float
+        Distance in the map up to which points count as together; at most ``spread``. Smaller packs clusters tighter.
+    spread : float
+        Length on which likeness falls off beyond ``min_dist``: the unit of the map.
+    n_epochs : "auto" or int
+        Passes over the graph. "auto" is 500 up to 10,000 rows, and 200 above.
+    learning_rate : "auto" or float
+        Largest step, which falls to 0 over the epochs; "auto" is 1. At most 1000.
+    init : {"spectral", "pca", "random"} or array (n_samples, n_components)
+        First layout, made 10 wide: eigenvectors of the graph (its parts laid out apart), principal components, chance,
+        or the given one.
+    {metric}
+    local_connectivity : float
+        Neighbours of each row that belong to it fully, duplicates not counted.
+    set_op_mix_ratio : float in [0, 1]
+        Between the fuzzy union (1) and intersection (0) of both directions of an edge.
+    repulsion_strength : float
+        Factor on repulsion.
+    negative_sample_rate : int
+        Random points that repel for each edge that attracts; with ``repulsion_strength``, the weight of repulsion.
+    supervision : float in [0, 1)
+        How far labels ``y`` sharpen the graph: 0 leaves them out, 0.5 weighs edges between classes by exp(−5). Labels
+        that are None, NaN or −1 are unknown.
+    {neighbors}
+    {running}
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        The map, about its mean. Equal rows have one place.
+    graph_ : tuple of arrays
+        The fuzzy graph as sparse rows: starts (n_samples + 1,), columns and memberships.
+    a_, b_ : float
+        Likeness of two points at distance d of the map is ``1/(1 + a d^(2b))``.
+    loss_ : float
+        Loss of the map: ``−Σ v log w − (c/2n) Σ ½(d_i + d_j) log(1 − w)`` over ordered pairs, ``c`` the weight of
+        repulsion and ``d`` the degrees of the graph. It is what the expected steps of UMAP descend.
+    loss_how_ : str
+        How the sum over all pairs was computed, and its uncertainty.
+    n_neighbors_ : int
+        Neighbours used.
+    n_epochs_ : int
+        Epochs done.
+    {found}
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("iris")
+    >>> umap = lowdim.UMAP(n_epochs=100, random_state=0).fit(X)
+    >>> umap.embedding_.shape, umap.transform(X[:5]).shape
+    ((150, 2), (5, 2))
+    """
+
+    _rules = neighbor_embedding.RULES | {
+        "n_neighbors": options.one_of("auto") | options.whole(2),
+        "min_dist": options.real(0, closed="left"),
+        "spread": options.real(0),
+        "n_epochs": options.one_of("auto") | options.whole(1),
+        "learning_rate": options.one_of("auto") | options.real(0, 1000, closed="right"),
+        "local_connectivity": options.real(0, closed="left"),
+        "set_op_mix_ratio": options.real(0, 1, closed="both"),
+        "repulsion_strength": options.real(0, 1e6, closed="left"),
+        "negative_sample_rate": options.whole(0),
+        "supervision": options.real(0, 1, closed="left"),
+    }
+    n_neighbors: int | str
+    min_dist: float
+    spread: float
+    n_epochs: int | str
+    learning_rate: float | str
+    local_connectivity: float
+    set_op_mix_ratio: float
+    repulsion_strength: float
+    negative_sample_rate: int
+    supervision: float
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | str = "auto",
+        min_dist: float = 0.1,
+        spread: float = 1.0,
+        n_epochs: int | str = "auto",
+        learning_rate: float | str = "auto",
+        init: Any = "spectral",
+        metric: str = "euclidean",
+        local_connectivity: float = 1.0,
+        set_op_mix_ratio: float = 1.0,
+        repulsion_strength: float = 1.0,
+        negative_sample_rate: int = 5,
+        supervision: float = 0.0,
+        neighbors: str = "auto",
+        callback: Callable[[int, float, NDArray], Any] | None = None,
+        callback_every: int = 50,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    @property
+    def n_epochs_(self) -> int:
+        """Epochs done."""
+        return self.n_iter_
+
+    def _demand_parameters(self, X: Any, y: Any) -> None:
+        n = X.shape[0]
+        if self.min_dist > self.spread:
+            raise ValueError(
+                f"UMAP: min_dist must be at most spread ({self.spread:g}); got {self.min_dist:g}. Lower it, or raise "
+                "spread."
+            )
+        self.n_neighbors_ = self._count_neighbors(n, _NEIGHBORS)
+        if self.supervision > 0:
+            known_labels("UMAP", y, n)
+        instead = "Lower n_neighbors, or fit a sample and transform the rest."
+        self._demand_memory(n, self.n_neighbors_, 52.0, "the graph", instead)
+        self.a_, self.b_ = curve(float(self.min_dist), float(self.spread))
+
+    def _near_each(self, n: int) -> int:
+        return self.n_neighbors_ - 1
+
+    def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> FuzzyGraph:
+        self._typical = typical_distance(near.distances)
+        graph = fuzzy_union(near.indices, self._weights(near), float(self.set_op_mix_ratio))
+        if self.supervision > 0:
+            graph = sharpened(graph, known_labels("UMAP", y, X.shape[0]), float(self.supervision))
+        self.graph_ = tuple(graph)
+        return graph
+
+    def _weights(self, near: Neighbors) -> NDArray[np.float32]:
+        return memberships(near.distances, float(self.local_connectivity), self._typical).values
+
+    def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:
+        Y = super()._layout(X, relations, seed)
+        width = float(np.ptp(Y, axis=0).max())
+        return Y * (_WIDTH / width) if width > 0 else Y
+
+    def _iterations(self, n: int) -> int:
+        return (_MANY_EPOCHS if n <= _FEW else _EPOCHS) if self.n_epochs == "auto" else int(self.n_epochs)
+
+    def _loss(self, n: int, seed: int, *, again: bool) -> CrossEntropy:
+        return CrossEntropy(
+            self.a_,
+            self.b_,
+            negatives=float(self.negative_sample_rate) * float(self.repulsion_strength),
+            rate=1.0 if self.learning_rate == "auto" else float(self.learning_rate),
+            seed=seed,
+        )
+
+    def _keep_loss(self, reached: Reached) -> None:
+        self.loss_, self.loss_how_ = reached.value, reached.how

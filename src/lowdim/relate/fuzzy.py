@@ -1,0 +1,103 @@
+"""The fuzzy graph of UMAP: how far neighbours belong to each row (McInnes, Healy and Melville 2018).
+
+``v_{j|i} = exp(−max(0, d_ij − ρ_i)/σ_i)``, ``ρ_i`` the distance to the nearest distinct neighbour and ``σ_i`` such that
+they sum to ``log₂ k``; then the fuzzy union of both directions, ``v = v_{j|i} + v_{i|j} − v_{j|i} v_{i|j}``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.work import jobs
+from lowdim.work.progress import stage
+
+_OTHER = 5.0  # −log of the factor on edges between classes at a supervision of one half
+_UNKNOWN = 1.0  # and of that on edges to rows without a label, at most
+
+
+class FuzzyGraph(NamedTuple):
+    """Symmetric memberships as sparse rows: starts (n + 1,), columns and values between 0 and 1."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+
+class Memberships(NamedTuple):
+    """Memberships (n, k) of neighbours, and the ``ρ`` and ``σ`` (n,) of each row."""
+
+    values: NDArray[np.float32]
+    rho: NDArray[np.float32]
+    sigma: NDArray[np.float32]
+
+
+def memberships(
+    distances: NDArray[np.floating], local_connectivity: float = 1.0, typical: float | None = None
+) -> Memberships:
+    """How far neighbours at rising ``distances`` (n, k) belong to each row, which is itself the (k + 1)st.
+
+    ``typical`` is the mean distance in the graph, by default that of ``distances``; it bounds ``σ`` of rows that have
+    nothing but duplicates around them.
+
+    >>> memberships(np.array([[1.0, 2.0, 3.0]])).values.sum(axis=1)
+    array([2.], dtype=float32)
+    """
+    k = distances.shape[1]
+    most = distances.max(initial=0)
+    if not np.isfinite(most):
+        raise ValueError(f"Memberships: distances must be finite in {distances.dtype}; got {most}. Scale the data.")
+    with stage("memberships", total=len(distances)) as tick:
+        found = _native.memberships(
+            distances,
+            local=min(float(local_connectivity), float(k)),
+            target=float(np.log2(k + 1)),
+            typical=typical_distance(distances) if typical is None else typical,
+            n_threads=jobs.current(),
+            tick=tick,
+        )
+    return Memberships(*found)
+
+
+def typical_distance(distances: NDArray[np.floating]) -> float:
+    """Mean of ``distances`` (n, k), the distance 0 of each row to itself included."""
+    k = distances.shape[1]
+    return float(distances.mean(dtype=np.float64)) * k / (k + 1)
+
+
+def fuzzy_union(indices: NDArray[np.int32], v: NDArray[np.float32], mix: float = 1.0) -> FuzzyGraph:
+    """Graph of the neighbours (n, k) of each row and their memberships (n, k): union (``mix`` = 1) to intersection (0).
+
+    >>> fuzzy_union(np.array([[1], [0]], np.int32), np.array([[1.0], [0.5]], np.float32)).values
+    array([1., 1.], dtype=float32)
+    """
+    with stage("graph"):
+        return FuzzyGraph(*_native.fuzzy_union(indices, v, mix=mix, n_threads=jobs.current()))
+
+
+def sharpened(graph: FuzzyGraph, codes: NDArray[np.int32], supervision: float) -> FuzzyGraph:
+    """Graph with weaker edges between classes ``codes`` (n,), −1 for rows without a label.
+
+    Memberships are multiplied by ``exp(−5 α/(1 − α))`` between two classes and, where a label is unknown, by
+    ``exp(−min(1, α/(1 − α)))``. Then every row's largest is made 1 again and both directions are united.
+
+    >>> graph = fuzzy_union(np.array([[1], [0]], np.int32), np.ones((2, 1), np.float32))
+    >>> sharpened(graph, np.array([0, 1], np.int32), 0.5).values
+    array([1., 1.], dtype=float32)
+    """
+    indptr, indices, values = graph
+    n, far = len(indptr) - 1, supervision / max(1 - supervision, 1e-12)
+    a, b = np.repeat(codes, np.diff(indptr)), codes[indices]
+    factor = np.where((a < 0) | (b < 0), np.exp(-min(_UNKNOWN, far)), np.where(a == b, 1.0, np.exp(-_OTHER * far)))
+    weighed = values * factor
+    most = np.maximum.reduceat(weighed, indptr[:-1])
+    weighed /= np.repeat(np.where(most > 0, most, 1.0), np.diff(indptr))
+    A = sp.csr_array((weighed, indices.copy(), indptr), shape=(n, n))
+    A.sort_indices()
+    B = A.T.tocsr()
+    B.sort_indices()
+    C = A + B - A * B
+    C.sort_indices()
+    return FuzzyGraph(C.indptr.astype(np.int64), C.indices.astype(np.int32), C.data.astype(np.float32))

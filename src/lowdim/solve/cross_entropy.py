@@ -1,0 +1,140 @@
+"""The loss that UMAP's sampling minimises, lowered by epochs in which all points move at once.
+
+Over ordered pairs of different rows, with ``w = 1/(1 + a (‖y_i − y_j‖² + ε)^b)``, degrees ``d_i = Σ_j v_ij`` and ``c``
+negatives for each edge, ``L = −Σ_ij v_ij log w_ij − (c/2n) Σ_ij ½(d_i + d_j) log(1 − w_ij)``: what the expected steps
+of UMAP descend (Damrich and Hamprecht 2021), not the cross-entropy of ``v`` and ``w`` that it is named after.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from lowdim import _native
+from lowdim.solve.descent import Reached, SparseRows, Tell
+from lowdim.work import jobs
+from lowdim.work.progress import Tick, stage
+from lowdim.work.random import stream
+
+_SHIFTS = 16  # of an epoch: each point has a partner in both directions
+_EXACT = 20_000  # points up to which the loss takes all pairs
+_SAMPLE = 512  # shifts by which it is estimated above
+_OTHERS = 2048  # points of the map that repel a new one
+_STEPS = 100  # of a new point at most
+
+
+@cache
+def curve(min_dist: float, spread: float) -> tuple[float, float]:
+    """``a`` and ``b`` of ``1/(1 + a d^2b)`` nearest to 1 up to ``min_dist`` and ``exp(−(d − min_dist)/spread)`` beyond.
+
+    >>> a, b = curve(0.1, 1.0)
+    >>> round(a, 3), round(b, 3)
+    (1.577, 0.895)
+    """
+    d = np.linspace(0, 3 * spread, 300)
+    wanted = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist) / spread))
+
+    def off(p: NDArray[np.float64]) -> NDArray[np.float64]:
+        return 1 / (1 + np.exp(p[0]) * (d / spread) ** (2 * np.exp(p[1]))) - wanted
+
+    log_a, log_b = least_squares(off, np.zeros(2), xtol=1e-12, ftol=1e-12, gtol=1e-12).x
+    b = float(np.exp(log_b))
+    return float(np.exp(log_a)) / spread ** (2 * b), b
+
+
+@dataclass(frozen=True)
+class CrossEntropy:
+    """``L`` with this curve, ``negatives`` for each edge (``c``), and a rate that falls to 0.
+
+    The second term is taken over random pairs, others in each epoch: points stand in a random order, and each is paired
+    with those a few random shifts further on and back. Whatever number of threads takes them, the pairs are the same.
+    """
+
+    a: float
+    b: float
+    negatives: float
+    rate: float = 1.0
+    seed: int = 0
+    name = "loss"
+
+    def lower(
+        self, graph: SparseRows, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick
+    ) -> int:
+        """Move the map ``Y`` (n, k) in place; the loss told on the way is estimated from the pairs of that epoch."""
+        order, shifts = self._pairs(len(Y), iterations, _SHIFTS)
+        return _native.lower_cross_entropy(
+            *graph,
+            Y,
+            order,
+            shifts,
+            a=self.a,
+            b=self.b,
+            negatives=self.negatives,
+            rate=self.rate,
+            every=every,
+            report=tell,
+            n_threads=jobs.current(),
+            tick=tick,
+        )
+
+    def at(self, graph: SparseRows, Y: NDArray[np.float32]) -> Reached:
+        """``L`` over all pairs up to 20,000 points; above, its second term from 512 partners of each point."""
+        n = len(Y)
+        order, shifts = self._pairs(n, 1, _SAMPLE) if n > _EXACT else _all_pairs(n)
+        with stage("loss"):
+            points, terms = _native.cross_entropy(
+                *graph, Y, order, shifts, a=self.a, b=self.b, n_threads=jobs.current()
+            )
+        push = self.negatives * (n - 1) * terms / n
+        how = "exact: all pairs"
+        if n > _EXACT:
+            error = 3 * n * float(push.std()) / np.sqrt(len(push))
+            how = f"{len(push)} random partners of each point: within {error:.1g}"
+        value = float(points.sum() + n * push.mean())
+        return Reached(value, points + push.mean(), how)
+
+    def settle(
+        self, neighbors: NDArray[np.int32], v: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
+    ) -> NDArray[np.float32]:
+        """Places (m, k) of new points; the map repels them by a sample of its points, the same for all of them."""
+        n = len(Y)
+        some = stream(0, "places").permutation(n)[:_OTHERS]
+        return _native.settle_cross_entropy(
+            neighbors,
+            v,
+            Y,
+            np.sort(some).astype(np.int32),
+            a=self.a,
+            b=self.b,
+            negatives=self.negatives,
+            iterations=_STEPS,
+            n_threads=jobs.current(),
+            tick=tick,
+        )
+
+    def gradient(self, graph: SparseRows, Y: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Gradient (n, k) of ``L`` over all pairs, in float32."""
+        return _native.cross_entropy_gradient(
+            *graph,
+            Y,
+            *_all_pairs(len(Y)),
+            a=self.a,
+            b=self.b,
+            negatives=self.negatives,
+            longest=np.inf,
+            n_threads=jobs.current(),
+        )
+
+    def _pairs(self, n: int, epochs: int, each: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """A random order of the points, and the shifts (epochs, each); all of them where there are no more."""
+        numbers = stream(self.seed, "negatives")
+        order = numbers.permutation(n).astype(np.int32)
+        if n - 1 <= each:
+            return order, np.tile(np.arange(1, n, dtype=np.int32), (epochs, 1))
+        return order, numbers.integers(1, n, size=(epochs, each), dtype=np.int32)
+
+
+def _all_pairs(n: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    return np.arange(n, dtype=np.int32), np.arange(1, n, dtype=np.int32)[None]

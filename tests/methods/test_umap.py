@@ -1,0 +1,283 @@
+"""UMAP: the loss it tells, degenerate data, parts, labels, new points, determinism, control."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+
+import lowdim
+from lowdim import UMAP
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:700], y[:700]
+
+
+@pytest.fixture(scope="module")
+def fitted(digits):
+    return UMAP(random_state=0).fit(digits[0])
+
+
+def test_maps_separate_the_digits_and_tell_their_loss(digits, fitted):
+    X, y = digits
+    Y = fitted.embedding_
+    assert KNeighborsClassifier(1).fit(Y[::2], y[::2]).score(Y[1::2], y[1::2]) > 0.93
+    assert lowdim.quality.trustworthiness(X, Y, n_neighbors=15) > 0.95
+    starts, columns, v = fitted.graph_
+    V = sp.csr_array((v, columns, starts), shape=(700, 700)).toarray().astype(float)
+    w = 1 / (1 + fitted.a_ * (squareform(pdist(Y, "sqeuclidean")) + 1e-3) ** fitted.b_)
+    degrees, other = V.sum(axis=1), ~np.eye(700, dtype=bool)
+    push = 5 / (2 * 700) * 0.5 * (degrees[:, None] + degrees)
+    exact = -(V * np.log(w))[other].sum() - (push * np.log(1 - w))[other].sum()
+    np.testing.assert_allclose(fitted.loss_, exact, rtol=1e-4)
+    assert fitted.loss_how_ == "exact: all pairs"
+    assert fitted.loss_trace_[-1] == fitted.loss_ < fitted.loss_trace_[0]
+    assert set(fitted.timings_) == {"neighbors", "graph", "start", "descent", "loss"}
+    assert fitted.n_epochs_ == 500
+    assert fitted.n_neighbors_ == 15
+    np.testing.assert_allclose(Y.mean(axis=0), 0, atol=1e-3)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 6])
+def test_maps_of_several_dimensions(k, digits):
+    X, y = digits
+    Y = UMAP(k, n_epochs=100, random_state=0).fit_transform(X)
+    assert Y.shape == (700, k)
+    assert KNeighborsClassifier(1).fit(Y[::2], y[::2]).score(Y[1::2], y[1::2]) > (0.7 if k == 1 else 0.9)
+
+
+@pytest.mark.parametrize("init", ["pca", "spectral", "random"])
+def test_any_number_of_threads_gives_the_same_bits(init, digits):
+    X = np.tile(digits[0], (4, 1)) + np.random.default_rng(0).normal(scale=0.1, size=(2800, 64))
+    one, two = (UMAP(n_epochs=30, init=init, n_jobs=n, random_state=0).fit(X) for n in (1, 2))
+    np.testing.assert_array_equal(one.embedding_, two.embedding_)
+    assert one.loss_ == two.loss_
+    new = X[:40] + 0.5
+    np.testing.assert_array_equal(one.transform(new), two.transform(new))
+
+
+def test_another_seed_gives_another_map(digits):
+    one, two = (UMAP(n_epochs=20, random_state=seed).fit_transform(digits[0][:100]) for seed in (0, 1))
+    assert np.abs(one - two).max() > 0.1
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 7, 12])
+def test_few_rows_have_a_map(n, rng):
+    model = UMAP(random_state=0).fit(rng.normal(size=(n, 3)))
+    assert np.isfinite(model.embedding_).all()
+    assert np.isfinite(model.loss_)
+    assert model.n_neighbors_ == max(2, min(15, n - 1))
+    assert np.isfinite(model.transform(rng.normal(size=(2, 3)))).all()
+    assert np.abs(model.embedding_).max() < 100
+
+
+@pytest.mark.parametrize("init", ["pca", "spectral", "random"])
+@pytest.mark.parametrize(
+    "X",
+    [np.ones((30, 3)), np.repeat(np.eye(5), 40, axis=0), np.outer(np.arange(60.0), [1, 1, 1]), np.eye(20)],
+    ids=["constant", "duplicates", "a line", "equidistant"],
+)
+def test_degenerate_data_have_a_map(init, X):
+    model = UMAP(n_epochs=100, init=init, random_state=0).fit(X)
+    assert np.isfinite(model.embedding_).all()
+    assert np.isfinite(model.loss_)
+
+
+def test_equal_rows_have_one_place(digits):
+    X = np.vstack([digits[0][:200], digits[0][:50], digits[0][:50]])
+    model = UMAP(n_epochs=50, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.embedding_[:50], model.embedding_[200:250])
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+
+
+def test_parts_of_the_graph_are_laid_out_apart(rng):
+    sizes = [60, 30, 20, 16]
+    X = np.vstack([rng.normal(size=(size, 4)) + 1000 * i for i, size in enumerate(sizes)])
+    part = np.repeat(np.arange(4), sizes)
+    for k in (1, 2, 3):
+        Y = UMAP(k, n_neighbors=10, n_epochs=100, random_state=0).fit_transform(X)
+        assert KNeighborsClassifier(1).fit(Y[::2], part[::2]).score(Y[1::2], part[1::2]) == 1
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"n_neighbors": 50}, r"n_neighbors must be below n_samples \(50\); got 50. Lower it"),
+        ({"n_neighbors": 1}, "n_neighbors must be"),
+        ({"min_dist": 1.5}, r"min_dist must be at most spread \(1\); got 1.5. Lower it, or raise"),
+        ({"min_dist": -0.1}, "min_dist must be"),
+        ({"spread": 0.0}, "spread must be"),
+        ({"n_components": 65}, "at most 64"),
+        ({"learning_rate": 1e30}, "learning_rate must be"),
+        ({"repulsion_strength": -1.0}, "repulsion_strength must be"),
+        ({"negative_sample_rate": -1}, "negative_sample_rate must be"),
+        ({"set_op_mix_ratio": 2.0}, "set_op_mix_ratio must be"),
+        ({"local_connectivity": -1.0}, "local_connectivity must be"),
+        ({"supervision": 1.0}, "supervision must be"),
+        ({"supervision": 0.5}, "supervision needs labels; got y=None"),
+        ({"n_epochs": 0}, "n_epochs must be"),
+        ({"init": np.zeros((3, 2))}, r"shape \(n_samples, n_components\) = \(50, 2\)"),
+        ({"init": "tsne"}, "init must be"),
+        ({"metric": "precomputed"}, "square matrix"),
+        ({"callback": 3}, "callback"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_any_work(params, words, rng, monkeypatch):
+    monkeypatch.setattr("lowdim.methods.neighbor_embedding.nearest", None)
+    with pytest.raises(ValueError, match=words):
+        UMAP(**params).fit(rng.normal(size=(50, 4)))
+
+
+def test_memory_is_asked_for_before_it_is_taken(monkeypatch, rng):
+    monkeypatch.setenv("LOWDIM_MEMORY", "1M")
+    with pytest.raises(MemoryError, match="graph of 2,000 rows.*Lower n_neighbors"):
+        UMAP().fit(rng.normal(size=(2000, 4)))
+
+
+def test_the_largest_learning_rate_stays_finite(digits):
+    Y = UMAP(learning_rate=1000, n_epochs=50, random_state=0).fit_transform(digits[0][:200])
+    assert np.isfinite(Y).all()
+
+
+def test_labels_pull_classes_apart_and_may_be_unknown(digits):
+    X, y = digits[0][:400], digits[1][:400]
+    plain, told = (UMAP(n_epochs=200, supervision=by, random_state=0).fit(X, y).embedding_ for by in (0.0, 0.5))
+
+    def spread(Y):
+        """Scatter within classes over the whole."""
+        means = np.array([Y[y == c].mean(axis=0) for c in range(10)])
+        return np.square(Y - means[y]).sum() / np.square(Y - Y.mean(axis=0)).sum()
+
+    assert spread(told) < 0.5 * spread(plain)
+    half = np.where(np.arange(400) % 2, y, -1)
+    objects = np.array([None if label < 0 else f"class {label}" for label in half], dtype=object)
+    a, b = (UMAP(n_epochs=50, supervision=0.5, random_state=0).fit_transform(X, labels) for labels in (half, objects))
+    np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(  # nobody knows anything: memberships change by one factor, and back
+        UMAP(n_epochs=20, supervision=0.3, random_state=0).fit(X, np.full(400, -1)).graph_[1].shape,
+        UMAP(n_epochs=20, random_state=0).fit(X).graph_[1].shape,
+    )
+
+
+def test_labels_that_do_not_fit_are_refused(digits):
+    model = UMAP(supervision=0.5)
+    with pytest.raises(ValueError, match="one label for each of the 700 rows of X; got 3"):
+        model.fit(digits[0], [1, 2, 3])
+    with pytest.raises(ValueError, match="-1 marks an unknown label; got no label but -1 and 1"):
+        model.fit(digits[0], np.where(digits[1] > 4, 1, -1))
+
+
+def test_new_points_do_not_see_each_other_and_land_among_their_kind(digits, fitted):
+    X, y = load_digits(return_X_y=True)
+    new = X[700:1000]
+    together = fitted.transform(new)
+    np.testing.assert_array_equal(together[:20], np.vstack([fitted.transform(row[None]) for row in new[:20]]))
+    np.testing.assert_array_equal(fitted.transform(new[::-1])[::-1], together)
+    right = KNeighborsClassifier(5).fit(fitted.embedding_, y[:700]).score(together, y[700:1000])
+    assert right > 0.85
+    assert np.isfinite(fitted.transform(digits[0][:3] + 1e6)).all()
+    np.testing.assert_array_equal(fitted.transform(digits[0][5:9]), fitted.embedding_[5:9])
+
+
+def test_sparse_rows_and_given_distances_give_the_map_of_dense_rows(digits):
+    X = digits[0][:200]
+    dense = UMAP(n_epochs=100, random_state=0).fit(X)
+    sparse = UMAP(n_epochs=100, random_state=0).fit(sp.csr_matrix(X))
+    D = squareform(pdist(X))
+    given = UMAP(n_epochs=100, metric="precomputed", random_state=0).fit(D)
+    for other in (sparse, given):
+        np.testing.assert_allclose(other.graph_[2].sum(), dense.graph_[2].sum(), rtol=1e-4)
+        np.testing.assert_allclose(other.loss_, dense.loss_, rtol=0.05)
+    np.testing.assert_array_equal(sparse.transform(X[:5]), sparse.embedding_[:5])
+    np.testing.assert_array_equal(given.transform(D[:4]), given.embedding_[:4])
+    assert np.isfinite(given.transform(D[:4] + 1.0)).all()
+
+
+@pytest.mark.parametrize("metric", ["cosine", "manhattan", "mahalanobis"])
+def test_other_metrics_give_maps(metric, digits):
+    assert np.isfinite(UMAP(metric=metric, n_epochs=30, random_state=0).fit(digits[0][:150] + 1).loss_)
+
+
+def test_approximate_neighbours_tell_their_recall(digits):
+    model = UMAP(neighbors="approximate", n_epochs=20, random_state=0).fit(digits[0])
+    assert model.neighbors_ == "approximate"
+    assert 0.5 < model.neighbors_recall_ <= 1
+
+
+def test_a_callback_sees_the_map_and_can_stop(digits):
+    seen = []
+
+    def callback(epoch, loss, embedding):
+        seen.append((epoch, loss, embedding.copy()))
+        return epoch == 60
+
+    model = UMAP(callback=callback, callback_every=20, random_state=0).fit(digits[0][:200])
+    assert [entry[0] for entry in seen] == [20, 40, 60]
+    assert model.n_epochs_ == 60
+    np.testing.assert_array_equal(model.embedding_, seen[-1][2])
+    np.testing.assert_allclose(seen[-1][1], model.loss_, rtol=0.1)  # an estimate, and the exact sum
+    assert model.loss_iterations_.tolist() == [20, 40, 60]
+
+
+def test_what_a_callback_raises_reaches_the_caller(digits):
+    def callback(*_):
+        raise RuntimeError("enough")
+
+    model = UMAP(callback=callback, callback_every=5)
+    with pytest.raises(RuntimeError, match="enough"):
+        model.fit(digits[0][:100])
+    assert not hasattr(model, "embedding_")
+
+
+def test_a_warm_start_goes_on(digits):
+    X = digits[0][:300]
+    model = UMAP(n_epochs=30, warm_start=True, random_state=0).fit(X)
+    before, loss = model.embedding_, model.loss_
+    model.set_params(n_epochs=100).fit(X)
+    assert model.n_epochs_ == 130
+    assert model.loss_ < loss
+    assert np.corrcoef(pdist(before), pdist(model.embedding_))[0, 1] > 0.5
+    with pytest.raises(ValueError, match="warm_start needs data of the shape fitted before"):
+        model.fit(X[:100])
+
+
+def test_a_smaller_min_dist_packs_tighter_and_fewer_neighbours_break_up(digits):
+    X = digits[0][:400]
+    near = [
+        np.median(np.sort(squareform(pdist(UMAP(min_dist=gap, random_state=0).fit_transform(X))), axis=1)[:, 1])
+        for gap in (0.01, 0.3, 0.99)
+    ]
+    assert near[0] < near[1] < near[2]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")
+def test_ctrl_c_stops_the_descent_at_once(rng):
+    X = rng.normal(size=(3000, 3)).astype(np.float32)
+    stopped = []
+
+    def press():
+        time.sleep(1.0)
+        stopped.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press, daemon=True).start()
+    model = UMAP(n_epochs=10**6, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert time.perf_counter() - stopped[0] < 2.0  # half a second where the machine is free
+    assert not hasattr(model, "embedding_")
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_values_beyond_float32_are_refused_and_not_mapped_to_nonsense(scale, rng):
+    with pytest.raises(ValueError, match=r"differ by 1e-37 to 1e\+37, for distances in float32; got .* Scale the data"):
+        UMAP().fit(scale * rng.normal(size=(40, 4)))

@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lowdim.data.options import Rule
+from lowdim.work.places import verb
 
 _STRIP = 1024  # rows looked at together
 
@@ -36,6 +38,18 @@ def demand_distances(D: Any, name: str) -> None:
                 f"{needs}symmetric; got {D[start + i, j]:g} and {D[j, start + i]:g} between rows {start + i} and {j}. "
                 "Pass (D + D.T) / 2 if the difference means nothing."
             )
+
+
+@verb
+def find_zero(D: Any, name: str) -> NDArray[np.int64]:
+    """Index (m,) of the first row at distance 0 by the distances ``D`` (m, n), −1 where there is none.
+
+    Negative distances are refused in the name of the estimator that was given them.
+    """
+    first = D.argmin(axis=1)
+    least = D[np.arange(len(D)), first]
+    demand_new_distances(least, name)
+    return np.where(least == 0, first, -1)
 
 
 def demand_new_distances(least: Any, name: str) -> None:

@@ -10,19 +10,20 @@ from time import perf_counter
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.compose import layout
 from lowdim.data import options
-from lowdim.data.distances import demand_distances, demand_new_distances
+from lowdim.data.distances import demand_distances, find_zero
 from lowdim.methods.base import Reducer, applying, fitting
-from lowdim.relate.equal_rows import find_equal
+from lowdim.relate.equal_rows import find_equal, merge_equal
 from lowdim.relate.neighbors import METRICS, Neighbors, demand_singles, nearest
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
+from lowdim.work.places import brought, placed, to_numpy
 from lowdim.work.random import seed_of
+from lowdim.work.rows import cast, in_form_of, own, put, searchable, take
 
 Class = TypeVar("Class", bound=type)
 RULES = {
@@ -142,8 +143,7 @@ class NeighborEmbedding(Reducer, ABC):
 
     def _prepared(self, X: Any, *, learn: bool) -> Any:
         """Rows as the neighbour search takes them: floats in C order, or CSR."""
-        dtype = float_dtype(X.dtype)
-        return sp.csr_array(X, dtype=dtype) if sp.issparse(X) else np.ascontiguousarray(X, dtype=dtype)
+        return searchable(X, float_dtype(X.dtype))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -183,18 +183,19 @@ class NeighborEmbedding(Reducer, ABC):
             self.neighbors_, self.neighbors_recall_ = near.how, near.recall
             del near
         with self._timed("start"):
-            first = np.arange(n) if self.metric == "precomputed" else find_equal(X, X)
-            Y = (before if before is not None else self._layout(X, relations, seed))[first]
+            first = None if self.metric == "precomputed" else find_equal(X, X)
+            Y = before if before is not None else self._layout(X, relations, seed)
+            Y = Y if first is None else take(Y, first)
         loss = self._loss(n, seed, again=before is not None)
         with self._timed("descent"):
             found = self._descend(relations, Y, loss, dtype)
-            Y = _joined(found.embedding, first)  # equal rows have one place
+            Y = found.embedding if first is None else merge_equal(found.embedding, first)
         with self._timed(self._stages[1]):
             reached = loss.at(relations, Y)
         self._keep_loss(reached)
         self._keep_trace(found, reached.value, again=before is not None)
-        self.embedding_ = Y.astype(dtype)
-        self._X = X.copy()  # what happens to X later must not change the model
+        self.embedding_ = cast(Y, dtype)
+        self._X = own(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray:
@@ -233,23 +234,20 @@ class NeighborEmbedding(Reducer, ABC):
         """
         X = self._take(X, reset=False, sparse=self.metric != "precomputed")
         dtype, X = float_dtype(X.dtype), self._prepared(X, learn=False)
+        fitted, places = brought(self._X, X), brought(self.embedding_, X)
         if self.metric == "precomputed":
-            first = X.argmin(axis=1)
-            least = X[np.arange(len(X)), first]
-            demand_new_distances(least, self._name)
-            known = np.where(least == 0, first, -1)
+            known = find_zero(X, self._name)
         else:
-            if sp.issparse(X) != sp.issparse(self._X):
-                X = sp.csr_array(X) if sp.issparse(self._X) else X.toarray()
-            known = find_equal(self._X, X)
-        Y = self.embedding_[known]  # those not known are placed below
-        new = np.flatnonzero(known < 0)
+            X = in_form_of(X, fitted)
+            known = find_equal(fitted, X)
+        Y = take(places, known)  # those not known are placed below
+        new = np.flatnonzero(to_numpy(known) < 0)
         if len(new):
-            n = len(self.embedding_)
-            near = nearest(self._X, self._near_each(n), X[new], self.metric, self.neighbors)
+            n = len(places)
+            near = nearest(fitted, self._near_each(n), take(X, new), self.metric, self.neighbors)
             loss = self._loss(n, 0, again=True)
-            Y[new] = place(near.indices, self._weights(near), self.embedding_, loss)
-        return Y.astype(dtype, copy=False)
+            Y = put(Y, new, place(near.indices, self._weights(near), places, loss))
+        return cast(Y, dtype)
 
     def _demand_possible(self, X: Any) -> NDArray | None:
         """Map to go on from; refuses what no map can be made of, before any work."""
@@ -299,9 +297,9 @@ class NeighborEmbedding(Reducer, ABC):
     def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:
         n, k = X.shape[0], int(self.n_components)
         if not isinstance(self.init, str):
-            return layout.given(self.init, (n, k), self._name)
+            return placed(layout.given(self.init, (n, k), self._name), X)
         if self.init == "random":
-            return layout.by_chance(n, k, seed)
+            return placed(layout.by_chance(n, k, seed), X)
         return (
             layout.by_pca(X, k, seed) if self.init == "pca" else layout.by_spectrum(self._graph_of(relations), k, seed)
         )
@@ -339,12 +337,3 @@ class NeighborEmbedding(Reducer, ABC):
         rows = self.n_features_in_ if self.metric == "precomputed" else np.shape(self._X)[0]
         if np.ndim(self.embedding_) != 2 or len(self.embedding_) != rows:
             raise ValueError(f"embedding_ {np.shape(self.embedding_)} and the {rows} rows it belongs to do not fit")
-
-
-def _joined(Y: NDArray[np.float32], first: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Map in which equal rows stand at the mean of their places."""
-    if np.array_equal(first, np.arange(len(first))):
-        return Y
-    counts = np.bincount(first, minlength=len(first))
-    sums = np.stack([np.bincount(first, weights=column, minlength=len(first)) for column in Y.T], axis=1)
-    return np.ascontiguousarray((sums[first] / counts[first][:, None]).astype(np.float32))

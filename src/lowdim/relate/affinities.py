@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.work import jobs
+from lowdim.work.places import verb
 from lowdim.work.progress import stage
 
 _NEIGHBORS = 3  # times the perplexity: further ones weigh next to nothing
@@ -34,6 +35,7 @@ def neighbors_for(perplexity: float, n: int) -> int:
     return max(1, min(n - 1, int(np.ceil(_NEIGHBORS * perplexity))))
 
 
+@verb
 def likelihoods(
     distances: NDArray[np.floating], perplexities: list[float], sigma: float | None = None
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -55,6 +57,7 @@ def likelihoods(
         return _native.perplexity(distances, perplexities, n_threads=jobs.current(), tick=tick)
 
 
+@verb
 def affinities(indices: NDArray[np.int32], p: NDArray[np.float32]) -> Affinities:
     """Symmetric ``P`` from the neighbours (n, k) of each row and their probabilities (n, k).
 

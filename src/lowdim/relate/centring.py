@@ -9,6 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.work.places import to_numpy
+from lowdim.work.rows import blank, cast
+
 _STEP = 512  # rows a time
 
 
@@ -89,12 +92,17 @@ class CentredProduct:
 
     def __call__(self, V: NDArray) -> NDArray[np.float64]:
         """``H K H V`` in float64."""
-        V = V - V.mean(axis=0)
+        V = V - V.mean(0)
         if not len(self.means.rows):
-            Y = np.asarray(self.product(np.column_stack([V, np.ones(len(V)) / len(V)])), np.float64)
-            demand_finite_kernel(Y[:, -1])
-            self.means = Means(Y[:, -1].copy(), float(Y[:, -1].mean()))
-            Y = Y[:, :-1]
+            n, width = V.shape
+            with_ones = blank((n, width + 1), V)
+            with_ones[:, :width] = V
+            with_ones[:, width] = 1 / n
+            Y = cast(self.product(with_ones), np.float64)
+            rows = to_numpy(Y[:, width]).copy()
+            demand_finite_kernel(rows)
+            self.means = Means(rows, float(rows.mean()))
+            Y = Y[:, :width]
         else:
-            Y = np.asarray(self.product(V), np.float64)
-        return Y - Y.mean(axis=0)
+            Y = cast(self.product(V), np.float64)
+        return Y - Y.mean(0)

@@ -7,8 +7,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.work.blocks import row_blocks
+from lowdim.work.places import verb
 
 
+@verb
 def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
     """Index (m,) of the first row of ``X`` equal to each query, −1 where there is none.
 
@@ -31,6 +33,20 @@ def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
             differ = (A != B).any(axis=1)
         out[some[~differ]] = found[some[~differ]]
     return out
+
+
+@verb
+def merge_equal(Y: NDArray[np.float32], first: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Map in which equal rows stand at the mean of their places; ``first`` (n,) is the first row equal to each.
+
+    >>> merge_equal(np.array([[0.0], [1.0], [4.0]], np.float32), np.array([0, 0, 2])).ravel()
+    array([0.5, 0.5, 4. ], dtype=float32)
+    """
+    if np.array_equal(first, np.arange(len(first))):
+        return Y
+    counts = np.bincount(first, minlength=len(first))
+    sums = np.stack([np.bincount(first, weights=column, minlength=len(first)) for column in Y.T], axis=1)
+    return np.ascontiguousarray((sums[first] / counts[first][:, None]).astype(np.float32))
 
 
 def _keys(X: Any) -> NDArray[np.uint64]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.work import jobs
+from lowdim.work.places import verb
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
 
@@ -22,6 +23,7 @@ class Beside(NamedTuple):
     lengths: NDArray[np.float32]
 
 
+@verb
 def geodesics(
     graph: "Graph", sources: "NDArray | Beside | None" = None, *, squared: bool = False
 ) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from lowdim.relate.geodesics import Beside
 from lowdim.relate.neighbors import demand_singles, nearest, within
+from lowdim.work.places import verb
 
 _FEW = 32  # rows of a part up to which one search serves all such parts together
 _ROUNDS = 32  # in which closed classes grow
@@ -58,6 +59,7 @@ def undirected(n: int, tails: NDArray, ends: NDArray, lengths: NDArray) -> Graph
     return Graph(starts.astype(np.int64), (key % n).astype(np.int32), lengths.astype(np.float32))
 
 
+@verb
 def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> Graph:
     """Graph of each row of ``X`` with its k nearest, or with all within the radius: one at least, or it is refused."""
     n = X.shape[0]
@@ -78,6 +80,7 @@ def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> 
     return undirected(n, np.repeat(np.arange(n), np.diff(near.indptr)), near.indices, near.distances)
 
 
+@verb(on=1)
 def beside(X: Any, queries: Any, k: int | None, radius: float | None, metric: str) -> Beside:
     """Neighbours of new rows among those of ``X``: the k nearest, or those within the radius (at least the nearest).
 
@@ -112,6 +115,7 @@ def _nearest_to(X: Any, queries: Any, k: int, metric: str) -> tuple[NDArray[np.i
     return found.indices, found.distances.astype(np.float32)
 
 
+@verb
 def joined(graph: Graph, bridges: Bridges) -> Graph:
     """The graph with the bridges as edges."""
     tails = np.concatenate([graph.tails(), bridges.pairs[:, 0]])
@@ -119,6 +123,7 @@ def joined(graph: Graph, bridges: Bridges) -> Graph:
     return undirected(graph.n, tails, ends, np.concatenate([graph.lengths, bridges.lengths]))
 
 
+@verb
 def part_of(graph: Graph, rows: NDArray) -> Graph:
     """The graph between some rows, numbered as they come; edges that lead out of them are dropped.
 
@@ -134,6 +139,7 @@ def part_of(graph: Graph, rows: NDArray) -> Graph:
     return Graph(starts.astype(np.int64), ends[inside], graph.lengths[inside])
 
 
+@verb
 def components(graph: Graph) -> NDArray[np.int32]:
     """Component (n,) of each row, numbered from the largest to the smallest."""
     return _by_size(connected_components(_pattern(graph.starts, graph.ends), directed=False)[1])
@@ -172,6 +178,7 @@ def _by_size(labels: NDArray) -> NDArray[np.int32]:
     return rank[codes]
 
 
+@verb
 def closest_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
     """The shortest bridges that join all parts: the least spanning tree over their closest pairs.
 

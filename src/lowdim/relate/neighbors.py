@@ -19,6 +19,7 @@ from lowdim.relate.kernels import city_block, squared_norms
 from lowdim.relate.moments import moments
 from lowdim.work import jobs, memory
 from lowdim.work.blocks import float_dtype
+from lowdim.work.places import verb
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
 
@@ -50,6 +51,7 @@ class Within(NamedTuple):
     distances: NDArray[np.floating]
 
 
+@verb
 def nearest(
     X: Any,
     k: int,
@@ -84,6 +86,7 @@ def nearest(
     return Neighbors(indices, _turned(distances, halved), how, recall)
 
 
+@verb
 def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean") -> Within:
     """Rows of ``X`` within ``radius`` of each of ``queries``; without queries, of each row of ``X`` but itself.
 
@@ -99,6 +102,7 @@ def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean"
     return Within(_starts(counts), indices, _turned(distances, halved))
 
 
+@verb
 def demand_singles(X: Any, metric: str) -> None:
     """Refuse rows, or distances, from which no distances in float32 come."""
     spread = float(X.max()) - float(X.min())
@@ -121,6 +125,7 @@ def _euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDArra
     return X, Q, False
 
 
+@verb
 def whitening(X: Any) -> tuple[NDArray, NDArray]:
     """Mean (d,) of the rows and what whitens them (d, r), r the rank of their covariance, whatever the features' units.
 
@@ -142,6 +147,7 @@ def whitening(X: Any) -> tuple[NDArray, NDArray]:
     return M.mean, white
 
 
+@verb
 def whitened(X: Any, mean: NDArray, white: NDArray) -> NDArray:
     """``(X − mean) white``; summed row by row where that is affordable, so that equal rows stay equal to the bit."""
     if sp.issparse(X):

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from lowdim.relate.geodesics import geodesics
 from lowdim.relate.graph import Graph, components
+from lowdim.work.places import verb
 
 _FEWEST = 5  # neighbours that may show the way along the data
 _SUSPECTS = 256  # longest edges, whose rows' detours are measured
@@ -21,6 +22,7 @@ class ShortCircuits(NamedTuple):
     detours: NDArray[np.float32]
 
 
+@verb
 def short_circuits(graph: Graph) -> ShortCircuits:
     """Edges that may join what lies far apart along the data, longest detour first.
 

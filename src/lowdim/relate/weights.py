@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.work import jobs
+from lowdim.work.places import verb
 from lowdim.work.progress import stage
 
 _BLOCK = 2**24  # entries of Gram matrices at a time
 
 
+@verb
 def barycentric(X: Any, starts: NDArray, neighbors: NDArray, reg: float, queries: Any = None) -> NDArray[np.float64]:
     """Weights of ``neighbors`` (rows of ``X``), those of query i at starts[i] … starts[i + 1].
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.work.places import verb
 from lowdim.work.progress import Tick, note, stage
 
 SparseRows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # starts, columns, values
@@ -57,6 +58,7 @@ class Loss(Protocol):
         ...
 
 
+@verb
 def descend(
     relations: Any, Y: NDArray, loss: Loss, *, iterations: int, every: int, report: Report | None = None
 ) -> Descended:
@@ -80,6 +82,7 @@ def descend(
     return Descended(Y, done, marks, losses)
 
 
+@verb
 def place(neighbors: NDArray[np.int32], weights: NDArray[np.float32], Y: NDArray, loss: Loss) -> NDArray[np.float32]:
     """Places (m, k) for new points with these neighbours (m, near) and weights, in the map ``Y`` held fast.
 

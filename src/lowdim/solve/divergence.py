@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.solve.descent import Reached, SparseRows, Tell
 from lowdim.work import jobs
+from lowdim.work.places import verb
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
 
@@ -34,8 +35,8 @@ class Falloff(NamedTuple):
     dof: float = 1.0
 
     def law(self) -> dict[str, Any]:
-        """Return it as native kernels take it, with the threads they may use."""
-        return {"falloff": self.name, "dof": self.dof, "n_threads": jobs.current()}
+        """Return it as native kernels take it."""
+        return {"falloff": self.name, "dof": self.dof}
 
     @property
     def width(self) -> float:
@@ -92,6 +93,7 @@ class Divergence:
             report=tell,
             tick=tick,
             **self.falloff.law(),
+            n_threads=jobs.current(),
         )
 
     def at(self, P: SparseRows, Y: NDArray[np.float32]) -> Reached:
@@ -110,25 +112,27 @@ class Divergence:
             iterations=_STEPS,
             tick=tick,
             **self.falloff.law(),
+            n_threads=jobs.current(),
         )
 
 
 def gradient(P: SparseRows, Y: NDArray, falloff: Falloff) -> tuple[float, NDArray]:
     """``KL(P‖Q)`` at the map ``Y`` (n, k), and its gradient (n, k), by exact sums in the precision of ``Y``."""
-    law = falloff.law()
+    law = {**falloff.law(), "n_threads": jobs.current()}
     pull, costs = _native.attraction(*P, Y, **law)
     push, phi = _native.repulsion_at(Y, Y, **law)
     Z = float((phi - 1.0).sum())
     return float(costs.sum() + np.log(Z)), 4.0 * (pull - push / Z)
 
 
+@verb
 def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reached:
     """``KL(P‖Q)`` at the map ``Y`` (n, k), with ``Q`` normalised over all pairs.
 
     Up to 20,000 points the normaliser is summed exactly. Above, it comes from a fine grid or tree, is corrected by the
     mean difference from exact sums at 1000 points, and what that leaves uncertain in the divergence is told.
     """
-    (n, k), law = Y.shape, falloff.law()
+    (n, k), law = Y.shape, {**falloff.law(), "n_threads": jobs.current()}
     with stage("divergence"):
         _, costs = _native.attraction(*P, Y, **law)
         if n <= _EXACT_NORMALISER or k > FAST["barnes_hut"]:

@@ -7,7 +7,7 @@ stored array, rows, kernel blocks computed on the fly) and says what residual it
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim.work import jobs
+from lowdim.work.places import placed, to_numpy, verb
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
+from lowdim.work.rows import blank, cast
 from lowdim.work.user_warnings import warn
 
 Doubles = NDArray[np.float64]
@@ -48,6 +50,7 @@ def direct(n: int, k: int, limit: int = _SMALL) -> bool:
     return n <= limit or 10 * k > n
 
 
+@verb
 def eigh_top(A: NDArray, k: int) -> Eigenpairs:
     """Top ``k`` eigenpairs of the symmetric array ``A``, which is overwritten.
 
@@ -76,21 +79,27 @@ def eigh_top_operator(
     start: Doubles | None = None,
     max_passes: int = 300,
     costly: bool = False,
+    like: Any = None,
 ) -> Eigenpairs:
     """Top ``k`` eigenpairs of the symmetric (n, n) matrix behind ``apply(V) = A V``.
 
     ``tol`` bounds each residual ``‖A v − λ v‖`` relative to the largest eigenvalue; a value's own error is of the
     order of its square. ``start`` (n, any) gives vectors near the wanted ones. ``costly`` says that a pass costs
     about the same for one vector as for many (a large stored array, kernel blocks computed anew), so that blocks
-    should be wide and passes few.
+    should be wide and passes few. ``apply`` is given blocks where ``like`` lives (NumPy's for None), and all that is
+    as long as n stays there; what is small is solved by LAPACK.
     """
     random = stream(seed, "eigen")
     width, room = block_sizes(n, k, costly)
-    fresh = random.standard_normal((n, width))
+    fresh = placed(random.standard_normal((n, width)), like)
     if start is not None:  # all blocks are as wide as the first, or products with it would reach beyond the next
         width = min(n, max(width, start.shape[1]))
-        fresh, room = np.hstack([start, fresh])[:, :width], min(n, max(room, k + 4 * width))
-    Q = np.empty((n, room), order="F")
+        room = min(n, max(room, k + 4 * width))
+        first = blank((n, width), like)
+        first[:, : start.shape[1]] = start[:, :width]
+        first[:, start.shape[1] :] = fresh[:, : width - start.shape[1]]
+        fresh = first
+    Q = blank((n, room), like)
     T = np.zeros((room, room))
     fresh = _orthonormal(fresh, Q[:, :0], random)
     size, reach, passes, looked, scale, residual = 0, 0, 0, 0, 0.0, np.inf
@@ -98,19 +107,19 @@ def eigh_top_operator(
         while True:
             new = fresh.shape[1]
             Q[:, size : size + new] = fresh
-            W = np.array(apply(fresh), dtype=np.float64)
+            W = cast(apply(fresh), np.float64)
             passes += 1
             # A times a block reaches back no further than the block before (or, after a restart, all Ritz vectors);
             # what rounding adds beyond is taken out with the second orthogonalisation.
             near = Q[:, reach : size + new]
-            H = near.T @ W
+            H = to_numpy(near.T @ W)
             T[reach : size + new, size : size + new] = H
             T[size : size + new, reach : size + new] = H.T
             reach, size = size, size + new
             basis = Q[:, :size]
             scale = max(scale, float(np.abs(H).max()))
             left = min(width, n - size)
-            W -= near @ H
+            W = W - near @ placed(H, like)
             full = size + left > room or left == 0
             # Solving the small problem costs size³, so it waits until the basis has grown by a quarter, or a pass
             # costs more anyway.
@@ -120,8 +129,8 @@ def eigh_top_operator(
                     theta, S = sl.eigh(T[:size, :size], check_finite=False)
                 theta, S = theta[::-1], S[:, ::-1]
                 largest = max(abs(theta[0]), abs(theta[-1])) or 1.0
-                apart = W @ S[size - new :, :k]  # A V − V Λ
-                residual = float(np.linalg.norm(apart, axis=0).max()) / largest
+                apart = W @ placed(S[size - new :, :k], like)  # A V − V Λ
+                residual = float(_norms(apart).max()) / largest
                 note(f"residual {residual:.1e}")
                 if residual <= tol or left == 0 or passes >= max_passes:
                     if residual > tol and left:
@@ -130,13 +139,14 @@ def eigh_top_operator(
                             "spectrum is nearly flat here. Ask for fewer components, or use an exact solver.",
                             ConvergenceWarning,
                         )
-                    V = basis @ S[:, :k]
-                    return Eigenpairs(theta[:k], V, residual, passes, V * theta[:k] + apart, float(theta[-1]))
+                    V = basis @ placed(S[:, :k], like)
+                    product = V * placed(theta[:k], like) + apart
+                    return Eigenpairs(theta[:k], V, residual, passes, product, float(theta[-1]))
             fresh = _orthonormal(W, basis, random, scale, left)
             if full:  # thick restart: the best Ritz vectors carry over
                 size = looked = min(size, max(k + width, (room - width) // 2))
                 reach = 0
-                Q[:, :size] = basis @ S[:, :size]
+                Q[:, :size] = basis @ placed(S[:, :size], like)
                 T[:] = 0.0
                 T[range(size), range(size)] = theta[:size]
 
@@ -154,6 +164,7 @@ def block_sizes(n: int, k: int, costly: bool) -> tuple[int, int]:
     return width, min(n, k + (9 if k <= 100 else 5) * width)
 
 
+@verb
 def leading_span(C: NDArray, width: int) -> Doubles:
     """Start (n, width) near the leading eigenvectors of the centred ``A``, from a sample ``C`` (s, n) of A's rows.
 
@@ -207,19 +218,26 @@ def _orthonormal(
     Built from the small Gram matrix (two rounds make up for its squared condition), since products run at full speed
     and Householder steps on tall blocks do not. Directions that vanished are drawn anew.
     """
+    n = W.shape[0]
     Q = W - basis @ (basis.T @ W)
     for round_ in range(3):
+        gram = to_numpy(Q.T @ Q)
         with jobs.alone():
-            values, vectors = sl.eigh(Q.T @ Q, check_finite=False)
+            values, vectors = sl.eigh(gram, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         lost = values <= (max(1e-15 * values[0], (1e-14 * scale) ** 2, 1e-290) if round_ == 0 else 1e-8)
-        Q = Q @ (vectors / np.sqrt(np.where(lost, 1.0, values)))
+        Q = Q @ placed(vectors / np.sqrt(np.where(lost, 1.0, values)), Q)
         if round_ == 0 and width is not None:
             Q, lost = Q[:, :width], lost[:width]
         if lost.any():
-            Q[:, lost] = random.standard_normal((len(Q), int(lost.sum()))) / np.sqrt(len(Q))
+            Q[:, placed(lost, Q)] = placed(random.standard_normal((n, int(lost.sum()))) / np.sqrt(n), Q)
         elif round_ > 0:
             break
         if lost.any() or values[-1] <= 1e-8 * values[0]:  # scaling up what was small scaled up its rounding
             Q = Q - basis @ (basis.T @ Q)
     return Q
+
+
+def _norms(A: Any) -> Doubles:
+    """Length of each column."""
+    return np.sqrt(to_numpy((A * A).sum(0)))

@@ -12,12 +12,16 @@ _BLOCK_BYTES = 2**21  # small enough for the cache, large enough for BLAS
 Floats = NDArray[np.floating]
 
 
-def float_dtype(dtype: np.dtype) -> np.dtype:
+def float_dtype(dtype: Any) -> np.dtype:
     """Floating type that results have for data of ``dtype``: float32 where it holds every value, else float64.
+
+    Types of other libraries go by their names, such as ``torch.float32``.
 
     >>> float_dtype(np.dtype("uint8")), float_dtype(np.dtype("int64"))
     (dtype('float32'), dtype('float64'))
     """
+    if not isinstance(dtype, np.dtype):
+        dtype = np.dtype(str(dtype).rpartition(".")[2].replace("bfloat16", "float16"))
     return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
 
 

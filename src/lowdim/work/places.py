@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import reduce, wraps
 from importlib import import_module
 from inspect import signature
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,15 @@ def of(rows: Any) -> Place | None:
     return _PLACES.get(package)
 
 
-def verb(function: Call | None = None, *, on: int = 0) -> Any:
+@overload
+def verb(function: Call, *, on: int = 0) -> Call: ...
+
+
+@overload
+def verb(function: None = None, *, on: int = 0) -> Callable[[Call], Call]: ...
+
+
+def verb(function: Any = None, *, on: int = 0) -> Any:
     """Decorate a function for NumPy rows so that rows of other places go to theirs; ``on`` is the argument looked at.
 
     >>> @verb
@@ -101,7 +109,7 @@ def verb(function: Call | None = None, *, on: int = 0) -> Any:
         place = of(args[on] if len(args) > on else kwargs[named])
         return (function if place is None else place.find(key))(*args, **kwargs)
 
-    return cast(Call, dispatch)
+    return dispatch
 
 
 def demand_served(rows: Any, name: str) -> Place | None:
@@ -125,3 +133,8 @@ def to_numpy(A: Any) -> NDArray:
 def placed(A: NDArray, like: Any) -> Any:  # noqa: ARG001  # it says where
     """The NumPy array ``A`` where ``like`` lives."""
     return A
+
+
+def brought(A: Any, like: Any) -> Any:
+    """The array ``A`` where ``like`` lives; itself if it is there."""
+    return A if of(A) is of(like) else placed(to_numpy(A), like)

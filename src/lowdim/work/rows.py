@@ -1,0 +1,58 @@
+"""What is done to rows wherever they live: some taken or put, copies, other types, room for more."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from lowdim.work.places import verb
+
+
+@verb
+def take(A: Any, ids: Any) -> Any:
+    """The rows of ``A`` with these numbers.
+
+    >>> take(np.array([[1], [2]]), np.array([1, 1]))
+    array([[2],
+           [2]])
+    """
+    return A[ids]
+
+
+@verb
+def put(A: Any, ids: Any, B: Any) -> Any:
+    """``A`` with the rows of these numbers replaced by those of ``B``, in place."""
+    A[ids] = B
+    return A
+
+
+@verb
+def cast(A: Any, dtype: Any) -> Any:
+    """``A`` in another type, itself where it has it."""
+    return A.astype(dtype, copy=False)
+
+
+@verb
+def own(A: Any) -> Any:
+    """A copy: what happens to ``A`` later must not change it."""
+    return A.copy()
+
+
+@verb
+def searchable(A: Any, dtype: Any) -> Any:
+    """Rows as the neighbour search takes them: floats in C order, or CSR."""
+    return sp.csr_array(A, dtype=dtype) if sp.issparse(A) else np.ascontiguousarray(A, dtype=dtype)
+
+
+@verb
+def in_form_of(A: Any, other: Any) -> Any:
+    """``A`` dense or sparse, as ``other`` is."""
+    if sp.issparse(A) == sp.issparse(other):
+        return A
+    return A.toarray() if sp.issparse(A) else sp.csr_array(A)
+
+
+@verb(on=1)
+def blank(shape: tuple[int, ...], like: Any) -> Any:  # noqa: ARG001  # it says where
+    """Room for doubles, column by column, where ``like`` lives."""
+    return np.empty(shape, order="F")

@@ -308,7 +308,7 @@ def test_exact_passes_mend_a_coarse_approximation(rng):
 
 
 def test_a_tolerance_out_of_reach_is_told(monkeypatch, rng):
-    for module in ("solve.cholesky", "methods.kernel_spectrum"):
+    for module in ("solve.cholesky", "compose.kernel_spectrum"):
         monkeypatch.setattr(f"lowdim.{module}.MOST", 30)
     with pytest.warns(UserWarning, match=r"30 landmarks leave 0\.\d+ of the trace out, more than tol=0.01.*Pass rank="):
         KernelPCA(2, gamma=5.0, approximation="rpcholesky", random_state=0).fit(rng.normal(size=(200, 5)))

@@ -10,18 +10,17 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from lowdim.data import gate, options
-from lowdim.methods.base import applying, fitting
+from lowdim.data import options
 from lowdim.methods.linear import LinearReducer
+from lowdim.methods.two_views import TwoViewReducer
 from lowdim.relate.moments import cross_scatter, moments
 from lowdim.solve.discriminant import Whitening, whiten
-from lowdim.solve.overlap import warn_of_overlap
 from lowdim.solve.signs import signs
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
 
 
-class CCA(LinearReducer):
+class CCA(TwoViewReducer, LinearReducer):
     """Canonical correlation analysis of two views.
 
     Parameters
@@ -57,7 +56,6 @@ class CCA(LinearReducer):
     [0.941, 0.124]
     """
 
-    _two_views = True
     _rules = {
         "n_components": options.whole(1) | options.none,
         "ridge": options.real(0, closed="left"),
@@ -73,30 +71,9 @@ class CCA(LinearReducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @fitting
-    def fit(self, X: Any, y: Any = None) -> "CCA":
-        """Learn the pairs of directions from two views of the same rows.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            The first view.
-        y : of shape (n_samples, n_targets) or (n_samples,)
-            The second view, numbers.
-
-        Returns
-        -------
-        CCA
-            This object.
-        """
-        X = self._take(X, reset=True, minimum=2, scan=False)
-        Y = gate.second_view(self._name, y, X)
+    def _learn(self, X: Any, Y: NDArray) -> None:
         (n, d), e = X.shape, Y.shape[1]
-        if self.n_components is not None and self.n_components > min(d, e):
-            raise ValueError(
-                f"CCA: n_components must be at most min(n_features, n_targets) = {min(d, e)}; got "
-                f"{self.n_components}. Lower it, or pass None for all."
-            )
+        self._demand_count(min(d, e), "min(n_features, n_targets)", "Lower it, or pass None for all.")
         memory.require(
             8.0 * 5 * (d * d + e * e + d * e),
             f"CCA: the covariances of {d:,} and {e:,} features",
@@ -105,10 +82,9 @@ class CCA(LinearReducer):
         M, N = moments(X), moments(Y)
         self._demand_finite(X, M.mean)
         P, Q = (self._whitening(S.scatter / n, A.dtype) for S, A in ((M, X), (N, Y)))
-        if self.ridge == 0:
-            warn_of_overlap("CCA", n, P.rank, Q.rank)
+        self._warn_of_ranks(n, P.rank, Q.rank)
         U, rho, Vt = sl.svd(P.P.T @ (cross_scatter(X, Y, M.mean, N.mean) / n) @ Q.P, full_matrices=False)
-        k = self._count(min(P.rank, Q.rank))
+        k = self._count(min(P.rank, Q.rank), "number of independent features,", "Lower it, or pass ridge=1e-3.")
         W, V = (P.P @ U[:, :k]).T, (Q.P @ Vt[:k].T).T
         sign = signs(W)[:, None]
         dtype, other = float_dtype(X.dtype), float_dtype(Y.dtype)
@@ -116,40 +92,15 @@ class CCA(LinearReducer):
         self.mean_, self.y_mean_ = M.mean.astype(dtype), N.mean.astype(other)
         self.correlations_ = np.minimum(rho[:k], 1.0).astype(dtype)
         self.n_components_ = k
-        return self
 
     def _whitening(self, S: NDArray, dtype: np.dtype) -> Whitening:
         """Whitening of ``S + κI``, inside the range where that is singular."""
         S[np.diag_indices_from(S)] += self.ridge
         return whiten(S, 30 * float(np.finfo(float_dtype(dtype)).eps))
 
-    def _count(self, rank: int) -> int:
-        if rank < (self.n_components or 1):
-            raise ValueError(
-                f"CCA: n_components must be at most the {rank} independent features of the smaller view; got "
-                f"{self.n_components}. Lower it, or pass ridge=1e-3."
-            )
-        return self.n_components or rank
+    def _second_scores(self, Y: NDArray) -> NDArray:
+        return ((Y - self.y_mean_) @ self.y_components_.T).astype(float_dtype(Y.dtype))
 
-    @applying
-    def transform(self, X: Any, y: Any = None) -> Any:
-        """Scores of the rows of ``X``, and of ``y`` where given.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            The first view, with the features seen in ``fit``.
-        y : of shape (n_samples, n_targets) or (n_samples,), optional
-            The second view.
-
-        Returns
-        -------
-        array (n_samples, n_components) or pair of arrays
-            The scores of the first view, or of both.
-        """
-        X = self._take(X, reset=False)
-        scores = self._scores(X, float_dtype(X.dtype))
-        if y is None:
-            return scores
-        Y = gate.second_view(self._name, y, X, n_columns=len(self.y_mean_))
-        return scores, ((Y - self.y_mean_) @ self.y_components_.T).astype(float_dtype(Y.dtype))
+    @property
+    def _n_targets(self) -> int:
+        return len(self.y_mean_)

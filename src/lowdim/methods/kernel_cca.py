@@ -11,16 +11,13 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from lowdim.data import gate, options
-from lowdim.methods.base import applying, fitting
+from lowdim.data import options
 from lowdim.methods.kernel import RULES, KernelReducer
+from lowdim.methods.two_views import TwoViewReducer
 from lowdim.relate.kernels import NAMES, Kernel, KernelRows, resolve_gamma
-from lowdim.solve.overlap import warn_of_overlap
 from lowdim.solve.signs import signs
 from lowdim.work import memory
 from lowdim.work.progress import stage
-
-_RANGE = {"float32": 1e-6, "float64": 1e-12}  # eigenvalues below this share of the largest are rounding
 
 
 class _View(NamedTuple):
@@ -32,7 +29,7 @@ class _View(NamedTuple):
     means: NDArray
 
 
-class KernelCCA(KernelReducer):
+class KernelCCA(TwoViewReducer, KernelReducer):
     """Canonical correlation analysis in the space of a kernel, the same for both views.
 
     Parameters
@@ -74,7 +71,6 @@ class KernelCCA(KernelReducer):
     ((5, 1), True)
     """
 
-    _two_views = True
     _rules = {
         "n_components": options.whole(1) | options.none,
         **RULES,
@@ -104,41 +100,20 @@ class KernelCCA(KernelReducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @fitting
-    def fit(self, X: Any, y: Any = None) -> "KernelCCA":
-        """Learn the pairs of directions from two views of the same rows.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            The first view.
-        y : of shape (n_samples, n_targets) or (n_samples,)
-            The second view, numbers.
-
-        Returns
-        -------
-        KernelCCA
-            This object.
-        """
-        X = self._take(X, reset=True, sparse=True, minimum=2)
-        Y = gate.second_view(self._name, y, X)
+    def _learn(self, X: Any, Y: NDArray) -> None:
         n = X.shape[0]
-        if self.n_components is not None and self.n_components > n - 1:
-            raise ValueError(
-                f"KernelCCA: n_components must be at most n_samples - 1 = {n - 1}; got {self.n_components}. Lower it."
-            )
+        self._demand_count(n - 1, "n_samples - 1", "Lower it.")
         memory.require(8.0 * 8 * n * n, f"KernelCCA: two {n:,} × {n:,} kernel matrices", "Fit on fewer rows.")
         kernel, A = self._prepare(X, seed=0)
         self.y_gamma_ = resolve_gamma(Y, self.gamma, 0) if kernel.has_gamma else None
         self._y_shift = self._y_kernel().shift(Y)
         B = self._y_kernel().rows(Y, self._y_shift)
         view, other = self._view(kernel, A), self._view(self._y_kernel(), B)
-        if self.ridge == 0:
-            warn_of_overlap("KernelCCA", n, len(view.size), len(other.size))
+        self._warn_of_ranks(n, len(view.size), len(other.size))
         C = view.D[:, None] * (view.U.T @ other.U) * other.D / n
         with stage("singular vectors", flops=22.0 * min(C.shape) ** 2 * max(C.shape)):
             left, rho, right = sl.svd(C, full_matrices=False, check_finite=False)
-        k = self._count(len(rho))
+        k = self._count(len(rho), "rank under the kernel,", "Lower it.")
         dual, y_dual = self._dual(view, left[:, :k]), self._dual(other, right[:k].T)
         # Scores, unlike the weights, hardly move with the rounding of the kernel.
         sign = signs(((view.U * view.D) @ left[:, :k]).T)
@@ -148,7 +123,6 @@ class KernelCCA(KernelReducer):
         self._y_offset = other.means @ (y_dual * sign)
         self.correlations_ = np.minimum(rho[:k], 1.0).astype(A.X.dtype)
         self.n_components_ = k
-        return self
 
     def _y_kernel(self) -> Kernel:
         return self._kernel(getattr(self, "y_gamma_", None) or 1.0)
@@ -164,34 +138,11 @@ class KernelCCA(KernelReducer):
         dual = (view.U * (view.D / np.square(view.size))) @ W
         return dual - dual.mean(axis=0)  # exact but for rounding in the smallest eigenvectors
 
-    def _count(self, rank: int) -> int:
-        if rank < (self.n_components or 1):
-            raise ValueError(
-                f"KernelCCA: n_components must be at most the rank {rank} of the smaller view under the kernel; got "
-                f"{self.n_components}. Lower it."
-            )
-        return self.n_components or rank
-
-    @applying
-    def transform(self, X: Any, y: Any = None) -> Any:
-        """Scores of the rows of ``X``, and of ``y`` where given.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            The first view, with the features seen in ``fit``.
-        y : of shape (n_samples, n_targets) or (n_samples,), optional
-            The second view.
-
-        Returns
-        -------
-        array (n_samples, n_components) or pair of arrays
-            The scores of the first view, or of both.
-        """
-        scores = super().transform(X)
-        if y is None:
-            return scores
-        Y = gate.second_view(self._name, y, scores, n_columns=self._y_basis.shape[1])
+    def _second_scores(self, Y: NDArray) -> NDArray:
         kernel = self._y_kernel()
         rows = kernel.rows(Y, self._y_shift, self.y_dual_coef_.dtype)
-        return scores, kernel.project(rows, kernel.as_rows(self._y_basis), self.y_dual_coef_) - self._y_offset
+        return kernel.project(rows, kernel.as_rows(self._y_basis), self.y_dual_coef_) - self._y_offset
+
+    @property
+    def _n_targets(self) -> int:
+        return int(self._y_basis.shape[1])

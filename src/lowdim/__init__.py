@@ -31,7 +31,7 @@ _HOMES = {
     "reduce": "lowdim.comparison.reduce",
     "save": "lowdim.methods.chain",
 }
-_ROOMS = ("data", "quality", "show")
+_ROOMS = ("data", "parts", "quality", "show")
 
 __all__ = [
     "CCA",
@@ -54,6 +54,7 @@ __all__ = [
     "compare",
     "data",
     "load",
+    "parts",
     "quality",
     "reduce",
     "save",
@@ -62,6 +63,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from lowdim import data as data
+    from lowdim import parts as parts
     from lowdim import quality as quality
     from lowdim import show as show
     from lowdim.comparison.compare import compare as compare

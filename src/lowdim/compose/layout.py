@@ -12,12 +12,14 @@ from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
 from lowdim.solve.signs import signs
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.places import verb
 from lowdim.work.random import stream
 
 SIZE = 1e-4  # standard deviation of the widest coordinate: small beside the width of the falloff
 _NOISE = 1e-2  # beside that, along directions in which nothing varies, so that the map is not caught in a line
 
 
+@verb
 def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
     """Scores (n, k) of the leading principal components.
 
@@ -40,6 +42,7 @@ def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
     return _sized(Y, seed)
 
 
+@verb
 def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArray[np.float64]:
     """Eigenvectors (n, k) of the normalised graph ``D^-½ P D^-½`` after the first, times ``D^-½``.
 

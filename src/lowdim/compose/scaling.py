@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lowdim.relate.centring import CentredProduct, centre
 from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span
 from lowdim.solve.signs import signs
+from lowdim.work.places import verb
 from lowdim.work.random import stream
 
 _RESIDUAL = 1e-5  # at which the Krylov method stops, relative to the first eigenvalue
@@ -38,6 +39,7 @@ class Scaling(NamedTuple):
         return -0.5 * Y - self.offset
 
 
+@verb
 def classical_scaling(D2: NDArray[np.float32], k: int, seed: int) -> Scaling:
     """Coordinates in k dimensions from the squared distances ``D2`` (n, n), which stay as they are.
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import gate
 from lowdim.methods.base import Reducer, applying
-from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.solve.projection import lift, missed, project
+from lowdim.work.blocks import float_dtype
 
 
 class LinearReducer(Reducer):
@@ -50,22 +50,7 @@ class LinearReducer(Reducer):
         return Y
 
     def _scores(self, X: Any, dtype: np.dtype) -> NDArray:
-        """``(X − m) P``, computed as ``X P − m P`` unless the mean is so large that this would cancel."""
-        P, mean = self._projection(), self.mean_.astype(np.float64)
-        if sp.issparse(X):
-            return np.asarray(X @ P - mean @ P).astype(dtype)
-        sample = np.asarray(X[:: max(1, X.shape[0] // 256)], dtype=np.float64) - mean
-        far = mean @ mean > 100 * np.square(sample).sum(axis=1).mean()
-        if not far and X.dtype == dtype and (X.flags.c_contiguous or X.flags.f_contiguous):
-            Y = X @ P.astype(dtype)
-        else:
-            Y = np.empty((X.shape[0], P.shape[1]), dtype)
-            cast = P.astype(dtype)
-            for rows, block in row_blocks(X, dtype, less=self.mean_.astype(dtype) if far else None):
-                np.matmul(block, cast, out=Y[rows])
-        if not far:
-            Y -= (mean @ P).astype(dtype)
-        return Y
+        return project(X, self._projection(), self.mean_.astype(np.float64), dtype)
 
     def _check_state(self) -> None:
         shapes = {name: np.shape(getattr(self, name)) for name in ("components_", "mean_")}
@@ -108,9 +93,7 @@ class OrthonormalReducer(LinearReducer):
         """
         Y = gate.scores(Y, self._name, len(self.components_))
         back = self._score_scale()[:, None] * self.components_ * self.scale_
-        X = Y @ back.astype(Y.dtype)
-        X += self.mean_.astype(Y.dtype)
-        return X
+        return lift(Y, back, self.mean_)
 
     @applying
     def reconstruction_error(self, X: Any) -> NDArray:
@@ -127,12 +110,4 @@ class OrthonormalReducer(LinearReducer):
             One error a row.
         """
         X = self._take(X, reset=False, sparse=self._sparse)
-        dtype = float_dtype(X.dtype)
-        errors = np.empty(X.shape[0], dtype)
-        U, mean, scale = (a.astype(dtype) for a in (self.components_, self.mean_, self.scale_))
-        for rows, centred in row_blocks(X, dtype, less=mean):
-            Z = centred / scale
-            Z -= (Z @ U.T) @ U
-            Z *= scale
-            errors[rows] = np.einsum("ij,ij->i", Z, Z)
-        return errors
+        return missed(X, self.components_, self.mean_, self.scale_, float_dtype(X.dtype))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.work import jobs
 from lowdim.work.blocks import column_blocks, float_dtype, row_blocks
+from lowdim.work.places import verb
 from lowdim.work.progress import stage
 
 Doubles = NDArray[np.float64]
@@ -27,6 +28,7 @@ class Centred:
         self.scale = np.ones(len(mean)) if scale is None else scale
         self.root = None if weights is None else np.sqrt(weights)
 
+    @verb
     def dense(self, dtype: np.dtype | type | str) -> NDArray:
         """``Z`` itself, for solvers that overwrite it."""
         Z = np.empty(self.X.shape, dtype)
@@ -39,6 +41,7 @@ class Centred:
             Z = (block - self.mean[columns]) / self.scale[columns]
             yield columns, Z if self.root is None else Z * self.root[:, None]
 
+    @verb
     def gram(self) -> Doubles:
         """``Z Zᵀ`` (n, n) in float64, summed over blocks of columns."""
         n, d = self.X.shape
@@ -49,6 +52,7 @@ class Centred:
                 tick(columns.stop)
         return K
 
+    @verb
     def pull(self, U: Doubles) -> Doubles:
         """``Uᵀ Z`` (k, d) for ``U`` (n, k)."""
         out = np.empty((U.shape[1], self.X.shape[1]))
@@ -56,6 +60,7 @@ class Centred:
             out[:, columns] = U.T @ Z
         return out
 
+    @verb
     def scatter_operator(self) -> Callable[[NDArray], NDArray]:
         """Function ``V -> Zᵀ Z V`` for blocks ``V`` (d, b), reading ``X`` once a call."""
         if sp.issparse(self.X):

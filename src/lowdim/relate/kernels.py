@@ -17,6 +17,7 @@ from lowdim import _native
 from lowdim.relate.moments import column_moments
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.places import verb
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
 
@@ -30,6 +31,7 @@ _OF_ROWS = "For a function of two single rows pass lambda A, B: np.array([[f(a, 
 _PILOT = 1024  # rows whose mean is near enough to that of all
 
 
+@verb
 def resolve_gamma(X: Any, gamma: float | str, seed: int) -> float:
     """Number that ``gamma`` stands for: itself, ``"scale"`` or ``"median"``; 1 where the data do not vary.
 
@@ -93,6 +95,7 @@ class Kernel:
         """Whether no Gram matrix has negative eigenvalues."""
         return self.name in ("linear", "rbf", "laplacian", "cosine") or (self.name == "poly" and self.coef0 >= 0)
 
+    @verb(on=1)
     def shift(self, X: Any) -> NDArray | None:
         """Row to subtract from all rows before they are multiplied, so that float32 does not cancel; None for none.
 
@@ -102,6 +105,7 @@ class Kernel:
             return None
         return X[:: max(1, len(X) // _PILOT)].mean(axis=0, dtype=np.float64).astype(float_dtype(X.dtype))
 
+    @verb(on=1)
     def rows(self, X: Any, shift: NDArray | None = None, dtype: Any = None) -> KernelRows:
         """``X`` as floats, less ``shift``, of norm 1 for the cosine."""
         dtype = np.dtype(dtype or float_dtype(X.dtype))
@@ -115,10 +119,12 @@ class Kernel:
             X = X / size[:, None] if not sp.issparse(X) else (sp.diags_array(1 / size) @ X).tocsr().astype(dtype)
         return self.as_rows(X)
 
+    @verb(on=1)
     def as_rows(self, X: Any) -> KernelRows:
         """Rows that :meth:`rows` made before, from their array."""
         return KernelRows(X, squared_norms(X) if self.name == "rbf" else None)
 
+    @verb(on=1)
     def diagonal(self, A: KernelRows) -> NDArray[np.float64]:
         """``k(x, x)`` of each row."""
         if self.name in ("rbf", "laplacian"):
@@ -131,6 +137,7 @@ class Kernel:
         self._finish(values, A, A)
         return values[:, 0]
 
+    @verb(on=1)
     def block(self, A: KernelRows, B: KernelRows, out: NDArray | None = None) -> NDArray:
         """Values (m, n) between the rows of ``A`` and those of ``B``, into ``out`` where given.
 
@@ -166,6 +173,7 @@ class Kernel:
             else:
                 _raise_to(G, self.degree)
 
+    @verb(on=1)
     def gram(self, A: KernelRows) -> NDArray:
         """Symmetric Gram matrix (n, n) of ``A``, a new array in the precision of the rows."""
         n = len(A)
@@ -180,6 +188,7 @@ class Kernel:
                 tick(stop)
         return K
 
+    @verb(on=1)
     def product(self, A: KernelRows, V: NDArray) -> NDArray[np.float64]:
         """``K V`` (n, b) for the Gram matrix ``K`` of ``A``, whose tiles are computed on the fly, one half of them."""
         n, dtype = len(A), A.X.dtype
@@ -199,6 +208,7 @@ class Kernel:
                 tick(done + 1)
         return out
 
+    @verb(on=1)
     def project(self, A: KernelRows, B: KernelRows, W: NDArray) -> NDArray:
         """``K(A, B) W`` (m, k), with ``K`` made of some rows at a time."""
         out = np.empty((len(A), W.shape[1]), A.X.dtype)
@@ -277,6 +287,7 @@ def demand_kernel_function(function: Callable[[Any, Any], Any], X: Any) -> None:
         )
 
 
+@verb
 def demand_gram(K: Any, name: str) -> None:
     """Refuse a precomputed matrix that is not square and symmetric, to the rounding of its precision."""
     n, m = K.shape

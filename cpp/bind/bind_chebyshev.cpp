@@ -1,4 +1,4 @@
-// _native.chebyshev.
+// _native.chebyshev and _native.chebyshev_symmetric.
 #include "bind.hpp"
 
 #include <lowdim/chebyshev.hpp>
@@ -21,17 +21,34 @@ Csr csr_of(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& colum
     return A;
 }
 
+void demand_interval(double low, double high, std::int64_t degree) {
+    demand(low < high && degree >= 0, "chebyshev: low below high and a degree of 0 or more are needed");
+}
+
 void call(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& columns,
           const Vector<double>& values, const Vector<std::int32_t>& t_starts,
           const Vector<std::int32_t>& t_columns, const Vector<double>& t_values, const Block& V, double low,
           double high, std::int64_t degree, int n_threads, nb::handle tick) {
     const std::int64_t n = size(V);
     const Csr B = csr_of(starts, columns, values, n), Bt = csr_of(t_starts, t_columns, t_values, n);
-    demand(low < high && degree >= 0, "chebyshev: low below high and a degree of 0 or more are needed");
+    demand_interval(low, high, degree);
     demand_threads(n_threads);
     std::vector<double> next(n * chebyshev_width), work(n * chebyshev_width);
     watched(tick, [&](Watch& watch) {
-        chebyshev(B, Bt, V.data(), next.data(), work.data(), low, high, degree, n_threads, watch);
+        chebyshev(&B, Bt, V.data(), next.data(), work.data(), low, high, degree, n_threads, watch);
+    });
+}
+
+void call_symmetric(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& columns,
+                    const Vector<double>& values, const Block& V, double low, double high,
+                    std::int64_t degree, int n_threads, nb::handle tick) {
+    const std::int64_t n = size(V);
+    const Csr A = csr_of(starts, columns, values, n);
+    demand_interval(low, high, degree);
+    demand_threads(n_threads);
+    std::vector<double> next(n * chebyshev_width);
+    watched(tick, [&](Watch& watch) {
+        chebyshev(nullptr, A, V.data(), next.data(), nullptr, low, high, degree, n_threads, watch);
     });
 }
 
@@ -43,6 +60,10 @@ void bind_chebyshev(nb::module_& m) {
           nb::arg("t_values").noconvert(), nb::arg("V").noconvert(), nb::arg("low"), nb::arg("high"),
           nb::arg("degree"), nb::kw_only(), nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
           "Apply Chebyshev's polynomial of BᵀB, small from low to high, to V (n, 8) in place.");
+    m.def("chebyshev_symmetric", &call_symmetric, nb::arg("starts").noconvert(),
+          nb::arg("columns").noconvert(), nb::arg("values").noconvert(), nb::arg("V").noconvert(),
+          nb::arg("low"), nb::arg("high"), nb::arg("degree"), nb::kw_only(), nb::arg("n_threads") = 1,
+          nb::arg("tick") = nb::none(), "The same of the symmetric matrix A.");
 }
 
 } // namespace lowdim::bind

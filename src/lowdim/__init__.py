@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Autoencoder": "lowdim.methods.autoencoder",
     "CCA": "lowdim.methods.cca",
+    "DiffusionMap": "lowdim.methods.diffusion_map",
     "Isomap": "lowdim.methods.isomap",
     "KLExpansion": "lowdim.methods.kl_expansion",
     "KernelCCA": "lowdim.methods.kernel_cca",
@@ -19,6 +20,7 @@ _HOMES = {
     "KernelPCA": "lowdim.methods.kernel_pca",
     "LDA": "lowdim.methods.lda",
     "LLE": "lowdim.methods.lle",
+    "LaplacianEigenmaps": "lowdim.methods.laplacian_eigenmaps",
     "PCA": "lowdim.methods.pca",
     "Prepare": "lowdim.methods.prepare",
     "SNE": "lowdim.methods.sne",
@@ -42,11 +44,13 @@ __all__ = [
     "TSNE",
     "UMAP",
     "Autoencoder",
+    "DiffusionMap",
     "Isomap",
     "KLExpansion",
     "KernelCCA",
     "KernelLDA",
     "KernelPCA",
+    "LaplacianEigenmaps",
     "Prepare",
     "SequentialSelector",
     "__version__",
@@ -72,12 +76,14 @@ if TYPE_CHECKING:
     from lowdim.methods.cca import CCA as CCA
     from lowdim.methods.chain import chain as chain
     from lowdim.methods.chain import save as save
+    from lowdim.methods.diffusion_map import DiffusionMap as DiffusionMap
     from lowdim.methods.files import load as load
     from lowdim.methods.isomap import Isomap as Isomap
     from lowdim.methods.kernel_cca import KernelCCA as KernelCCA
     from lowdim.methods.kernel_lda import KernelLDA as KernelLDA
     from lowdim.methods.kernel_pca import KernelPCA as KernelPCA
     from lowdim.methods.kl_expansion import KLExpansion as KLExpansion
+    from lowdim.methods.laplacian_eigenmaps import LaplacianEigenmaps as LaplacianEigenmaps
     from lowdim.methods.lda import LDA as LDA
     from lowdim.methods.lle import LLE as LLE
     from lowdim.methods.pca import PCA as PCA

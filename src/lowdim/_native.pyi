@@ -40,6 +40,20 @@ def chebyshev(
 ) -> None:
     """Apply Chebyshev's polynomial of BᵀB, small from low to high, to V (n, 8) in place."""
 
+def chebyshev_symmetric(
+    starts: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float64],
+    V: NDArray[np.float64],
+    low: float,
+    high: float,
+    degree: int,
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> None:
+    """The same of the symmetric matrix A."""
+
 def csr_product(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],

@@ -1,4 +1,5 @@
-// A polynomial of BᵀB that keeps the directions of its smallest eigenvalues and damps the rest.
+// A polynomial of a symmetric matrix that keeps the directions of its smallest eigenvalues and damps the
+// rest.
 #pragma once
 
 #include <lowdim/csr.hpp>
@@ -10,11 +11,11 @@ namespace lowdim {
 
 constexpr std::int64_t chebyshev_width = 8; // vectors at a time
 
-// V (n × 8, row by row) becomes T_degree((2 BᵀB − (high + low) I)/(high − low)) V, with Chebyshev's
-// polynomial of the first kind: at most 1 in size for eigenvalues from low to high, and growing fast below
-// low. Bt is the transpose of the square B; `next` and `work` are scratch of the size of V. The bits do not
-// depend on n_threads.
-void chebyshev(const Csr& B, const Csr& Bt, double* V, double* next, double* work, double low, double high,
+// V (n × 8, row by row) becomes T_degree((2 M − (high + low) I)/(high − low)) V, with Chebyshev's polynomial
+// of the first kind: at most 1 in size for eigenvalues from low to high, and growing fast below low. M is A B
+// with A the transpose of the square B, or where B is null the symmetric A itself. `next` and, with B, `work`
+// are scratch of the size of V. The bits do not depend on n_threads.
+void chebyshev(const Csr* B, const Csr& A, double* V, double* next, double* work, double low, double high,
                std::int64_t degree, int n_threads, Watch& watch);
 
 } // namespace lowdim

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from lowdim.compose import spectrum
-from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
+from lowdim.compose.spectral_map import spectral_map
 from lowdim.solve.signs import signs
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
@@ -16,6 +16,7 @@ from lowdim.work.places import verb
 from lowdim.work.random import stream
 
 SIZE = 1e-4  # standard deviation of the widest coordinate: small beside the width of the falloff
+_SPECTRAL = 1e-6  # residual of eigenvectors that are only a start
 _NOISE = 1e-2  # beside that, along directions in which nothing varies, so that the map is not caught in a line
 
 
@@ -44,7 +45,7 @@ def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
 
 @verb
 def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArray[np.float64]:
-    """Eigenvectors (n, k) of the normalised graph ``D^-½ P D^-½`` after the first, times ``D^-½``.
+    """Smoothest coordinates (n, k) of the graph, see :mod:`lowdim.compose.spectral_map`.
 
     The parts of a graph that is not connected are laid out each for itself, side by side from the largest in the middle
     outwards, on areas in proportion to their rows.
@@ -84,19 +85,10 @@ def _sunflower(done: int, size: int, n: int, k: int) -> NDArray[np.float64]:
     return centre
 
 
-def _eigenvectors(S: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:
-    n = S.shape[0]
-    root = 1.0 / np.sqrt(np.asarray(S.sum(axis=1)))
-    S = sp.diags_array(root) @ S @ sp.diags_array(root)
-    few = min(k + 1, n)
-    with jobs.alone():
-        if direct(n, few):
-            found = eigh_top(S.toarray(), few)
-        else:  # shifted, so that the largest in size are the largest
-            found = eigh_top_operator(lambda V: S @ V + V, n, few, seed=seed, tol=1e-4)
-    V = found.vectors[:, 1:]
-    Y = np.zeros((n, k))
-    Y[:, : V.shape[1]] = V * signs(V.T) * root[:, None]
+def _eigenvectors(V: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:
+    Y = np.zeros((V.shape[0], k))
+    few = min(k, V.shape[0] - 1)
+    Y[:, :few] = spectral_map(V, few, seed=seed, tol=_SPECTRAL).places
     return Y
 
 

@@ -17,14 +17,14 @@ from lowdim.data import options
 from lowdim.data.distances import (
     demand_class_distances,
     demand_distances,
-    demand_new_distances,
     given_class_distances,
 )
 from lowdim.data.labels import Labels, labels
-from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
+from lowdim.methods.graph_reducer import GraphReducer
+from lowdim.methods.neighborhood import DISCONNECTED, near_rule
 from lowdim.relate.geodesics import Beside, bytes_for, class_distances, draw_landmarks, geodesics, residual_variance
-from lowdim.relate.graph import Graph, beside, closest_bridges, components, joined, neighbor_graph, part_of
-from lowdim.relate.neighbors import METRICS, whitened, whitening
+from lowdim.relate.graph import Graph, beside, neighbor_graph
+from lowdim.relate.neighbors import METRICS, whitening
 from lowdim.relate.shortcuts import short_circuits
 from lowdim.solve.components import elbow
 from lowdim.work import memory
@@ -37,7 +37,7 @@ _REG = 1e-3  # of the weights that interpolate
 _EXPLAINED = 1e-9  # residual variance that is rounding
 
 
-class Isomap(NeighborReducer):
+class Isomap(GraphReducer):
     """Isomap: an embedding that keeps distances along the data.
 
     Parameters
@@ -153,8 +153,6 @@ class Isomap(NeighborReducer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric != "precomputed"
         tags.target_tags.required = self.supervision > 0
         return tags
 
@@ -195,21 +193,6 @@ class Isomap(NeighborReducer):
         self.eigenvalues_, self.residual_ = scaling.values * self._unit**2, scaling.residual
         self._complete((Y * self._unit).astype(float_dtype(X.dtype)), X if given else self._rows)
 
-    def _connected(self, graph: Graph, Z: Any, metric: str) -> tuple[Graph, NDArray | None]:
-        """A connected graph, by the policy, and the rows it is on (None: all)."""
-        parts = components(graph)
-        self.components_found_ = int(parts.max()) + 1
-        self.bridges_, self.bridge_lengths_ = np.empty((0, 2), np.int32), np.empty(0, np.float32)
-        if self.components_found_ == 1:
-            return graph, None
-        bridges = self._tell(parts, "connected", lambda: closest_bridges(Z, parts, metric))
-        if bridges is None:
-            rows = np.flatnonzero(parts == 0)
-            self._demand_components(len(rows) - 1, "rows of the largest part", "raise n_neighbors or radius")
-            return part_of(graph, rows), rows
-        self.bridges_, self.bridge_lengths_ = bridges
-        return joined(graph, bridges), None
-
     def _suspected(self, graph: Graph, rows: NDArray | None) -> NDArray[np.int32]:
         """Suspected short circuits, told to the user."""
         suspects = short_circuits(graph)
@@ -235,18 +218,6 @@ class Isomap(NeighborReducer):
         for i, code in enumerate(own):
             D[i] += columns[code]
         return C * self._unit
-
-    def _flat(self, X: Any) -> tuple[Any, str]:
-        """Rows and metric for the neighbour search: Mahalanobis' distance is Euclid's after whitening."""
-        return (X, self.metric) if self._whitening is None else (whitened(X, *self._whitening), "euclidean")
-
-    def _known(self, X: Any) -> tuple[Any, NDArray]:
-        if self.metric != "precomputed":
-            return super()._known(X)
-        first = X.argmin(axis=1)
-        least = X[np.arange(len(X)), first]
-        demand_new_distances(least, "Isomap")
-        return X, np.where(least == 0, first, -1)
 
     def _place(self, Q: Any) -> NDArray:
         if self.metric == "precomputed":
@@ -287,11 +258,7 @@ class Isomap(NeighborReducer):
         n = X.shape[0]
         if self.metric == "precomputed":
             demand_distances(X, "Isomap")
-        if self.radius is not None and self.n_neighbors != "auto":
-            raise ValueError(
-                f"Isomap: n_neighbors or radius is needed, not both; got n_neighbors={self.n_neighbors} and radius="
-                f"{self.radius:g}. Leave one out."
-            )
+        self._demand_one_size()
         self._count_neighbors(n)
         self._demand_components(n - 1, "n_samples")
         if self.landmarks is not None:

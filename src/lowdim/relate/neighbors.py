@@ -194,7 +194,7 @@ def _by_strips(X: Any, k: int, queries: Any, metric: str) -> Neighbors:
     m = (X if queries is None else queries).shape[0]
     indices, distances = np.empty((m, k), np.int32), np.empty((m, k), _precision(X, metric))
     with stage("neighbours", total=m) as tick:
-        for rows, D in _strips(X, queries, metric):
+        for rows, D in strips(X, queries, metric):
             skip = np.arange(rows.start, rows.stop, dtype=np.int32) if queries is None else None
             indices[rows], distances[rows] = _native.smallest(D, k, skip=skip, n_threads=jobs.current())
             tick(rows.stop)
@@ -205,7 +205,7 @@ def _within_strips(X: Any, radius: float, queries: Any, metric: str) -> Within:
     m = (X if queries is None else queries).shape[0]
     counts, indices, distances = np.zeros(m, np.int64), [], []
     with stage("neighbours", total=m) as tick:
-        for rows, D in _strips(X, queries, metric):
+        for rows, D in strips(X, queries, metric):
             near = radius >= D
             if queries is None:
                 near[np.arange(len(D)), np.arange(rows.start, rows.stop)] = False
@@ -223,7 +223,7 @@ def _precision(X: Any, metric: str) -> np.dtype:
     return float_dtype(X.dtype) if metric == "precomputed" else np.dtype(np.float32)
 
 
-def _strips(X: Any, queries: Any, metric: str) -> Iterator[tuple[slice, NDArray]]:
+def strips(X: Any, queries: Any, metric: str) -> Iterator[tuple[slice, NDArray]]:
     """Distances from some queries at a time to all rows of ``X``."""
     Q = X if queries is None else queries
     step = max(1, _STRIP_BYTES // (8 * X.shape[0]))

@@ -3,7 +3,7 @@
 The wanted eigenvalues may be 1e-11 of the largest (a smooth sheet) or 1e-6 (a graph of high dimension), and the way to
 them depends on the graph. If a factorisation of B fills little, it is used to apply the inverse: B is made regular by
 one entry on its diagonal, and its condition is the square root of M's. If it would fill, polynomials of M that are
-small on the unwanted part of the spectrum are applied to a block of vectors (Zhou et al. 2006). Few rows go to LAPACK.
+small on the unwanted part of the spectrum are applied to a block of vectors. Few rows go to LAPACK.
 """
 
 import warnings
@@ -22,8 +22,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import _native
 from lowdim.solve.eigen import eigh_top_operator
+from lowdim.solve.polynomials import WIDTH, by_polynomials
 from lowdim.work import jobs, memory
-from lowdim.work.progress import note, stage
+from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
 from lowdim.work.user_warnings import warn
 
@@ -31,10 +32,8 @@ SOLVERS = ("dense", "lu", "chebyshev")
 _FEW = 400  # rows up to which the singular values are computed densely
 _MOST_DENSE = 2000  # the same where a factorisation failed
 _FLOPS = 5e10  # of a banded factorisation, above which polynomials are cheaper
-_WIDTH = 8  # vectors that the native polynomial takes at a time
 _COLUMNS = 4  # solved for at a time, by one thread
 _TOL = 1e-9  # residual relative to the largest eigenvalue, of polynomials
-_DEGREES = 60_000  # in all, before polynomials give up
 
 Doubles = NDArray[np.float64]
 
@@ -93,7 +92,7 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
 def _order(B: sp.csr_array, k: int) -> list[str]:
     """Solvers to try, by the size and structure of B."""
     n = B.shape[0]
-    if n <= _FEW or n <= 2 * k + 2 * _WIDTH:
+    if n <= _FEW or n <= 2 * k + 2 * WIDTH:
         return ["dense"]
     profile = _profile(B)
     fits = 24.0 * profile.sum() < memory.available()
@@ -184,38 +183,12 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int) -> Doubles | None:
 
 
 def _by_polynomials(B: sp.csr_array, k: int, seed: int) -> Doubles:
-    """By Chebyshev polynomials of M on a block of vectors, with Rayleigh's and Ritz' step after each."""
-    n = B.shape[0]
-    width = _WIDTH * -(-(k + _WIDTH - 2) // _WIDTH)
-    transposed = sp.csr_array(B.T)
+    """By Chebyshev polynomials of M on a block of vectors."""
+    n, transposed = B.shape[0], sp.csr_array(B.T)
     own, other = ((A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data) for A in (B, transposed))
-    V = stream(seed, "bottom").standard_normal((n, width))
-    largest = _largest(B, seed, rounds=40)
-    high = 1.1 * largest
-    low, growth, reach, used = 1e-4 * high, 8.0, 1e-4, 0
-    best: tuple[float, Doubles] = (np.inf, V[:, :k])
-    with stage("eigenvectors") as tick:
-        while True:
-            # T grows by e^(2 m √reach); much more than e^16 would leave the last vectors too few digits.
-            degree = int(np.clip(growth / np.sqrt(reach), 40, 4000))
-            V -= V.mean(axis=0)
-            for start in range(0, width, _WIDTH):
-                block = np.ascontiguousarray(V[:, start : start + _WIDTH])
-                _native.chebyshev(*own, *other, block, low, high, degree, n_threads=jobs.current(), tick=tick)
-                V[:, start : start + _WIDTH] = block
-            used += degree
-            with jobs.alone():  # the bits must not depend on the threads of BLAS
-                V, _ = np.linalg.qr(V - V.mean(axis=0))
-                image = B @ V
-                values, turn = sl.eigh(image.T @ image, check_finite=False)
-                V, values = V @ turn, np.maximum(values, 0.0)
-                apart = transposed @ (image @ turn[:, :k]) - V[:, :k] * values[:k]
-            residual = float(np.linalg.norm(apart, axis=0).max()) / largest
-            note(f"residual {residual:.1e}")
-            best = min(best, (residual, V[:, :k]), key=lambda one: one[0])
-            if residual <= _TOL or used >= _DEGREES:
-                return best[1]
-            high = max(high, 1.05 * float(values[-1]))
-            low = float(np.clip(values[-1], 1e-9 * high, 0.5 * high))
-            reach = max(low - float(values[k - 1]), 0.05 * low) / high
-            growth = float(np.clip(np.log(10 * residual / _TOL) / 2, 1.0, 8.0))
+
+    def damp(V: Doubles, low: float, high: float, degree: int, tick: Tick) -> None:
+        _native.chebyshev(*own, *other, V, low, high, degree, n_threads=jobs.current(), tick=tick)
+
+    constant, largest = np.full((n, 1), 1 / np.sqrt(n)), _largest(B, seed, rounds=40)
+    return by_polynomials(lambda V: transposed @ (B @ V), damp, constant, k, largest, seed=seed, tol=_TOL)

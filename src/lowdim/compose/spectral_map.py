@@ -1,0 +1,71 @@
+"""The map of a similarity graph by its smoothest coordinates.
+
+With similarities ``V`` and degrees ``d_i = Σ_j v_ij``, the eigenvectors u of ``L = I − D^-½ V D^-½`` with the smallest
+eigenvalues λ but the constant one give ``y = D^-½ u``: they minimise ``Σ v_ij (y_i − y_j)²`` for given ``Σ d_i y_i²``,
+and are the slowest modes of the random walk ``D⁻¹V``, which shrink by 1 − λ a step.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
+from lowdim.solve.signs import signs
+from lowdim.solve.symmetric import smallest_symmetric
+from lowdim.work import jobs
+
+Doubles = NDArray[np.float64]
+
+
+class SpectralMap(NamedTuple):
+    """Eigenvalues (k,) of L in rising order, coordinates (n, k) of weighted mean 0 and square 1, residual, solver."""
+
+    values: Doubles
+    places: Doubles
+    residual: float
+    solver: str
+
+
+def spectral_map(V: Any, k: int, *, seed: int, tol: float) -> SpectralMap:
+    """Coordinates (n, k) from similarities ``V`` (n, n), a CSR array or a dense one, which is overwritten.
+
+    ``Σ d_i y_i = 0`` and ``Σ d_i y_i² = Σ d_i``. Every row needs a positive degree. Parts that are not joined have
+    coordinates of their own, of eigenvalue 0.
+
+    >>> ring = sp.csr_array(np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1))
+    >>> spectral_map(ring, 2, seed=0, tol=1e-9).values.round(6)
+    array([0.5, 0.5])
+    """
+    n = V.shape[0]
+    degrees = np.asarray(V.sum(axis=1), dtype=np.float64).ravel()
+    root = 1.0 / np.sqrt(degrees)
+    if sp.issparse(V):
+        scaled = sp.diags_array(root) @ V @ sp.diags_array(root)
+        L = sp.csr_array(sp.eye_array(n) - (scaled + scaled.T) / 2)  # rounding must not make it unsymmetric
+        found = smallest_symmetric(L, k, null=np.sqrt(degrees), seed=seed, tol=tol, largest=2.0)
+        values, U, residual, solver = found
+    else:
+        values, U, residual, solver = _dense(V, root, k, seed, tol)
+    Y = U * root[:, None] * np.sqrt(degrees.sum())
+    return SpectralMap(values, Y * signs(Y.T), residual, solver)
+
+
+def _dense(V: NDArray, root: Doubles, k: int, seed: int, tol: float) -> tuple[Doubles, Doubles, float, str]:
+    """Eigenpairs of L from all similarities, which are scaled in place."""
+    n = len(V)
+    V *= root[:, None]
+    V *= root
+    constant = 1.0 / root / np.linalg.norm(1.0 / root)
+    if direct(n, k):
+        V -= np.outer(2 * constant, constant)  # its eigenvalue 1 becomes −1, below the others that matter
+        found = eigh_top(V, k)
+        return 1.0 - found.values, found.vectors, found.residual, "dense"
+
+    def apply(X: Doubles) -> Doubles:  # shifted, so that the largest in size are the largest
+        return np.asarray(V @ X + X - 2 * np.outer(constant, constant @ X))
+
+    with jobs.alone():
+        found = eigh_top_operator(apply, n, k, seed=seed, tol=max(tol, 1e-10), costly=True)
+    return 2.0 - found.values, found.vectors, found.residual, "krylov"

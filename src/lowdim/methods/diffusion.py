@@ -1,0 +1,205 @@
+"""What Laplacian eigenmaps and diffusion maps share: similarities of neighbours or of all rows, their smoothest
+coordinates, and the places of new rows by Nyström's formula.
+"""
+
+from abc import ABC
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.compose.spectral_map import spectral_map
+from lowdim.data.distances import demand_distances
+from lowdim.methods.graph_reducer import GraphReducer
+from lowdim.relate.equal_rows import find_equal
+from lowdim.relate.graph import beside, neighbor_graph
+from lowdim.relate.neighbors import whitening
+from lowdim.relate.pairwise import pairwise
+from lowdim.relate.similarities import divided, full_similarities, local_widths, similarities
+from lowdim.work import memory
+from lowdim.work.blocks import float_dtype
+from lowdim.work.random import seed_of
+from lowdim.work.user_warnings import warn
+
+_TOL = 1e-13  # residual of the eigenvectors relative to the largest eigenvalue
+_JOINED = float(np.exp(-0.5))  # similarity of the ends of a bridge: that of rows one width apart
+_LEAST = 0.1  # that Nyström divides by, since a mode that dies within a step says nothing of other places
+_BLOCK_BYTES = 2**26  # of similarities between new rows and old ones
+
+
+class SimilarityReducer(GraphReducer, ABC):
+    """A method that maps rows by the slowest modes of a random walk between similar rows.
+
+    A subclass says with ``_binary``, ``_tuned``, ``_loops`` and ``_power`` how similar rows are, and in ``_finish``
+    what becomes of the coordinates.
+    """
+
+    width: Any
+    random_state: Any
+    eigenvalues_: NDArray[np.float64]
+    _power = 0.0  # of the density that similarities are divided by
+    _loops = False  # whether a row is similar to itself
+
+    @property
+    def _binary(self) -> bool:
+        """Whether all neighbours are alike."""
+        return False
+
+    @property
+    def _tuned(self) -> bool:
+        """Whether each row has a width of its own."""
+        return False
+
+    def _learn(self, X: Any, y: Any) -> None:
+        given, n_components = self.metric == "precomputed", int(self.n_components)
+        X = self._take(X, reset=True, sparse=not given, minimum=2)
+        n = X.shape[0]
+        if given:
+            demand_distances(X, self._name)
+        self._demand_one_size()
+        self.n_neighbors_ = None if self._full or self.radius is not None else self._count_neighbors(n)
+        self._demand_components(n - 1, "n_samples")
+        self._demand_memory(n)
+        seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
+        self._rows = np.empty((0, 0), dtype) if given else self._keep_rows(X)
+        self._whitening = whitening(X) if self.metric == "mahalanobis" else None
+        first = np.arange(n) if given else find_equal(self._rows, self._rows)
+        kept = np.flatnonzero(first == np.arange(n))  # the others share the place of the row they equal
+        if len(kept) == 1:
+            self._learn_a_point(n, dtype)
+            return
+        Z, metric = self._flat(X if given else self._rows)
+        if len(kept) < n:
+            Z = Z[kept]
+            self._demand_distinct(len(kept))
+        if self._full:
+            V, inside = self._all_similarities(Z, metric), np.arange(len(kept))
+        else:
+            V, inside = self._similarities(Z, metric)
+        chosen = kept[inside]
+        self._fitted = None if len(chosen) == n else chosen
+        self.bridges_ = kept[self.bridges_].astype(np.int32)
+        density = np.asarray(V.sum(axis=1), dtype=np.float64).ravel() ** self._power
+        self._density = density
+        found = spectral_map(divided(V, density), n_components, seed=seed, tol=_TOL)
+        self.residual_, self.solver_ = found.residual, found.solver
+        self._shrink = 1.0 - found.values
+        Y = self._finish(found.values, found.places)
+        self._complete(Y.astype(dtype), X if given else self._rows, first)
+        self._tell_of_few_rows(Y)
+
+    def _finish(self, values: NDArray, Y: NDArray) -> NDArray:
+        """Coordinates of the map from those of unit size; ``values`` are the eigenvalues of the Laplacian."""
+        raise NotImplementedError
+
+    @property
+    def _full(self) -> bool:
+        """Whether all rows are similar, not neighbours alone."""
+        return self.n_neighbors is None and self.radius is None
+
+    def _similarities(self, Z: Any, metric: str) -> tuple[sp.csr_array, NDArray]:
+        """Similarities of neighbours, and the rows fitted."""
+        graph, inside = self._connected(neighbor_graph(Z, self.n_neighbors_, self.radius, metric), Z, metric)
+        n, tails = graph.n, graph.tails()
+        self.width_ = self._resolve(graph.lengths)
+        self._local = local_widths(graph.starts, graph.lengths) if self._tuned else np.full(1, self.width_)
+        widths = np.broadcast_to(self._local, n)
+        v = np.ones(len(tails)) if self._binary else similarities(graph.lengths, widths[tails], widths[graph.ends])
+        joined = np.concatenate([self.bridges_, self.bridges_[:, ::-1]]).astype(np.int64)
+        v[np.isin(tails.astype(np.int64) * n + graph.ends, joined @ [n, 1])] = _JOINED
+        V = sp.csr_array((v, graph.ends, graph.starts), shape=(n, n))
+        return sp.csr_array(V + sp.eye_array(n)) if self._loops else V, np.arange(n) if inside is None else inside
+
+    def _all_similarities(self, Z: Any, metric: str) -> NDArray[np.float64]:
+        """Similarities of all pairs of rows."""
+        n = Z.shape[0]
+        self.components_found_, self.bridges_ = 1, np.empty((0, 2), np.int32)
+        self.bridge_lengths_ = np.empty(0, np.float32)
+        D = pairwise(Z, metric)
+        self.width_ = self._resolve(D[np.tril_indices(min(n, 2000), -1)])
+        if self._tuned:
+            self._local = local_widths(np.arange(n + 1) * n, D.ravel())
+        else:
+            self._local = np.full(1, self.width_)
+        V = full_similarities(D, self._local[:, None], self._local)
+        np.fill_diagonal(V, 1.0 if self._loops else 0.0)
+        alone = np.flatnonzero(V.sum(axis=1) <= (1.0 if self._loops else 0.0))
+        if len(alone):
+            raise ValueError(
+                f"{self._name}: every row needs another that is similar; got {len(alone):,} rows without, the first is "
+                f"row {alone[0]}, at width {self.width_:.3g}. Pass a larger width, or use n_neighbors."
+            )
+        return V
+
+    def _resolve(self, lengths: NDArray) -> float:
+        """The width that ``width`` stands for."""
+        if self.width != "median":
+            return float(self.width)
+        positive = lengths[lengths > 0]
+        return float(np.median(positive)) if len(positive) else 1.0
+
+    def _demand_distinct(self, distinct: int) -> None:
+        """Refuse more components than distinct rows allow; lower the number of neighbours to what there is."""
+        self._demand_components(distinct - 1, "distinct rows")
+        if self.n_neighbors_ is not None:
+            self.n_neighbors_ = min(self.n_neighbors_, distinct - 1)
+
+    def _learn_a_point(self, n: int, dtype: np.dtype) -> None:
+        """The map of rows that are all equal."""
+        warn(f"{self._name}: rows must differ; got {n:,} equal ones. The map is one point.")
+        k = int(self.n_components)
+        self._fitted, self._density, self._local, self.width_ = None, np.ones(n), np.ones(1), 1.0
+        self.components_found_, self.bridges_ = 1, np.empty((0, 2), np.int32)
+        self.bridge_lengths_, self.residual_, self.solver_ = np.empty(0, np.float32), 0.0, "none"
+        self._shrink = np.ones(k)
+        self.embedding_ = self._finish(np.zeros(k), np.zeros((n, k))).astype(dtype)
+
+    def _place(self, Q: Any) -> NDArray:
+        if self.metric == "precomputed":
+            Z, Q = None, self._learnt_from(Q.T).T
+        else:
+            Z, Q = self._learnt_from(self._flat(self._rows)[0]), self._flat(Q)[0]
+        metric = self.metric if self._whitening is None else "euclidean"
+        places, n, m = self._places(), len(self._density), Q.shape[0]
+        Y = np.empty((m, places.shape[1]))
+        step = max(64, _BLOCK_BYTES // (8 * n)) if self._full else m
+        for start in range(0, m, max(1, step)):
+            some = slice(start, min(m, start + step))
+            P = self._similar(Z, Q[some], metric)
+            P = sp.csr_array(P @ sp.diags_array(1 / self._density))
+            total = np.asarray(P.sum(axis=1)).reshape(-1, 1)
+            Y[some] = (P @ places) / np.where(total > 0, total, 1.0)
+        return Y / np.maximum(self._shrink, _LEAST)
+
+    def _similar(self, Z: Any, Q: Any, metric: str) -> sp.csr_array:
+        """Similarities (m, n) of new rows with those fitted."""
+        n, m = len(self._density), Q.shape[0]
+        local = np.broadcast_to(self._local, n)
+        if self._full:
+            D = np.asarray(Q, np.float64) if Z is None else pairwise(Z, metric, Q)
+            own = np.median(D, axis=1)[:, None] if self._tuned else self.width_
+            D2 = np.square(D) / (own * local)
+            return sp.csr_array(np.exp(0.5 * (D2.min(axis=1, keepdims=True) - D2)))  # the factor cancels
+        near = beside(Z, Q, self.n_neighbors_, self.radius, metric)
+        tails = np.repeat(np.arange(m), np.diff(near.starts))
+        own = local_widths(near.starts, near.lengths)[tails] if self._tuned else self.width_
+        v = np.ones(len(tails)) if self._binary else similarities(near.lengths, own, local[near.rows])
+        return sp.csr_array((v, near.rows, near.starts), shape=(m, n))
+
+    def _demand_memory(self, n: int) -> None:
+        if self._full:
+            what = f"{self._name}: the similarities of all pairs of {n:,} rows"
+            memory.require(24.0 * n * n, what, "Pass n_neighbors='auto'.")
+        elif self.n_neighbors_ is not None:
+            needed = n * (160.0 * self.n_neighbors_ + 8.0 * 8 * (int(self.n_components) + 16))
+            what = f"{self._name}: the graph of {self.n_neighbors_} neighbours of {n:,} rows"
+            memory.require(needed, what, "Lower n_neighbors, or pass fewer rows.")
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        n = len(self._learnt_from(self.embedding_))
+        if np.shape(self._density) != (n,) or np.shape(self._shrink) != (self._n_features_out,):
+            raise ValueError(f"densities {np.shape(self._density)} do not fit the {n} rows of the map")
+        if np.shape(self._local) not in ((1,), (n,)):
+            raise ValueError(f"widths {np.shape(self._local)} do not fit the {n} rows of the map")

@@ -1,0 +1,130 @@
+"""Diffusion maps: distances in the map are those between random walks from two rows.
+
+Similarities ``k_ij = exp(−d_ij²/2σ²)`` of neighbours (``k_ii = 1``), divided by a power of the density,
+``k_ij / (q_i q_j)^α`` with ``q_i = Σ_j k_ij``, make a random walk ``P = D⁻¹K``. Its eigenvectors ψ and eigenvalues λ
+give the coordinates ``λᵗ ψ``: Euclidean distances are those between the walks after t steps (Coifman and Lafon 2006).
+At α = 1 the density cancels, and the walk is that of heat on the manifold.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data import options
+from lowdim.methods.diffusion import SimilarityReducer
+from lowdim.methods.neighborhood import DISCONNECTED, near_rule
+from lowdim.relate.neighbors import METRICS
+
+
+class DiffusionMap(SimilarityReducer):
+    """Diffusion maps: coordinates of a random walk between similar rows.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions of the embedding.
+    n_neighbors : int, "auto" or None
+        Neighbours of each row; ``"auto"`` is 10, or all other rows where there are fewer. None: all rows are similar,
+        by their distance (the full kernel, an array of n² numbers).
+    metric : {"euclidean", "cosine", "manhattan", "mahalanobis", "precomputed"}
+        Distance between neighbours. ``"precomputed"``: ``fit`` takes all distances (n, n), ``transform`` those between
+        new and training rows (m, n).
+    width : float or "median"
+        The width σ of the similarities; ``"median"`` is the median distance of neighbours, or of all rows with the
+        full kernel.
+    alpha : float in [0, 1]
+        Power of the density that similarities are divided by: at 1 the map does not depend on how densely the rows
+        lie, at 0 it is that of Laplacian eigenmaps.
+    time : float
+        Steps t of the walk, 0 or more: after many only the coarsest structure is left.
+    disconnected : {"bridge", "error", "largest"}
+        If the graph falls apart: join the parts by the shortest bridges; raise; or fit the largest part and place the
+        other rows as new ones. A warning says what was done.
+    random_state : int, Generator, RandomState or None
+        Seed of the vectors that the eigenvectors are found from.
+    n_jobs : int or None
+        Threads for kernels and BLAS; None is all cores this process may use.
+    verbose : int
+        1 shows the stages with the time left.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Places ``λᵗ ψ`` of the training rows, with ``Σ d_i ψ_i² = Σ d_i`` over those fitted; a coordinate whose
+        eigenvalue is not positive is 0. Equal rows are fitted once and share a place.
+    eigenvalues_ : array (n_components,)
+        Eigenvalues λ of the walk but the first, which is 1; falling.
+    n_neighbors_ : int or None
+        Number of neighbours used; None with the full kernel.
+    width_ : float
+        The width used.
+    components_found_ : int
+        Parts that the graph fell into.
+    bridges_ : array (n_bridges, 2)
+        Rows joined by bridges, shortest first; they are as similar as rows one width apart.
+    bridge_lengths_ : array (n_bridges,)
+        Their distances.
+    solver_ : str
+        How the eigenvectors were found: ``"dense"``, ``"band"``, ``"lu"``, ``"chebyshev"`` or ``"krylov"``.
+    residual_ : float
+        Largest ``‖L u − (1 − λ) u‖`` relative to the largest eigenvalue of the normalised Laplacian, at most 2.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> import numpy as np
+    >>> angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> values = lowdim.DiffusionMap(4, n_neighbors=None, width=0.3, random_state=0).fit(circle).eigenvalues_
+    >>> bool(np.allclose(values[::2], values[1::2]))  # sine and cosine of the same angle
+    True
+    """
+
+    _rules = {
+        "n_components": options.whole(1),
+        "n_neighbors": near_rule | options.none,
+        "metric": options.one_of(*METRICS),
+        "width": options.real(0) | options.one_of("median"),
+        "alpha": options.real(0, 1, closed="both"),
+        "time": options.real(0, closed="left"),
+        "disconnected": options.one_of(*DISCONNECTED),
+        "random_state": options.seed,
+        "n_jobs": options.jobs,
+        "verbose": options.whole(0),
+    }
+    _loops = True
+    radius = None
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | str | None = "auto",
+        metric: str = "euclidean",
+        width: float | str = "median",
+        alpha: float = 1.0,
+        time: float = 1,
+        disconnected: str = "bridge",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.width = width
+        self.alpha = alpha
+        self.time = time
+        self.disconnected = disconnected
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def _power(self) -> float:  # type: ignore[override]
+        return float(self.alpha)
+
+    def _finish(self, values: NDArray, Y: NDArray) -> NDArray:
+        self.eigenvalues_ = 1.0 - values
+        return Y * np.where(self.eigenvalues_ > 0, np.maximum(self.eigenvalues_, 0.0) ** float(self.time), 0.0)

@@ -1,0 +1,128 @@
+"""Laplacian eigenmaps: similar rows stay close.
+
+With similarities ``v_ij`` of neighbours and degrees ``d_i = Σ_j v_ij`` the coordinates minimise ``Σ v_ij (y_i − y_j)²``
+for ``Σ d_i y_i² = Σ d_i``: they are ``D^-½ u`` from the eigenvectors u of ``I − D^-½ V D^-½`` with the smallest
+eigenvalues, without the constant one (Belkin and Niyogi 2003).
+"""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from lowdim.data import options
+from lowdim.methods.diffusion import SimilarityReducer
+from lowdim.methods.neighborhood import DISCONNECTED, near_rule
+from lowdim.relate.neighbors import METRICS
+
+
+class LaplacianEigenmaps(SimilarityReducer):
+    """Laplacian eigenmaps: the smoothest coordinates of the graph of neighbours.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions of the embedding.
+    n_neighbors : int, "auto" or None
+        Neighbours of each row; ``"auto"`` is 10, or all other rows where there are fewer. None without a radius: all
+        rows are similar, by their distance (the full kernel, an array of n² numbers).
+    radius : float or None
+        Join rows up to this distance instead; ``n_neighbors`` must then be ``"auto"``.
+    metric : {"euclidean", "cosine", "manhattan", "mahalanobis", "precomputed"}
+        Distance between neighbours. ``"precomputed"``: ``fit`` takes all distances (n, n), ``transform`` those between
+        new and training rows (m, n).
+    weights : {"heat", "binary", "self_tuning"}
+        Similarity of neighbours at distance d: ``exp(−d²/2σ²)`` and at least 1e-4, σ the width; 1; or
+        ``exp(−d²/2σ_i σ_j)``, σ_i the median distance of row i to its neighbours.
+    width : float or "median"
+        The width σ; ``"median"`` is the median distance of neighbours.
+    disconnected : {"bridge", "error", "largest"}
+        If the graph falls apart: join the parts by the shortest bridges; raise; or fit the largest part and place the
+        other rows as new ones. A warning says what was done.
+    random_state : int, Generator, RandomState or None
+        Seed of the vectors that the eigenvectors are found from.
+    n_jobs : int or None
+        Threads for kernels and BLAS; None is all cores this process may use.
+    verbose : int
+        1 shows the stages with the time left.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Places of the training rows, with ``Σ d_i y_i = 0`` and ``Σ d_i y_i² = Σ d_i`` over those fitted. Equal rows are
+        fitted once and share a place.
+    eigenvalues_ : array (n_components,)
+        The smallest eigenvalues of the normalised Laplacian but that of the constant vector.
+    n_neighbors_ : int or None
+        Number of neighbours used; None with a radius or the full kernel.
+    width_ : float
+        The width used.
+    components_found_ : int
+        Parts that the graph fell into.
+    bridges_ : array (n_bridges, 2)
+        Rows joined by bridges, shortest first; they are as similar as rows one width apart.
+    bridge_lengths_ : array (n_bridges,)
+        Their distances.
+    solver_ : str
+        How the eigenvectors were found: ``"dense"``, ``"band"``, ``"lu"``, ``"chebyshev"`` or ``"krylov"``.
+    residual_ : float
+        Largest ``‖L u − λ u‖`` relative to the largest eigenvalue, at most 2.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> import numpy as np
+    >>> X, t = lowdim.data.load("swissroll", n_samples=1000)
+    >>> model = lowdim.LaplacianEigenmaps(2, n_neighbors=8, random_state=0).fit(X)
+    >>> bool(abs(np.corrcoef(model.embedding_[:, 0], t)[0, 1]) > 0.9)
+    True
+    """
+
+    _rules = {
+        "n_components": options.whole(1),
+        "n_neighbors": near_rule | options.none,
+        "radius": options.real(0) | options.none,
+        "metric": options.one_of(*METRICS),
+        "weights": options.one_of("heat", "binary", "self_tuning"),
+        "width": options.real(0) | options.one_of("median"),
+        "disconnected": options.one_of(*DISCONNECTED),
+        "random_state": options.seed,
+        "n_jobs": options.jobs,
+        "verbose": options.whole(0),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | str | None = "auto",
+        radius: float | None = None,
+        metric: str = "euclidean",
+        weights: str = "heat",
+        width: float | str = "median",
+        disconnected: str = "bridge",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.metric = metric
+        self.weights = weights
+        self.width = width
+        self.disconnected = disconnected
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def _binary(self) -> bool:
+        return self.weights == "binary"
+
+    @property
+    def _tuned(self) -> bool:
+        return self.weights == "self_tuning"
+
+    def _finish(self, values: NDArray, Y: NDArray) -> NDArray:
+        self.eigenvalues_ = values
+        return Y

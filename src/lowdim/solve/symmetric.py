@@ -1,0 +1,188 @@
+"""Smallest eigenpairs of a sparse symmetric matrix that is positive semidefinite, its known null vectors left out.
+
+The way depends on the structure, as in :mod:`lowdim.solve.bottom`. Where rows can be ordered so that a banded Cholesky
+factor is cheap (a curve, a sheet, a few thousand rows of anything), it applies the inverse; where a sheet has many
+rows a sparse factorisation does. Other graphs of high dimension go by polynomials, few rows to LAPACK.
+"""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from sklearn.exceptions import ConvergenceWarning
+
+from lowdim import _native
+from lowdim.solve.bottom import Smallest
+from lowdim.solve.eigen import eigh_top_operator
+from lowdim.solve.polynomials import WIDTH, by_polynomials
+from lowdim.work import jobs, memory
+from lowdim.work.progress import Tick, stage
+from lowdim.work.random import stream
+from lowdim.work.user_warnings import warn
+
+SOLVERS = ("dense", "band", "lu", "chebyshev")
+_FEW = 400  # rows up to which LAPACK computes all eigenvectors
+_BAND = 4e10  # operations of a banded factorisation up to which it is the quickest
+_NARROW = 0.05  # mean half-width of the band, relative to n, up to which a sparse factorisation fills little
+_SHIFT = 1e-13  # on the diagonal, relative to the largest eigenvalue, so that a semidefinite matrix has a factor
+
+Doubles = NDArray[np.float64]
+Solve = Callable[[Doubles], Doubles]
+
+
+def smallest_symmetric(
+    A: sp.csr_array, k: int, *, null: NDArray, seed: int, tol: float = 1e-9, largest: float | None = None
+) -> Smallest:
+    """The k smallest eigenpairs of the symmetric ``A`` orthogonal to its null vectors ``null`` (n,) or (n, p).
+
+    ``tol`` bounds the residual relative to the largest eigenvalue, which is estimated unless given. What no solver
+    brings below is returned with a warning.
+
+    >>> path = sp.csr_array(np.array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]]))
+    >>> smallest_symmetric(path, 1, null=np.ones(3), seed=0).values.round(9)
+    array([1.])
+    """
+    n = A.shape[0]
+    A = sp.csr_array(A, dtype=np.float64)
+    A.sort_indices()
+    with jobs.alone():
+        null = np.linalg.qr(np.asarray(null, np.float64).reshape(n, -1))[0]
+    largest = _largest(A, seed) if largest is None else largest
+    order = np.asarray(reverse_cuthill_mckee(A, symmetric_mode=True)) if n > _FEW else np.arange(n)
+    solve: dict[str, Callable[[], Doubles | None]] = {
+        "dense": lambda: _dense(A, k, null, largest),
+        "band": lambda: _by_inverse(_band_factor(A, order, largest), k, null, seed),
+        "lu": lambda: _by_inverse(_sparse_factor(A, largest), k, null, seed),
+        "chebyshev": lambda: _by_polynomials(A, k, null, largest, seed, tol),
+    }
+    tried: list[Smallest] = []
+    for solver in _choose(A, k + null.shape[1], order):
+        found = solve[solver]()
+        if found is None:
+            continue
+        with jobs.alone():
+            vectors, _ = np.linalg.qr(found - null @ (null.T @ found))
+            image = A @ vectors
+            values, turn = sl.eigh(vectors.T @ image, check_finite=False)
+            apart = image @ turn - (vectors := vectors @ turn) * values
+        residual = float(np.linalg.norm(apart, axis=0).max()) / largest
+        tried.append(Smallest(np.maximum(values, 0.0), vectors, residual, solver))
+        if residual <= 10 * tol:
+            return tried[-1]
+    best = min(tried, key=lambda one: one.residual)
+    warn(
+        f"Smallest eigenvectors: residual {best.residual:.1e} of the largest eigenvalue for {n:,} rows, above "
+        f"{10 * tol:.0e}: the small eigenvalues lie close together. Ask for fewer components, or change the number of "
+        "neighbours.",
+        ConvergenceWarning,
+    )
+    return best
+
+
+def _choose(A: sp.csr_array, k: int, order: NDArray) -> list[str]:
+    """Solvers to try, by the size and structure of ``A``."""
+    n = A.shape[0]
+    if n <= _FEW or n <= 2 * k + 2 * WIDTH:
+        return ["dense"]
+    reach = _reach(A, order)
+    band = int(reach.max())
+    room = 0.5 * memory.available()
+    rest = ["chebyshev"] if band > _NARROW * n or 64.0 * reach.sum() > room else ["lu", "chebyshev"]
+    cheap = float(n) * band * band <= _BAND and 24.0 * n * (band + 1) <= room
+    return ["band", *rest] if cheap else rest
+
+
+def _reach(A: sp.csr_array, order: NDArray) -> NDArray[np.int64]:
+    """How far (n,) the entries of each row lie off the diagonal, in that order of rows and columns."""
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    tails = np.repeat(np.arange(len(order)), np.diff(A.indptr))
+    reach = np.zeros(len(order), np.int64)
+    np.maximum.at(reach, tails, place[tails] - place[A.indices])
+    return reach
+
+
+def _largest(A: sp.csr_array, seed: int, rounds: int = 30) -> float:
+    """Largest eigenvalue by powers of A, from below, to a few percent."""
+    v = stream(seed, "largest").standard_normal(A.shape[0])
+    value = 0.0
+    for _ in range(rounds):
+        v = A @ (v / (np.linalg.norm(v) or 1.0))
+        value, before = float(np.linalg.norm(v)), value
+        if value - before <= 1e-3 * value:
+            break
+    return value or 1.0
+
+
+def _dense(A: sp.csr_array, k: int, null: Doubles, largest: float) -> Doubles:
+    """By LAPACK, null vectors moved above all others."""
+    n = A.shape[0]
+    memory.require(24.0 * n * n, f"Smallest eigenvectors of {n:,} rows, dense,", "Ask for fewer components.")
+    with stage("eigenvectors"), jobs.alone():
+        M = A.toarray() + 4 * largest * (null @ null.T)
+        return np.asarray(sl.eigh(M, subset_by_index=[0, k - 1], overwrite_a=True, check_finite=False)[1])
+
+
+def _by_inverse(solve: Solve | None, k: int, null: Doubles, seed: int) -> Doubles | None:
+    """By products with the inverse on the complement of the null vectors; None if there is no factor."""
+    if solve is None:
+        return None
+
+    def inverse(X: Doubles) -> Doubles:
+        Y = solve(X - null @ (null.T @ X))
+        return np.asarray(Y - null @ (null.T @ Y))
+
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"), jobs.alone():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
+            pairs = eigh_top_operator(inverse, len(null), k, seed=seed, tol=1e-10, max_passes=60)
+    except (ValueError, np.linalg.LinAlgError):  # infinite
+        return None
+    return pairs.vectors if np.isfinite(pairs.vectors).all() else None
+
+
+def _band_factor(A: sp.csr_array, order: NDArray, largest: float) -> Solve | None:
+    """Solver by a banded Cholesky factor of A in a good order, a little added to its diagonal."""
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    C = A.tocoo()
+    row, column = place[C.row], place[C.col]
+    low = row >= column
+    n, band = A.shape[0], int((row - column).max(initial=0))
+    with stage("factorisation"), jobs.alone():  # the bits must not depend on the threads of BLAS
+        for shift in (_SHIFT, 1e2 * _SHIFT, 1e4 * _SHIFT):
+            rows = np.zeros((band + 1, n), order="F")
+            rows[(row - column)[low], column[low]] = C.data[low]
+            rows[0] += shift * largest
+            try:
+                factor = sl.cholesky_banded(rows, overwrite_ab=True, lower=True, check_finite=False)
+            except np.linalg.LinAlgError:  # rounding made it indefinite
+                continue
+            return lambda X: sl.cho_solve_banded((factor, True), X[order], check_finite=False)[place]
+    return None
+
+
+def _sparse_factor(A: sp.csr_array, largest: float) -> Solve | None:
+    """Solver by a sparse factorisation of A, a little added to its diagonal."""
+    M = sp.csc_array(A + _SHIFT * largest * sp.eye_array(A.shape[0]))
+    try:
+        with stage("factorisation"):
+            settings = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+            factor = sla.splu(M, **settings)
+    except (RuntimeError, MemoryError):  # singular; it fills too much
+        return None
+    return lambda X: factor.solve(np.ascontiguousarray(X))
+
+
+def _by_polynomials(A: sp.csr_array, k: int, null: Doubles, largest: float, seed: int, tol: float) -> Doubles:
+    parts = A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data
+
+    def damp(V: Doubles, low: float, high: float, degree: int, tick: Tick) -> None:
+        _native.chebyshev_symmetric(*parts, V, low, high, degree, n_threads=jobs.current(), tick=tick)
+
+    return by_polynomials(lambda V: A @ V, damp, null, k, largest, seed=seed, tol=tol)

@@ -110,7 +110,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         params = self._params_for_file()
         # Routing requests belong to the program that made them, not to the model.
         state = cast(dict[str, Any], self.__getstate__())
-        fitted = {key: v for key, v in state.items() if key not in params and key != "_metadata_request"}
+        fitted = {key: places.home(v) for key, v in state.items() if key not in params and key != "_metadata_request"}
         return {"class": type(self).__name__, "params": params, "fitted": fitted}
 
     def _params_for_file(self) -> dict[str, Any]:

@@ -8,8 +8,9 @@ lacks a verb refuses by name. Nothing is imported that is not used, and nothing 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce, wraps
+from functools import wraps
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import signature
 from typing import Any, TypeVar, cast, overload
 
@@ -39,11 +40,12 @@ class Place:
         """The function for the verb ``key``, ``"module.name"``."""
         if isinstance(self.verbs, str):
             module, *names = key.split(".")
-            try:
-                return cast(Callable[..., Any], reduce(getattr, names, import_module(f"{self.verbs}.{module}")))
-            except (ModuleNotFoundError, AttributeError):
-                pass
-        elif self.verbs and key in self.verbs:
+            found: Any = import_module(f"{self.verbs}.{module}") if find_spec(f"{self.verbs}.{module}") else None
+            for name in names:
+                found = getattr(found, name, None)
+            if found is not None:
+                return cast(Callable[..., Any], found)
+        elif self.verbs is not None and key in self.verbs:
             return self.verbs[key]
         raise TypeError(f"{key}: no version for {self.name} exists. Bring the rows to NumPy with .{self.bring}.")
 
@@ -56,6 +58,7 @@ _PLACES: dict[str, Place] = {  # by the package in which the types of arrays are
     "jax": Place("a jax array", "__array__()"),
     "jaxlib": Place("a jax array", "__array__()"),
 }
+VERBS: dict[str, Callable[..., Any]] = {}  # those for NumPy, by "module.name", of the modules loaded so far
 _HERE = ("numpy", "scipy", "builtins", "pandas")
 
 
@@ -104,6 +107,10 @@ def verb(function: Any = None, *, on: int = 0) -> Any:
     named = list(signature(function).parameters)[on]
     key = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
 
+    if key in VERBS and VERBS[key].__module__ != function.__module__:
+        raise ValueError(f"two verbs are called {key}: {VERBS[key].__module__} and {function.__module__}")
+    VERBS[key] = function
+
     @wraps(function)
     def dispatch(*args: Any, **kwargs: Any) -> Any:
         place = of(args[on] if len(args) > on else kwargs[named])
@@ -138,3 +145,13 @@ def placed(A: NDArray, like: Any) -> Any:  # noqa: ARG001  # it says where
 def brought(A: Any, like: Any) -> Any:
     """The array ``A`` where ``like`` lives; itself if it is there."""
     return A if of(A) is of(like) else placed(to_numpy(A), like)
+
+
+def home(value: Any) -> Any:
+    """``value`` with every array of another place in it brought to NumPy, tuples and lists looked into."""
+    if isinstance(value, tuple):
+        brought_home = [home(item) for item in value]
+        return type(value)(*brought_home) if hasattr(value, "_fields") else tuple(brought_home)
+    if isinstance(value, list):
+        return [home(item) for item in value]
+    return value if of(value) is None else to_numpy(value)

@@ -1,0 +1,166 @@
+"""A place of its own: rows that NumPy cannot read, served by verbs that are counted."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import lowdim
+from lowdim.work import places
+
+ASKED: Counter = Counter()
+HOST = {"places.to_numpy", "moments.moments", "moments.column_moments", "moments.rows_differ", "divergence.divergence"}
+
+
+class Toy:
+    """Rows that live elsewhere: only what a verb is asked for can be seen of them."""
+
+    def __init__(self, values):
+        self.values = values
+
+    shape = property(lambda self: self.values.shape)
+    dtype = property(lambda self: self.values.dtype)
+    ndim = property(lambda self: self.values.ndim)
+    T = property(lambda self: Toy(self.values.T))
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, *args, **kwargs):
+        raise AssertionError("rows were moved in silence")
+
+    def __getitem__(self, at):
+        return Toy(self.values[_seen(at)])
+
+    def __setitem__(self, at, other):
+        self.values[_seen(at)] = _seen(other)
+
+    def __matmul__(self, other):
+        return Toy(self.values @ other.values)
+
+    def __add__(self, other):
+        return Toy(self.values + _seen(other))
+
+    def __sub__(self, other):
+        return Toy(self.values - _seen(other))
+
+    def __mul__(self, other):
+        return Toy(self.values * _seen(other))
+
+    def sum(self, axis):
+        return Toy(self.values.sum(axis))
+
+    def mean(self, axis):
+        return Toy(self.values.mean(axis))
+
+
+def _seen(value):
+    """What is behind toys, in tuples too."""
+    if isinstance(value, Toy):
+        return value.values
+    if isinstance(value, tuple):
+        inside = [_seen(item) for item in value]
+        return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
+    return value
+
+
+def _hidden(value):
+    """Arrays as toys, in tuples too."""
+    if isinstance(value, np.ndarray):
+        return Toy(value)
+    if isinstance(value, tuple):
+        inside = [_hidden(item) for item in value]
+        return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
+    return value
+
+
+class Verbs(dict):
+    """Every verb there is, by way of NumPy's."""
+
+    def __contains__(self, key):
+        return True
+
+    def __getitem__(self, key):
+        def run(*args, **kwargs):
+            ASKED[key] += 1
+            if key in ("gate.rows", "gate.scores"):
+                return args[0]
+            found = places.VERBS[key](*map(_seen, args), **{name: _seen(value) for name, value in kwargs.items()})
+            return found if key in HOST else _hidden(found)
+
+        return run
+
+
+@pytest.fixture
+def toys(monkeypatch):
+    monkeypatch.setitem(places._PLACES, Toy.__module__, places.Place("a toy", "values", Verbs()))
+    ASKED.clear()
+
+
+def test_pca_of_another_place_runs_through_its_verbs(toys, rng):
+    X = rng.normal(size=(60, 5))
+    plain, toy = lowdim.PCA(2).fit(X), lowdim.PCA(2).fit(Toy(X))
+    np.testing.assert_array_equal(plain.components_, toy.components_)
+    scores = toy.transform(Toy(X))
+    assert isinstance(scores, Toy)
+    np.testing.assert_array_equal(scores.values, plain.transform(X))
+    np.testing.assert_array_equal(toy.inverse_transform(scores).values, plain.inverse_transform(scores.values))
+    assert ASKED["moments.moments"] == 1
+    assert ASKED["projection.project"] == 1
+
+
+def test_tsne_of_another_place_runs_through_its_verbs(toys, rng):
+    X, new = rng.normal(size=(60, 5)), rng.normal(size=(7, 5))
+    made = {"n_iter": 60, "perplexity": 8, "random_state": 0}
+    plain, toy = lowdim.TSNE(**made).fit(X), lowdim.TSNE(**made).fit(Toy(X))
+    assert isinstance(toy.embedding_, Toy)
+    np.testing.assert_array_equal(toy.embedding_.values, plain.embedding_)
+    assert toy.kl_divergence_ == plain.kl_divergence_
+    np.testing.assert_array_equal(toy.transform(Toy(new)).values, plain.transform(new))
+    np.testing.assert_array_equal(toy.transform(new), plain.transform(new))  # a model serves rows of any place
+    for verb in ("neighbors.nearest", "affinities.likelihoods", "affinities.affinities", "layout.by_pca"):
+        assert ASKED[verb], verb
+    assert ASKED["descent.descend"] == ASKED["divergence.divergence"] == ASKED["descent.place"] == 1
+
+
+def test_a_model_of_another_place_is_saved_as_numpy(toys, rng, tmp_path):
+    X = rng.normal(size=(40, 3))
+    model = lowdim.TSNE(n_iter=20, random_state=0).fit(Toy(X))
+    model.save(tmp_path / "toy.lowdim")
+    np.testing.assert_array_equal(lowdim.load(tmp_path / "toy.lowdim").embedding_, model.embedding_.values)
+
+
+def test_krylov_vectors_stay_where_the_operator_works(toys, rng):
+    from lowdim.solve.eigen import eigh_top_operator
+
+    A = rng.normal(size=(300, 300))
+    A = A @ A.T
+
+    def apply(V):
+        assert isinstance(V, Toy)
+        return Toy(A @ V.values)
+
+    found = eigh_top_operator(apply, 300, 3, seed=0, tol=1e-8, like=Toy(A))
+    assert isinstance(found.vectors, Toy)
+    np.testing.assert_allclose(found.values, np.linalg.eigvalsh(A)[::-1][:3], rtol=1e-10)
+
+
+def test_a_place_without_the_verb_refuses_by_name(monkeypatch):
+    few = {"gate.rows": lambda X, *args, **kwargs: X}
+    monkeypatch.setitem(places._PLACES, Toy.__module__, places.Place("a toy", "values", few))
+    with pytest.raises(TypeError, match=r"moments\.moments: no version for a toy exists.*\.values"):
+        lowdim.PCA().fit(Toy(np.ones((3, 2))))
+
+
+def test_places_without_verbs_refuse_before_any_work():
+    torch = pytest.importorskip("torch")
+    for method in (lowdim.PCA(), lowdim.Isomap()):
+        name = type(method).__name__
+        with pytest.raises(TypeError, match=rf"{name}: a NumPy array.*a torch tensor.*{name} has no version"):
+            method.fit(torch.ones(3, 2))
+
+
+def test_numpy_is_nobody_elses_place():
+    for rows in (np.ones(3), sp.csr_array(np.eye(2)), [[1, 2]], (np.ones(2), None)):
+        assert places.of(rows) is None

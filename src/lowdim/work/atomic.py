@@ -8,13 +8,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+_PREFIX, _SUFFIX = ".lowdim-", ".tmp"  # of the names of drafts
+
 
 @contextmanager
 def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a binary file that takes the place of ``path`` when the block ends well.
 
-    Until then ``path`` is untouched; if the block fails, or is interrupted, nothing is left behind. A file
-    that was there keeps its permissions, and a link keeps pointing to the file that is replaced.
+    Until then ``path`` is untouched; if the block fails, or is interrupted, nothing is left behind. What a process that
+    was killed left behind is removed by the next one to write into the folder. A file that was there keeps its
+    permissions, and a link keeps pointing to the file that is replaced.
 
     Parameters
     ----------
@@ -38,17 +41,9 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     target = Path(os.path.realpath(path))
     mode = _mode_to_keep(target)
-    # A short name of our own: the target's may already be as long as the file system allows.
-    draft = target.parent / f".lowdim-{secrets.token_hex(8)}.tmp"
-    # O_BINARY and O_CLOEXEC exist on some systems only; 0o666 lets the umask decide, as for any new file.
-    flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-    try:
-        descriptor = os.open(draft, flags, 0o666)
-    except PermissionError:  # its own words would name the draft
-        raise PermissionError(
-            f"A folder that may be written to is needed; '{target.parent}' may not. "
-            "Write elsewhere, or change its permissions."
-        ) from None
+    _remove_abandoned(target.parent)
+    draft, descriptor = _new_draft(target.parent)
+    lock = os.dup(descriptor) if os.name == "posix" else None  # it lasts until the draft has its name
     try:
         with os.fdopen(descriptor, "w+b") as file:
             yield file
@@ -61,7 +56,55 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with suppress(FileNotFoundError):
             os.unlink(draft)
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
     _settle_folder(target.parent)
+
+
+def _new_draft(folder: Path) -> tuple[Path, int]:
+    """A new file in ``folder`` and its descriptor, locked for as long as this process lives."""
+    # O_BINARY and O_CLOEXEC exist on some systems only; 0o666 lets the umask decide, as for any new file.
+    flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    while True:
+        # A short name of our own: the target's may already be as long as the file system allows.
+        draft = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+        try:
+            descriptor = os.open(draft, flags, 0o666)
+        except PermissionError:  # its own words would name the draft
+            raise PermissionError(
+                f"A folder that may be written to is needed; '{folder}' may not. "
+                "Write elsewhere, or change its permissions."
+            ) from None
+        locked = _lock(descriptor)
+        if locked is None or (locked and os.fstat(descriptor).st_nlink):
+            return draft, descriptor
+        os.close(descriptor)  # another process took it for abandoned before it was locked
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Whether a file could be locked, since no other process has; None where there are no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the drafts of processes that were killed: nobody holds their locks."""
+    for draft in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with suppress(OSError):
+            descriptor = os.open(draft, os.O_RDWR)
+            try:
+                if _lock(descriptor):
+                    os.unlink(draft)
+            finally:
+                os.close(descriptor)
 
 
 def _mode_to_keep(target: Path) -> int | None:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from lowdim.work.archive_errors import shortened
+
 SHOWN = 5  # names listed in a message before the rest is counted
 
 
@@ -32,5 +34,5 @@ def no_data(source: str) -> str:
 
 def damaged(source: str, kind: str, error: BaseException | str, advice: str = "Save it again.") -> ValueError:
     """Error for a file that cannot be read as what its name says."""
-    reason = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
+    reason = shortened(error).rstrip(".") or type(error).__name__
     return ValueError(f"read: a readable {kind} file is needed; {source} is not one ({reason}). {advice}")

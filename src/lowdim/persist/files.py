@@ -16,15 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.persist.states import PLAIN, Arrays, decode, encode
+from lowdim.persist.states import PLAIN, Arrays, decode, encode, names_of_arrays
 from lowdim.work import memory
-from lowdim.work.archive_errors import ARCHIVE_ERRORS
+from lowdim.work.archive_errors import ARCHIVE_ERRORS, shortened
 from lowdim.work.atomic import atomic
 
 FORMAT = "lowdim-model"
 FORMAT_VERSION = 2  # 1 held one model a file; 2 may hold a chain of them, under 'steps'
 _MANIFEST = "manifest.json"
 _MAX_MANIFEST = 2**26
+_BYTES_PER_CHARACTER = 24  # of the lists and dictionaries that JSON becomes, at the most
 # What each older version lacked, by version; a file that cannot be brought up to date says so here.
 _TOO_OLD = {0: "format 0 was a draft that kept no parameters"}
 
@@ -52,30 +53,45 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
     """
     path = Path(path)
     if not path.is_file():
-        what = "a folder" if path.is_dir() else "nothing"
+        what = "a folder" if path.is_dir() else "no regular file" if path.exists() else "nothing"
         raise FileNotFoundError(f"A model file is needed; found {what} at '{path}'. Check the path.")
     try:
         with zipfile.ZipFile(path) as archive:
-            manifest = _manifest(archive, path)
-            arrays = _arrays(archive, path)
+            members = _members(archive, path)
+            manifest = _manifest(archive, members, path)
+            arrays = _arrays(archive, members, names_of_arrays(manifest["state"]), path)
         state = decode(manifest["state"], arrays)
     except ModelFileError:
         raise
-    except (*ARCHIVE_ERRORS, TypeError, AttributeError, RecursionError) as error:
-        raise _refusal(path, f"is not a model file, or is damaged ({error})") from None
+    except (*ARCHIVE_ERRORS, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+        raise _refusal(path, f"is not a model file, or is damaged ({shortened(error)})") from None
     if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
         raise _refusal(path, "holds no state")
     return state, manifest["version"]
 
 
-def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
-    for info in archive.infolist():
-        # Stored members cannot expand, so a small hostile file cannot ask for a large amount of memory.
+def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]:
+    """Members by name. None can expand or share its bytes with another: together they are no larger than the file."""
+    infos, end = sorted(archive.infolist(), key=lambda info: info.header_offset), 0
+    for info in infos:
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
             raise _refusal(path, f"has a compressed or encrypted member '{info.filename}'")
-    info = archive.getinfo(_MANIFEST)
-    if info.file_size > _MAX_MANIFEST:
-        raise _refusal(path, f"has a manifest of {memory.human(info.file_size)}")
+        if info.header_offset < end or info.compress_size != info.file_size:
+            raise _refusal(path, f"has a member '{info.filename}' that overlaps another")
+        end = info.header_offset + info.file_size
+    members = {info.filename: info for info in infos}
+    if len(members) < len(infos):
+        raise _refusal(path, "has two members of one name")
+    return members
+
+
+def _manifest(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], path: Path) -> dict[str, Any]:
+    size = members[_MANIFEST].file_size
+    if size > _MAX_MANIFEST:
+        raise _refusal(path, f"has a manifest of {memory.human(size)}")
+    memory.require(
+        _BYTES_PER_CHARACTER * size, f"Loading '{path}', its manifest alone,", "Load it on a larger machine."
+    )
     manifest = json.loads(archive.read(_MANIFEST).decode())
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise _refusal(path, "is an archive of another kind")
@@ -92,11 +108,14 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _arrays(archive: zipfile.ZipFile, path: Path) -> Arrays:
-    infos = [info for info in archive.infolist() if info.filename.startswith("arrays/")]
-    memory.require(sum(info.file_size for info in infos), f"Loading '{path}'", "Load it on a larger machine.")
+def _arrays(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], names: set[str], path: Path) -> Arrays:
+    """The arrays that the manifest names, and no others."""
+    infos = {name: members[f"arrays/{name}.npy"] for name in names}
+    sizes = [info.file_size for info in infos.values()]
+    # A member is read whole and then copied, so that the array owns its memory.
+    memory.require(sum(sizes) + max(sizes, default=0), f"Loading '{path}'", "Load it on a larger machine.")
     arrays: Arrays = {}
-    for info in infos:
+    for name, info in infos.items():
         data = archive.read(info)  # the archive's checksum is verified here
         stream = io.BytesIO(data)
         version = np.lib.format.read_magic(stream)
@@ -106,7 +125,7 @@ def _arrays(archive: zipfile.ZipFile, path: Path) -> Arrays:
         if dtype.kind not in PLAIN or len(data) - stream.tell() != size:
             raise _refusal(path, f"has an array '{info.filename}' that is not what it says")
         values = np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape, order="F" if fortran else "C")
-        arrays[Path(info.filename).stem] = values.copy(order="K")
+        arrays[name] = values.copy(order="K")
     return arrays
 
 

@@ -55,6 +55,20 @@ def _encode_array(array: NDArray[Any], arrays: Arrays, where: str) -> Any:
     return {"$array": name}
 
 
+def names_of_arrays(value: Any) -> set[str]:
+    """Names of the arrays that an encoded state refers to.
+
+    >>> sorted(names_of_arrays([{"$array": "1"}, {"$dict": [["a", {"$array": "0"}]]}]))
+    ['0', '1']
+    """
+    if isinstance(value, dict):
+        own = {value["$array"]} if isinstance(value.get("$array"), str) else set()
+        return own.union(*(names_of_arrays(part) for part in value.values()))
+    if isinstance(value, list):
+        return set().union(*(names_of_arrays(part) for part in value))
+    return set()
+
+
 def decode(value: Any, arrays: Arrays) -> Any:
     """Inverse of :func:`encode`; anything unknown is a ValueError.
 
@@ -81,6 +95,8 @@ def decode(value: Any, arrays: Arrays) -> Any:
         return {decode(k, arrays): decode(v, arrays) for k, v in body}
     if kind == "$csr":
         parts = tuple(decode(body[part], arrays) for part in ("data", "indices", "indptr"))
+        if not all(isinstance(part, np.ndarray) and part.dtype.isnative for part in parts):
+            raise ValueError("a sparse matrix whose parts are no plain arrays")
         matrix = sp.csr_array(parts, shape=tuple(body["shape"]))
         matrix.check_format(full_check=True)
         return matrix

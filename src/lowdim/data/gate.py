@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
+from lowdim.data.containers import refuse_masked, refuse_text, refuse_unsound
 from lowdim.work import places
 
 _ADVICE = {
@@ -38,13 +39,14 @@ def rows(
     if (place := places.demand_served(X, name)) is not None:
         return place.find("gate.rows")(X, name, sparse=sparse, minimum=minimum, scan=scan, called=called)
     columns = getattr(X, "columns", None)
-    _refuse_text(name, X, called)
-    _refuse_masked(name, X, called)
+    refuse_text(name, X, called)
+    refuse_masked(name, X, called)
     if sp.issparse(X) and not sparse:
         raise TypeError(
             f"{name}: sparse data was passed, but {called} must be dense here; got a {type(X).__name__}. "
             f"Pass {called}.toarray() if it fits in memory."
         )
+    refuse_unsound(name, X, called)
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) == 2 and 0 < shape[0] < minimum:
         samples = "1 sample" if shape[0] == 1 else f"{shape[0]} samples"
@@ -77,8 +79,8 @@ def advising() -> Iterator[None]:
     """Add what to do to scikit-learn's errors about data."""
     try:
         yield
-    except ValueError as error:
-        text = str(error)
+    except (ValueError, TypeError) as error:
+        text = str(error).strip()
         advice = next((f" {words}" for part, words in _ADVICE.items() if part in text), "")
         raise type(error)(text + advice) from None
 
@@ -147,6 +149,9 @@ def targets(name: str, y: Any, X: Any, *, warn: bool = True) -> Any:
             f"{name} requires y to be passed, but the target y is None. Pass what the rows are to predict: fit(X, y)."
         )
     y = one_a_row(name, y, n, "y", "value")
+    if y.dtype.kind in "cVS":
+        what = {"c": "complex numbers", "S": "bytes"}.get(y.dtype.kind, f"records of {y.dtype}")
+        raise ValueError(f"{name}: y must hold numbers or text; got {what}. Convert it, or pass one column of it.")
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=warn)
     bad = (
@@ -170,7 +175,7 @@ def second_view(name: str, y: Any, X: Any, n_columns: int | None = None) -> NDAr
     if Y.dtype.kind == "O":
         with suppress(TypeError, ValueError):
             Y = Y.astype(np.float64)
-    if Y.ndim != 2 or Y.dtype.kind not in "biuf":
+    if Y.ndim != 2 or not Y.shape[1] or Y.dtype.kind not in "biuf":
         raise ValueError(
             f"{name}: y must be a second view, numbers of shape (n_samples, n_targets); got {Y.dtype} of shape "
             f"{Y.shape}. Encode labels as numbers first."
@@ -183,7 +188,8 @@ def second_view(name: str, y: Any, X: Any, n_columns: int | None = None) -> NDAr
 def scores(Y: Any, name: str, k: int) -> Any:
     """Validated scores (n, k) on their way back to data space, wherever they live."""
     if (place := places.demand_served(Y, name)) is None:
-        Y = check_array(Y, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="Y")
+        with advising():
+            Y = check_array(Y, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="Y")
     if Y.ndim != 2 or Y.shape[1] != k:
         raise ValueError(
             f"{name}: inverse_transform needs {k} columns, one per component; got {Y.shape[-1]}. "
@@ -245,47 +251,3 @@ def _first_bad(X: Any) -> tuple[int, int, float, int] | None:
             first = (start + int(row), int(column), float(block[row, column]))
         count += len(places)
     return None if first is None else (*first, count)
-
-
-def _refuse_text(name: str, X: Any, called: str) -> None:
-    """Name the columns of a DataFrame that hold text or dates, or the first text in an array."""
-    columns = getattr(X, "columns", None)
-    if columns is not None and hasattr(X, "dtypes"):
-        if len(set(columns)) < len(columns):
-            twice = max(columns, key=list(columns).count)
-            raise ValueError(
-                f"{name}: columns of {called} must have names of their own; got {twice!r} more than once. Rename them, "
-                f"or pass {called}.to_numpy()."
-            )
-        kinds = {str(c): kind for c in columns if (kind := _not_numbers(X[c]))}
-        if kinds:
-            shown = ", ".join(map(repr, list(kinds)[:5])) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")
-            raise ValueError(
-                f"{name}: {called} must be numeric; got {' and '.join(sorted(set(kinds.values())))} in column {shown}. "
-                "Drop these columns or encode them first."
-            )
-    elif isinstance(X, np.ndarray) and (kind := _not_numbers(X)):
-        found = next((value for value in X.ravel() if isinstance(value, str | bytes)), X.ravel()[0])
-        why = f"could not convert string to float: {found!r}" if kind == "text" else f"got {kind} such as {found!s}"
-        raise ValueError(f"{name}: {called} must be numeric; {why}. Drop the columns of {kind} or encode them first.")
-
-
-def _refuse_masked(name: str, X: Any, called: str) -> None:
-    """Refuse masked values, which every conversion to an array would silently uncover."""
-    if np.ma.is_masked(X):
-        masked = np.argwhere(np.ma.getmaskarray(X))
-        raise ValueError(
-            f"{name}: {called} must have a value everywhere; got a masked array that lacks {len(masked):,}, the first "
-            f"in row {masked[0][0]}. Drop those rows, or replace the values with {called}.filled(…)."
-        )
-
-
-def _not_numbers(values: Any) -> str:
-    """Kind of what is no number in a column or an array; empty if all are numbers."""
-    array = np.asarray(values)
-    if array.dtype.kind in "Mm":
-        return "dates"
-    text = array.dtype.kind in "US" or (
-        array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.ravel())
-    )
-    return "text" if text else ""

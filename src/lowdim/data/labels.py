@@ -30,6 +30,9 @@ def labels(name: str, y: Any, X: Any, *, several: bool = True, of: str = "X") ->
     y = one_a_row(name, y, n, "y", "label", of)
     if y.size != n:
         raise ValueError(f"{name}: y must be a 1d array of labels; got shape {y.shape}. Pass one column of it.")
+    if y.dtype.kind in "cV":
+        what = "complex numbers" if y.dtype.kind == "c" else f"records of {y.dtype}"
+        raise ValueError(f"{name}: y must hold numbers, text or dates as labels; got {what}. Pass one column of it.")
     y = column_or_1d(y, warn=True)
     _demand_present(name, y)
     y = _of_one_kind(name, y)

@@ -41,11 +41,13 @@ def one_of(*options: str) -> Rule:
     )
 
 
-def whole(low: int) -> Rule:
-    """Rule for an integer of at least ``low``."""
+def whole(low: int, high: int = 2**31 - 1) -> Rule:
+    """Rule for an integer of at least ``low``; kernels take none above ``high``."""
     return Rule(
-        lambda value: isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= low,
-        f"an integer ≥ {low}",
+        lambda value: (
+            isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and low <= int(value) <= high
+        ),
+        f"an integer ≥ {low}" + (f" and ≤ {high}" if high < 2**31 - 1 else ""),
     )
 
 
@@ -84,7 +86,7 @@ flag = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False")
 none = Rule(lambda value: value is None, "None")
 seed = (
     none
-    | whole(0)
+    | whole(0, high=10**100)
     | Rule(
         lambda value: isinstance(value, np.random.Generator | np.random.RandomState), "a numpy Generator or RandomState"
     )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lowdim.compose.spectrum import scales
 from lowdim.data import gate, options
 from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.persist import fields
 from lowdim.relate.moments import ColumnMoments, column_moments
 from lowdim.solve import training
 from lowdim.solve.network import ACTIVATIONS, Layer, apply, initial
@@ -110,6 +111,19 @@ class Autoencoder(Reducer):
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            "mean_": fields.array("d"),
+            "scale_": fields.array("d", low=0),
+            "weights_": fields.each(fields.freely(fields.array("w", "v", kind="f4"))),
+            "biases_": fields.each(fields.freely(fields.array("v", kind="f4"))),
+            "loss_trace_": fields.array("t"),
+            "validation_trace_": fields.array("u"),
+            "n_epochs_": fields.count("t"),
+            "_activation": fields.text(*ACTIVATIONS),
+            "_spread": fields.number(0),
+        }
 
     def __init__(
         self,
@@ -307,11 +321,10 @@ class Autoencoder(Reducer):
             )
 
     def _check_state(self) -> None:
+        super()._check_state()
         # By the layers themselves: the parameters may have been set anew since the fit.
         widths = [len(self.mean_), *map(len, self.biases_)]
         found = [part.shape for part in (self.scale_, *self.biases_, *self.weights_)]
         needed = [(width,) for width in widths] + [(after, before) for before, after in pairwise(widths)]
         if found != needed or widths[0] != widths[-1] or len(self.weights_) % 2:
             raise ValueError(f"scale_, biases_ and weights_ have shapes {found}; {needed} are needed")
-        if self._activation not in ACTIVATIONS or not isinstance(self._spread, float):
-            raise ValueError(f"no activation is called {self._activation!r}, or {self._spread!r} is no variance")

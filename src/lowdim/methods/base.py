@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from lowdim.data import gate, options
+from lowdim.persist.fields import SEEN, Field, check_fields
 from lowdim.work import jobs, places, progress
+from lowdim.work.finite import careful, is_finite
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 
@@ -18,8 +20,8 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 def fitting(method: Call) -> Call:
     """Run a method that fits as one piece.
 
-    Parameters are checked first, BLAS and kernels are held to ``n_jobs``, stages are shown under ``verbose``, and on
-    any error, Ctrl-C included, the object is left as it was.
+    Parameters are checked first, BLAS and kernels are held to ``n_jobs``, stages are shown under ``verbose``, what was
+    learnt must be as declared (finite above all), and on any error, Ctrl-C included, the object is left as it was.
     """
 
     @wraps(method)
@@ -27,8 +29,11 @@ def fitting(method: Call) -> Call:
         before = self.__dict__.copy()
         try:
             self._check_parameters()
-            with jobs.using(self.n_jobs), progress.showing(self.verbose, type(self).__name__):
-                return method(self, *args, **kwargs)
+            name = self._name
+            with jobs.using(self.n_jobs), progress.showing(self.verbose, name), careful(name):
+                result = method(self, *args, **kwargs)
+                self._demand_learnt()
+                return result
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -38,20 +43,34 @@ def fitting(method: Call) -> Call:
 
 
 def applying(method: Call) -> Call:
-    """Run a method of a fitted object: it must be fitted, and BLAS and kernels are held to ``n_jobs``."""
+    """Run a method of a fitted object: it must be fitted, its result finite; kernels are held to ``n_jobs``."""
 
     @wraps(method)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_is_fitted(self)
         self._settle()
-        with jobs.using(self.n_jobs), progress.showing(self.verbose, type(self).__name__):
-            return method(self, *args, **kwargs)
+        name = type(self).__name__
+        with jobs.using(self.n_jobs), progress.showing(self.verbose, name), careful(name):
+            result = method(self, *args, **kwargs)
+            _demand_finite(name, result)
+            return result
 
     return cast(Call, run)
 
 
+def _demand_finite(name: str, result: Any) -> None:
+    """Refuse results of finite rows that are no numbers in the type they have."""
+    for part in result if isinstance(result, tuple) else (result,):
+        if isinstance(part, np.ndarray) and part.dtype.kind == "f" and not is_finite(part):
+            row = int(np.argwhere(~np.isfinite(part))[0][0])
+            raise ValueError(
+                f"{name}: results must fit in {part.dtype}; that of row {row} does not, since its values are too large "
+                "or too small. Drop such rows, or multiply the data by a constant before fit."
+            )
+
+
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of all methods. A subclass declares ``_rules``, stores its parameters and fits.
+    """Base of all methods. A subclass declares ``_rules`` and ``_state``, stores its parameters and fits.
 
     ``_sparse`` says whether it takes CSR input, ``_needs_targets`` whether it cannot do without ``y``, and
     ``_two_views`` whether that is a second view of the rows.
@@ -128,5 +147,25 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _settle(self) -> None:
         """Do what fitting put off, before the model is applied."""
 
+    def _state(self) -> dict[str, Field]:
+        """All that a fit sets, by name: what model files may hold."""
+        return {}
+
+    def _learnt(self) -> dict[str, Any]:
+        """All attributes but the parameters."""
+        params = self._get_param_names()
+        return {key: value for key, value in vars(self).items() if key not in params and key != "_metadata_request"}
+
+    def _demand_learnt(self) -> None:
+        """Refuse data from which nothing finite was learnt."""
+        try:
+            check_fields(self._learnt(), SEEN | self._state(), partly=True)
+        except ValueError as error:
+            raise ValueError(
+                f"{type(self).__name__}: {error}. Values of the data are too large, too small or too far apart: "
+                "multiply them by a constant that brings them near 1."
+            ) from None
+
     def _check_state(self) -> None:
-        """Raise unless the fitted attributes fit together; called on what comes out of a file."""
+        """Raise unless the fitted attributes are as declared and fit together; called on what comes out of a file."""
+        check_fields(self._learnt(), SEEN | self._state())

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lowdim.data import options
 from lowdim.methods.linear import LinearReducer
 from lowdim.methods.two_views import TwoViewReducer
+from lowdim.persist import fields
 from lowdim.relate.moments import cross_scatter, moments
 from lowdim.solve.discriminant import Whitening, whiten
 from lowdim.solve.signs import signs
@@ -62,6 +63,15 @@ class CCA(TwoViewReducer, LinearReducer):
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            **super()._state(),
+            "y_components_": fields.array("k", "e"),
+            "y_mean_": fields.array("e"),
+            "correlations_": fields.array("k", low=0, high=1),
+            "n_components_": fields.count("k"),
+        }
 
     def __init__(
         self, n_components: int | None = None, *, ridge: float = 0.0, n_jobs: int | None = None, verbose: int = 0

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lowdim.compose.spectral_map import spectral_map
 from lowdim.data.distances import demand_distances
 from lowdim.methods.graph_reducer import GraphReducer
+from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.graph import beside, neighbor_graph
 from lowdim.relate.neighbors import whitening
@@ -196,10 +197,14 @@ class SimilarityReducer(GraphReducer, ABC):
             what = f"{self._name}: the graph of {self.n_neighbors_} neighbours of {n:,} rows"
             memory.require(needed, what, "Lower n_neighbors, or pass fewer rows.")
 
-    def _check_state(self) -> None:
-        super()._check_state()
-        n = len(self._learnt_from(self.embedding_))
-        if np.shape(self._density) != (n,) or np.shape(self._shrink) != (self._n_features_out,):
-            raise ValueError(f"densities {np.shape(self._density)} do not fit the {n} rows of the map")
-        if np.shape(self._local) not in ((1,), (n,)):
-            raise ValueError(f"widths {np.shape(self._local)} do not fit the {n} rows of the map")
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            **super()._state(),
+            "eigenvalues_": fields.array("k"),
+            "_density": fields.array("m"),
+            "_shrink": fields.array("k"),
+            "_local": fields.array(1) | fields.array("m"),
+            "width_": fields.number(0),
+            "residual_": fields.number(0),
+            "solver_": fields.text(),
+        }

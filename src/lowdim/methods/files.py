@@ -7,6 +7,7 @@ from typing import Any
 from lowdim.methods import registry
 from lowdim.methods.chain import CLASS_NAME, Chain
 from lowdim.persist import ModelFileError, read_state
+from lowdim.work.archive_errors import shortened
 
 State = dict[str, Any]
 
@@ -90,14 +91,16 @@ def _revive(state: State, writer: str, path: str | os.PathLike[str]) -> Any:
             f"'{path}' holds {', '.join(map(repr, strange))}, which {name} does not have. "
             "Load it with the version of lowdim that wrote it."
         )
-    model = cls(**cls._params_from_file(params))
-    vars(model).update(fitted)
     try:
+        model = cls(**cls._params_from_file(params))
+        vars(model).update(fitted)
         model._check_parameters()
         if fitted:
             model._check_state()
-    except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
-        raise _refusal(path, f"holds a model that cannot be ({error})") from None
+    except ModelFileError:
+        raise
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError, OverflowError) as error:
+        raise _refusal(path, f"holds a model that cannot be ({shortened(error)})") from None
     return model
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.distances import demand_new_distances
 from lowdim.methods.neighborhood import NeighborReducer
+from lowdim.persist import fields
 from lowdim.relate.graph import Graph, closest_bridges, components, joined, part_of
 from lowdim.relate.neighbors import whitened
 
@@ -22,6 +23,10 @@ class GraphReducer(NeighborReducer, ABC):
     metric: str
     radius: float | None
     _whitening: tuple[NDArray, NDArray] | None
+
+    def _state(self) -> dict[str, fields.Field]:
+        turn = fields.parts(fields.array("d"), fields.array("d", "r"))
+        return {**super()._state(), "_whitening": fields.nothing | turn}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -22,6 +22,7 @@ from lowdim.data.distances import (
 from lowdim.data.labels import Labels, labels
 from lowdim.methods.graph_reducer import GraphReducer
 from lowdim.methods.neighborhood import DISCONNECTED, near_rule
+from lowdim.persist import fields
 from lowdim.relate.geodesics import Beside, bytes_for, class_distances, draw_landmarks, geodesics, residual_variance
 from lowdim.relate.graph import Graph, beside, neighbor_graph
 from lowdim.relate.neighbors import METRICS, whitening
@@ -121,6 +122,24 @@ class Isomap(GraphReducer):
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
+
+    def _state(self) -> dict[str, fields.Field]:
+        n = "d" if self.metric == "precomputed" else "n"
+        return {
+            **super()._state(),
+            "_graph": fields.graph("m", "e"),
+            "_unit": fields.number(5e-324),
+            "landmarks_": fields.bind("l", "m") | fields.indices("l", below=n, rising=True),
+            "_dual": fields.array("l", "k"),
+            "_offset": fields.array("k"),
+            "eigenvalues_": fields.array("k"),
+            "residual_": fields.number(0),
+            "residual_variance_": fields.array("k"),
+            "suggested_components_": fields.count(low=1, most="k"),
+            "short_circuits_": fields.indices("s", 2, below=n),
+            "classes_": fields.nothing | fields.labels("c"),
+            "class_distance_": fields.nothing | fields.array("c", "c", finite=False),
+        }
 
     def __init__(
         self,
@@ -293,10 +312,5 @@ class Isomap(GraphReducer):
 
     def _check_state(self) -> None:
         super()._check_state()
-        n = len(self._learnt_from(self.embedding_))
-        starts, ends, lengths = self._graph
-        if len(starts) != n + 1 or len(ends) != len(lengths):
-            raise ValueError(f"the graph of {len(starts) - 1} rows does not fit the {n} rows of the map")
-        rows = n if self.landmarks_ is None else len(self.landmarks_)
-        if np.shape(self._dual) != (rows, self._n_features_out) or np.shape(self._offset) != (self._n_features_out,):
-            raise ValueError(f"the map {np.shape(self._dual)} does not fit {rows} rows")
+        if self.landmarks_ is not None and self._fitted is not None and set(self.landmarks_) - set(self._fitted):
+            raise ValueError("landmarks_ must be among the rows fitted")

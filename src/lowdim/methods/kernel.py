@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 
 from lowdim.data import options
 from lowdim.methods.base import Reducer, applying
+from lowdim.persist import fields
 from lowdim.relate.centring import centre
 from lowdim.relate.kernels import NAMES, Kernel, KernelRows, demand_gram, demand_kernel_function, resolve_gamma
 from lowdim.solve.eigen import eigh_top
 from lowdim.work.blocks import float_dtype
+from lowdim.work.rows import in_form_of
 
 RULES = {  # what all of them take; a subclass adds its own
     "kernel": options.one_of(*NAMES) | options.Rule(callable, "a function of two blocks of rows"),
@@ -45,6 +47,16 @@ class KernelReducer(Reducer):
     coef0: float
     gamma_: float | None
     dual_coef_: NDArray
+
+    def _state(self) -> dict[str, fields.Field]:  # by the kernel
+        given = self.kernel == "precomputed"
+        return {
+            "gamma_": fields.nothing | fields.number(0),
+            "dual_coef_": fields.array("d" if given else "b", "k"),
+            "_offset": fields.array("k"),
+            "_shift": fields.nothing | fields.array("d"),
+            "_basis": fields.array(0, 0) if given else fields.rows("b", "d"),
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -98,14 +110,6 @@ class KernelReducer(Reducer):
         self._offset = offset
         self._basis = np.empty((0, 0), dual.dtype) if self.kernel == "precomputed" else basis.X
 
-    def _check_state(self) -> None:
-        shape, basis = np.shape(self.dual_coef_), np.shape(self._basis)
-        rows = self.n_features_in_ if self.kernel == "precomputed" else basis[0]
-        if len(shape) != 2 or self.dual_coef_.dtype.kind != "f" or shape[0] != rows:
-            raise ValueError(f"dual_coef_ {shape} and the rows it belongs to {basis} do not fit together")
-        if np.shape(self._offset) != shape[1:] or (self.kernel != "precomputed" and basis[1] != self.n_features_in_):
-            raise ValueError(f"the map from {self.n_features_in_} features to {shape[1]} components has gaps")
-
     def _new_rows(self, X: Any) -> Any:
         """KernelRows for ``transform``, through the gate."""
         if self.kernel != "precomputed":
@@ -138,8 +142,7 @@ class KernelReducer(Reducer):
         """
         X = self._new_rows(X)
         kernel, dtype, out = self._kernel(), self.dual_coef_.dtype, float_dtype(X.dtype)
-        if self.kernel != "precomputed" and sp.issparse(X) != sp.issparse(self._basis):
-            X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
+        X = X if self.kernel == "precomputed" else in_form_of(X, self._basis)
         Y = kernel.project(kernel.rows(X, self._shift, dtype), kernel.as_rows(self._basis), self.dual_coef_)
         Y -= self._offset.astype(dtype)
         return Y.astype(out, copy=False)

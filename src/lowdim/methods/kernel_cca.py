@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lowdim.data import options
 from lowdim.methods.kernel import RULES, KernelReducer
 from lowdim.methods.two_views import TwoViewReducer
+from lowdim.persist import fields
 from lowdim.relate.kernels import NAMES, Kernel, KernelRows, resolve_gamma
 from lowdim.solve.signs import signs
 from lowdim.work import memory
@@ -78,6 +79,18 @@ class KernelCCA(TwoViewReducer, KernelReducer):
         | options.Rule(callable, "a function of two blocks of rows"),
         "ridge": options.real(0, closed="left"),
     }
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            **super()._state(),
+            "y_gamma_": fields.nothing | fields.number(0),
+            "y_dual_coef_": fields.array("b", "k"),
+            "_y_basis": fields.rows("b", "e"),
+            "_y_offset": fields.array("k"),
+            "_y_shift": fields.nothing | fields.array("e"),
+            "correlations_": fields.array("k", low=0, high=1),
+            "n_components_": fields.count("k"),
+        }
 
     def __init__(
         self,

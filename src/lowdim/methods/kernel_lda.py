@@ -14,6 +14,7 @@ from lowdim.data import options
 from lowdim.data.labels import Labels, labels
 from lowdim.methods.base import fitting
 from lowdim.methods.kernel import RULES, KernelReducer
+from lowdim.persist import fields
 from lowdim.relate.centring import centre
 from lowdim.relate.kernels import Kernel, KernelRows
 from lowdim.relate.moments import class_moments
@@ -78,11 +79,16 @@ class KernelLDA(KernelReducer):
     """
 
     _needs_targets = True
+
     _rules = {
         "n_components": options.whole(1) | options.none,
         **RULES,
         "ridge": options.real(0, closed="left"),
     }
+
+    def _state(self) -> dict[str, fields.Field]:
+        more = {"eigenvalues_": fields.array("k"), "classes_": fields.labels("c"), "n_components_": fields.count("k")}
+        return {**super()._state(), **more}
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from lowdim.compose import kernel_spectrum as spectrum
 from lowdim.data import gate, options
 from lowdim.methods.base import applying, fitting
 from lowdim.methods.kernel import RULES, KernelReducer
+from lowdim.persist import fields
 from lowdim.relate.centring import centre
 from lowdim.relate.kernels import demand_kernel_function
 from lowdim.solve.ridge import kernel_ridge, landmark_ridge
@@ -110,6 +111,20 @@ class KernelPCA(KernelReducer):
         "ridge": options.real(0),
         "random_state": options.seed,
     }
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            **super()._state(),
+            "eigenvalues_": fields.array("k"),
+            "eigenvectors_": fields.array("n", "k"),
+            "landmarks_": fields.nothing | fields.indices("b", below="n"),
+            "approximation_error_": fields.number(),
+            "residual_": fields.nothing | fields.number(),
+            "solver_": fields.text(*spectrum.SOLVERS, "rpcholesky", "nystroem"),
+            "_centres": fields.optional(fields.array("b", "k")),
+            "_weights": fields.optional(fields.array("b", "d")),
+            "_intercept": fields.optional(fields.array("d")),
+        }
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from lowdim.data import options
 from lowdim.data.labels import Labels, given_priors, labels, priors
 from lowdim.methods.base import fitting
 from lowdim.methods.linear import OrthonormalReducer
+from lowdim.persist import fields
 from lowdim.relate.gram import Centred
 from lowdim.relate.moments import class_moments, column_moments, moments
 from lowdim.solve.components import completed
@@ -66,6 +67,16 @@ class KLExpansion(OrthonormalReducer):
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            **super()._state(),
+            "eigenvalues_": fields.array("k"),
+            "score_variance_": fields.array("k", low=0),
+            "classes_": fields.labels("c"),
+            "priors_": fields.array("c", low=0),
+            "n_components_": fields.count("k"),
+        }
 
     def __init__(
         self,

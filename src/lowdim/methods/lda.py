@@ -14,6 +14,7 @@ from lowdim.data import options
 from lowdim.data.labels import Labels, given_priors, labels, priors
 from lowdim.methods.base import fitting
 from lowdim.methods.linear import LinearReducer
+from lowdim.persist import fields
 from lowdim.relate.gram import Centred
 from lowdim.relate.moments import ClassMoments, class_moments, column_moments
 from lowdim.relate.shrinkage import ledoit_wolf
@@ -97,6 +98,18 @@ class LDA(LinearReducer):
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            **super()._state(),
+            "classes_": fields.labels("c"),
+            "priors_": fields.array("c", low=0),
+            "shrinkage_": fields.array("c"),
+            "means_": fields.array("c", "d"),
+            "eigenvalues_": fields.array("k"),
+            "n_components_": fields.count("k"),
+            "solver_": fields.text(*SOLVERS),
+        }
 
     def __init__(
         self,

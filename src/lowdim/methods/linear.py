@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from lowdim.data import gate
 from lowdim.methods.base import Reducer, applying
+from lowdim.persist import fields
 from lowdim.solve.projection import lift, missed, project
 from lowdim.work.blocks import float_dtype
 
@@ -19,6 +20,9 @@ class LinearReducer(Reducer):
 
     components_: NDArray
     mean_: NDArray
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {"components_": fields.array("k", "d"), "mean_": fields.array("d")}
 
     @property
     def _n_features_out(self) -> int:
@@ -52,12 +56,6 @@ class LinearReducer(Reducer):
     def _scores(self, X: Any, dtype: np.dtype) -> NDArray:
         return project(X, self._projection(), self.mean_.astype(np.float64), dtype)
 
-    def _check_state(self) -> None:
-        shapes = {name: np.shape(getattr(self, name)) for name in ("components_", "mean_")}
-        arrays = all(getattr(self, name).dtype.kind == "f" for name in shapes)
-        if not arrays or len(shapes["components_"]) != 2 or shapes["mean_"] != shapes["components_"][1:]:
-            raise ValueError(f"components_ and mean_ do not fit together: {shapes}")
-
 
 class OrthonormalReducer(LinearReducer):
     """A linear method that can be undone: ``Y = (X − m) diag(1/s) Uᵀ`` with orthonormal ``U``.
@@ -66,6 +64,9 @@ class OrthonormalReducer(LinearReducer):
     """
 
     scale_: NDArray
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {**super()._state(), "scale_": fields.array("d", low=0)}
 
     def _score_scale(self) -> NDArray:
         return np.ones(len(self.components_))

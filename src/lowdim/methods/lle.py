@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lowdim.data import options
 from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
+from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.graph import Bridges, Neighborhoods, beside, bridge_classes, closed_classes, components, undirected
 from lowdim.relate.neighbors import nearest
@@ -93,6 +94,16 @@ class LLE(NeighborReducer):
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            **super()._state(),
+            "weights_": fields.rows("n", "n"),
+            "eigenvalues_": fields.array("k"),
+            "reconstruction_error_": fields.number(),
+            "solver_": fields.text(),
+            "residual_": fields.number(0),
+        }
 
     def __init__(
         self,

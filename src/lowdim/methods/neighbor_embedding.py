@@ -16,6 +16,7 @@ from lowdim.compose import layout
 from lowdim.data import options
 from lowdim.data.distances import demand_distances, find_zero
 from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal, merge_equal
 from lowdim.relate.neighbors import METRICS, Neighbors, demand_singles, nearest
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
@@ -333,7 +334,15 @@ class NeighborEmbedding(Reducer, ABC):
     def _params_for_file(self) -> dict[str, Any]:
         return super()._params_for_file() | {"callback": None}  # functions stay with the program
 
-    def _check_state(self) -> None:
-        rows = self.n_features_in_ if self.metric == "precomputed" else np.shape(self._X)[0]
-        if np.ndim(self.embedding_) != 2 or len(self.embedding_) != rows:
-            raise ValueError(f"embedding_ {np.shape(self.embedding_)} and the {rows} rows it belongs to do not fit")
+    def _state(self) -> dict[str, fields.Field]:
+        n = "d" if self.metric == "precomputed" else "n"
+        return {
+            "embedding_": fields.array(n, "k"),
+            "_X": fields.rows(n, "d"),
+            "loss_trace_": fields.array("t"),
+            "loss_iterations_": fields.array("t", kind="i", low=0),
+            "timings_": fields.mapping(fields.number(0)),
+            "n_iter_": fields.count(),
+            "neighbors_": fields.text(),
+            "neighbors_recall_": fields.nothing | fields.number(0, 1),
+        }

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from lowdim.data import options
 from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.geodesics import Beside
 from lowdim.relate.graph import Bridges
 from lowdim.relate.weights import barycentric
 from lowdim.work.blocks import float_dtype
+from lowdim.work.rows import in_form_of
 from lowdim.work.user_warnings import warn
 
 DISCONNECTED = ("error", "bridge", "largest")
@@ -37,6 +39,19 @@ class NeighborReducer(Reducer, ABC):
     embedding_: NDArray
     _rows: Any
     _fitted: NDArray | None
+
+    def _state(self) -> dict[str, fields.Field]:  # by the metric
+        given = getattr(self, "metric", None) == "precomputed"
+        return {
+            "embedding_": fields.array("d" if given else "n", "k"),
+            "_rows": fields.array(0, 0) if given else fields.rows("n", "d"),
+            "_fitted": fields.bind("m", "d" if given else "n")
+            | fields.indices("m", below="d" if given else "n", rising=True),
+            "n_neighbors_": fields.count(low=1, most="m") | fields.nothing,
+            "components_found_": fields.count(low=1),
+            "bridges_": fields.indices("b", 2, below="d" if given else "n"),
+            "bridge_lengths_": fields.array("b", low=0),
+        }
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -166,8 +181,7 @@ class NeighborReducer(Reducer, ABC):
 
     def _known(self, X: Any) -> tuple[Any, NDArray]:
         """New rows in the form of the training rows, and the training row that each equals (−1: none)."""
-        if sp.issparse(X) != sp.issparse(self._rows):
-            X = X.toarray() if sp.issparse(X) else sp.csr_array(X)
+        X = in_form_of(X, self._rows)
         Q = X.astype(self._rows.dtype) if sp.issparse(X) else np.ascontiguousarray(X, self._rows.dtype)
         return Q, find_equal(self._rows, Q)
 
@@ -218,10 +232,3 @@ class NeighborReducer(Reducer, ABC):
         """Places ``Σ w_j y_j`` of new rows by the weights that rebuild them from their neighbours."""
         W = barycentric(X, near.starts, near.rows, reg, queries=Q)
         return np.asarray(sp.csr_array((W, near.rows, near.starts), shape=(Q.shape[0], X.shape[0])) @ self._places())
-
-    def _check_state(self) -> None:
-        rows, places = self._rows.shape, np.shape(self.embedding_)
-        if len(places) != 2 or self.embedding_.dtype.kind != "f" or (rows[0] and rows[0] != places[0]):
-            raise ValueError(f"the training rows {rows} and their places {places} do not fit together")
-        if rows[0] and rows[1] != self.n_features_in_:
-            raise ValueError(f"the training rows {rows} have other than {self.n_features_in_} features")

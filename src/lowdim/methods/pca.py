@@ -14,6 +14,7 @@ from lowdim.compose import spectrum
 from lowdim.data import gate, options
 from lowdim.methods.base import fitting
 from lowdim.methods.streamed import StreamedReducer
+from lowdim.persist import fields
 from lowdim.relate.moments import Moments, rows_differ
 from lowdim.solve.components import completed, components_for, elbow
 from lowdim.solve.signs import signs
@@ -76,6 +77,14 @@ class PCA(StreamedReducer):
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            **super()._state(),
+            "explained_variance_": fields.array("k", low=0),
+            "explained_variance_ratio_": fields.array("k", low=0),
+            "n_components_": fields.count("k"),
+        }
 
     def __init__(
         self,
@@ -201,13 +210,6 @@ class PCA(StreamedReducer):
                 f"PCA: n_components must be at most {what} = {limit}; got {self.n_components}. "
                 "Lower it or pass more data."
             )
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        shapes = {name: np.shape(getattr(self, name)) for name in self._learnt[1:5]}
-        k, d = self.components_.shape
-        if list(shapes.values()) != [(k,), (k,), (d,), (d,)]:
-            raise ValueError(f"arrays do not fit components_ ({k}, {d}): {shapes}")
 
     def _score_scale(self) -> NDArray:
         """Standard deviation of each score where ``whiten`` divides by it, else 1."""

@@ -22,6 +22,7 @@ from lowdim.data import gate, options, plans, preparation
 from lowdim.data.columns import Columns, columns_of
 from lowdim.data.recipes import Recipe, check_recipe
 from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.persist import fields
 from lowdim.work import places
 
 if TYPE_CHECKING:
@@ -282,7 +283,6 @@ class Prepare(Reducer):
     def _names_in(self, input_features: Any) -> list[str]:
         return [str(name) for name in _check_feature_names_in(self, input_features)]
 
-    def _check_state(self) -> None:
-        recipes = [check_recipe(state) for state in self._recipes]
-        if len(recipes) != self.n_features_in_ or not isinstance(self._rows_left_out, int):
-            raise ValueError(f"{len(recipes)} recipes for {self.n_features_in_} columns do not fit")
+    def _state(self) -> dict[str, fields.Field]:
+        recipe = fields.tested(check_recipe)
+        return {"_recipes": fields.each(recipe, "d"), "_rows_left_out": fields.count()}

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from lowdim.data import evaluation, features, gate, options
 from lowdim.methods.base import Reducer, applying, fitting
-from lowdim.persist import ModelFileError
+from lowdim.persist import ModelFileError, fields
 from lowdim.solve.criteria.choose import criterion_for
 from lowdim.solve.criteria.refit import score_without_features
 from lowdim.solve.search import Search, Step
@@ -131,6 +131,16 @@ class SequentialSelector(SelectorMixin, Reducer):
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            "support_": fields.array("d", kind="b"),
+            "n_features_": fields.count(low=1, most="d"),
+            "score_": fields.number(),
+            "scores_": fields.array("s", finite=False),
+            "estimator_name_": fields.text(),
+            "history_": fields.mapping(fields.plain),
+        }
 
     def __init__(
         self,

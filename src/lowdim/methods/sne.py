@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lowdim.data import options
 from lowdim.methods import neighbor_embedding
 from lowdim.methods.neighbor_embedding import NeighborEmbedding, described
+from lowdim.persist import fields
 from lowdim.relate.affinities import Affinities, affinities, likelihoods, neighbors_for
 from lowdim.relate.neighbors import Neighbors
 from lowdim.solve import divergence
@@ -179,10 +180,21 @@ class _Stochastic(NeighborEmbedding):
         self.kl_divergence_, self.point_losses_, self.kl_normalizer_ = reached
         self.repulsion_ = self._repel(len(reached.points))
 
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            **super()._state(),
+            "_perplexities": fields.each(fields.number(1)),
+            "perplexity_": fields.number(0) | fields.each(fields.number(1)),
+            "kl_divergence_": fields.number(),
+            "kl_normalizer_": fields.text(),
+            "point_losses_": fields.array("d" if self.metric == "precomputed" else "n"),
+            "repulsion_": fields.text(*divergence.REPULSIONS),
+        }
+
     def _check_state(self) -> None:
         super()._check_state()
-        if len(self._perplexities) == 0:
-            raise ValueError("no perplexity is left")
+        if not self._perplexities or max(self._perplexities) > len(self.embedding_) - 1:
+            raise ValueError(f"_perplexities {self._perplexities} do not fit {len(self.embedding_)} rows")
 
 
 @described(**_TEXTS)

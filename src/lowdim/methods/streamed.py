@@ -9,6 +9,7 @@ from lowdim.compose import spectrum
 from lowdim.data import gate
 from lowdim.methods.base import fitting
 from lowdim.methods.linear import OrthonormalReducer
+from lowdim.persist import fields
 from lowdim.relate.moments import ColumnMoments, Moments, moments
 from lowdim.work.blocks import float_dtype
 from lowdim.work.user_warnings import warn
@@ -24,6 +25,15 @@ class StreamedReducer(OrthonormalReducer, ABC):
     _moments: tuple[Any, ...]  # state of relate.moments
     _dtype: str
     solver_: str
+
+    def _state(self) -> dict[str, fields.Field]:
+        mean, scatter = fields.array("d", kind="f8"), fields.array("d", "d", kind="f8")
+        return {
+            **super()._state(),
+            "solver_": fields.text(*spectrum.SOLVERS),
+            "_dtype": fields.text("float32", "float64"),
+            "_moments": fields.optional(fields.parts(fields.number(0), mean, scatter, fields.count())),
+        }
 
     @abstractmethod
     def _solve(self, M: Moments) -> None:

@@ -106,7 +106,7 @@ def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean"
 def demand_singles(X: Any, metric: str) -> None:
     """Refuse rows, or distances, from which no distances in float32 come."""
     spread = float(X.max()) - float(X.min())
-    if metric != "cosine" and spread > 0 and not _LEAST <= spread <= _MOST:
+    if metric != "cosine" and spread != 0 and not _LEAST <= spread <= _MOST:
         raise ValueError(
             f"Neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for distances in float32; got {spread:.3g}. "
             "Scale the data."

@@ -111,7 +111,7 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
 
 def demand_squares(most: float) -> None:
     """Refuse distances, of which ``most`` is the largest, whose squares are no numbers."""
-    if most > 0 and not _LEAST <= most <= _MOST:
+    if most != 0 and not _LEAST <= most <= _MOST:  # NaN is refused as well
         raise ValueError(
             f"Neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for their squares to be numbers; got "
             f"{most:.3g}. Scale the data."

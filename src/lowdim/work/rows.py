@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from lowdim.work import memory
+from lowdim.work.blocks import float_dtype
 from lowdim.work.places import verb
 
 
@@ -46,10 +48,18 @@ def searchable(A: Any, dtype: Any) -> Any:
 
 @verb
 def in_form_of(A: Any, other: Any) -> Any:
-    """``A`` dense or sparse, as ``other`` is."""
+    """``A`` dense or sparse, as ``other`` is.
+
+    >>> in_form_of(np.eye(2, dtype=">f4"), sp.csr_array(np.eye(2))).format
+    'csr'
+    """
     if sp.issparse(A) == sp.issparse(other):
         return A
-    return A.toarray() if sp.issparse(A) else sp.csr_array(A)
+    if not sp.issparse(A):  # SciPy takes numbers in the machine's own order, and not all of them
+        return sp.csr_array(np.asarray(A, float_dtype(A.dtype)))
+    n, d = A.shape
+    memory.require(float(A.dtype.itemsize) * n * d, f"{n:,} × {d:,} sparse rows made dense", "Pass fewer at a time.")
+    return A.toarray()
 
 
 @verb(on=1)

@@ -1,0 +1,66 @@
+"""Containers of rows that are refused, each in words: text, dates, masks, broken matrices."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from lowdim.work.csr import demand_sound
+
+
+def refuse_text(name: str, X: Any, called: str) -> None:
+    """Name the columns of a DataFrame that hold text or dates, or the first text in an array."""
+    columns = getattr(X, "columns", None)
+    if columns is not None and hasattr(X, "dtypes"):
+        if not len(columns):
+            raise ValueError(f"{name}: {called} must have features; got a data frame of 0. Pass at least one column.")
+        if len(set(columns)) < len(columns):
+            twice = max(columns, key=list(columns).count)
+            raise ValueError(
+                f"{name}: columns of {called} must have names of their own; got {twice!r} more than once. Rename them, "
+                f"or pass {called}.to_numpy()."
+            )
+        kinds = {str(c): kind for c in columns if (kind := _not_numbers(X[c]))}
+        if kinds:
+            shown = ", ".join(map(repr, list(kinds)[:5])) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")
+            raise ValueError(
+                f"{name}: {called} must be numeric; got {' and '.join(sorted(set(kinds.values())))} in column {shown}. "
+                "Drop these columns or encode them first."
+            )
+    elif isinstance(X, np.ndarray) and X.size and (kind := _not_numbers(X)):
+        found = next((value for value in X.ravel() if isinstance(value, str | bytes)), X.ravel()[0])
+        why = f"could not convert string to float: {found!r}" if kind == "text" else f"got {kind} such as {found!s}"
+        raise ValueError(f"{name}: {called} must be numeric; {why}. Drop the columns of {kind} or encode them first.")
+
+
+def refuse_unsound(name: str, X: Any, called: str) -> None:
+    """Refuse sparse matrices with entries outside, which routines that trust them would read and write."""
+    if sp.issparse(X):
+        try:
+            demand_sound(X)
+        except ValueError as error:
+            raise ValueError(
+                f"{name}: {called} must be a sparse matrix whose arrays belong together; got {error}. Build it anew, "
+                "for example from scipy.sparse.coo_array."
+            ) from None
+
+
+def refuse_masked(name: str, X: Any, called: str) -> None:
+    """Refuse masked values, which every conversion to an array would silently uncover."""
+    if np.ma.is_masked(X):
+        masked = np.argwhere(np.ma.getmaskarray(X))
+        raise ValueError(
+            f"{name}: {called} must have a value everywhere; got a masked array that lacks {len(masked):,}, the first "
+            f"in row {masked[0][0]}. Drop those rows, or replace the values with {called}.filled(…)."
+        )
+
+
+def _not_numbers(values: Any) -> str:
+    """Kind of what is no number in a column or an array; empty if all are numbers."""
+    array = np.asarray(values)
+    if array.dtype.kind in "MmV":
+        return "records" if array.dtype.kind == "V" else "dates"
+    text = array.dtype.kind in "US" or (
+        array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.ravel())
+    )
+    return "text" if text else ""

@@ -1,0 +1,329 @@
+"""What the state of a fitted model may hold: declared once per method, checked on what comes out of a file.
+
+Sizes are letters that stand for one number throughout a state: ``array("k", "d")`` and ``array("d")`` must agree in
+``d``. A letter is bound by the first field that has it, so that the order of a declaration matters.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from lowdim.work.csr import demand_sound
+from lowdim.work.finite import is_finite
+
+Sizes = dict[str, int]
+Size = str | int
+_LABELS = "biufUSMO"  # kinds of arrays that hold labels
+
+
+@dataclass(frozen=True)
+class Field:
+    """Test of one attribute, which raises ValueError with what is wrong; ``optional`` ones may be missing."""
+
+    check: Callable[[Any, Sizes], None]
+    optional: bool = False
+
+    def __or__(self, other: "Field") -> "Field":
+        """Either of two."""
+
+        def check(value: Any, sizes: Sizes) -> None:
+            tried = dict(sizes)
+            try:
+                self.check(value, tried)
+            except ValueError:
+                other.check(value, sizes)
+            else:
+                sizes.update(tried)
+
+        return Field(check)
+
+
+def freely(field: Field) -> Field:
+    """A field whose letters stand for sizes of its own."""
+    return Field(lambda value, _: field.check(value, {}), field.optional)
+
+
+def check_fields(state: Mapping[str, Any], fields: Mapping[str, Field], *, partly: bool = False) -> None:
+    """Raise ValueError unless ``state`` is as declared: all there (or some, if ``partly``), nothing else, all in order.
+
+    >>> check_fields({"mean_": np.zeros(3), "n_": 3}, {"mean_": array("d"), "n_": count("d")})
+    >>> check_fields({"mean_": np.zeros(3), "n_": 4}, {"mean_": array("d"), "n_": count("d")})
+    Traceback (most recent call last):
+    ...
+    ValueError: n_ must be 3; got 4
+    """
+    sizes: Sizes = {}
+    for name, field in fields.items():
+        if name not in state:
+            if field.optional or partly:
+                continue
+            raise ValueError(f"{name} is missing")
+        try:
+            field.check(state[name], sizes)
+        except ValueError as error:
+            raise ValueError(f"{name} {error}") from None
+    if strange := sorted(set(state) - set(fields)):
+        raise ValueError(f"{', '.join(strange)} belong to no such model")
+
+
+def optional(field: Field) -> Field:
+    """A field that may be missing."""
+    return Field(field.check, optional=True)
+
+
+def array(*shape: Size, kind: str = "f", low: float = -math.inf, high: float = math.inf, finite: bool = True) -> Field:
+    """Array of numbers of this shape; ``kind`` is a kind of dtype, such as "f", or one dtype, such as "f4".
+
+    >>> check_fields({"x": np.array([1.0, np.nan])}, {"x": array("n")})
+    Traceback (most recent call last):
+    ...
+    ValueError: x must be finite; got nan
+    """
+
+    def check(value: Any, sizes: Sizes) -> None:
+        _demand_type(value, kind)
+        _demand_shape(value.shape, shape, sizes)
+        _demand_range(value, low, high, finite)
+
+    return Field(check)
+
+
+def indices(*shape: Size, below: Size, low: int = 0, kind: str = "i", rising: bool = False) -> Field:
+    """Array of places from ``low`` to below a size; ``rising``: each larger than the one before."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        _demand_type(value, kind)
+        _demand_shape(value.shape, shape, sizes)
+        most = below if isinstance(below, int) else sizes[below]
+        _demand_range(value, low, most - 1, True)
+        if rising and (np.diff(value) <= 0).any():
+            raise ValueError("must rise")
+
+    return Field(check)
+
+
+def starts(n: Size, of: Size) -> Field:
+    """Where each of ``n`` groups of ``of`` things starts and the last ends: int64 (n + 1,), from 0, not falling."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        _demand_type(value, "i8")
+        if value.ndim != 1 or not len(value):
+            raise ValueError(f"must have one dimension; got shape {value.shape}")
+        _demand_size(len(value) - 1, n, sizes)
+        if value[0] != 0 or (np.diff(value) < 0).any():
+            raise ValueError("must start at 0 and not fall")
+        _demand_size(int(value[-1]), of, sizes)
+
+    return Field(check)
+
+
+def rows(n: Size, d: Size) -> Field:
+    """Rows as floats, dense or CSR, finite."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        if sp.issparse(value):
+            if value.format != "csr":
+                raise ValueError(f"must be CSR; got {value.format}")
+            demand_sound(value)
+            _demand_shape(value.shape, (n, d), sizes)
+            value = value.data
+        else:
+            _demand_shape(getattr(value, "shape", ()), (n, d), sizes)
+        _demand_type(value, "f")
+        _demand_range(value, -math.inf, math.inf, True)
+
+    return Field(check)
+
+
+def number(low: float = -math.inf, high: float = math.inf) -> Field:
+    """Finite number from ``low`` to ``high``."""
+
+    def check(value: Any, _: Sizes) -> None:
+        if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not math.isfinite(value):
+            raise ValueError(f"must be a finite number; got {str(value)[:40]!r}")
+        if not low <= float(value) <= high:
+            raise ValueError(f"must be from {low:g} to {high:g}; got {float(value):g}")
+
+    return Field(check)
+
+
+def count(size: Size | None = None, low: int = 0, most: Size | None = None) -> Field:
+    """Integer: a size, or any from ``low`` (to the size ``most``)."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
+            raise ValueError(f"must be an integer; got {str(value)[:40]!r}")
+        if size is not None:
+            _demand_size(int(value), size, sizes)
+        limit = math.inf if most is None else most if isinstance(most, int) else sizes[most]
+        if not low <= int(value) <= limit:
+            raise ValueError(f"must be from {low} to {limit}; got {value}")
+
+    return Field(check)
+
+
+def text(*choices: str) -> Field:
+    """Text: any, or one of some."""
+
+    def check(value: Any, _: Sizes) -> None:
+        if not isinstance(value, str) or (choices and value not in choices):
+            raise ValueError(f"must be {' or '.join(map(repr, choices)) or 'text'}; got {str(value)[:40]!r}")
+
+    return Field(check)
+
+
+def labels(n: Size) -> Field:
+    """One label (number, text or date) for each of some things."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in _LABELS:
+            raise ValueError(f"must be an array of labels; got {_kind_of(value)}")
+        _demand_shape(value.shape, (n,), sizes)
+        _demand_range(value, -math.inf, math.inf, True)
+
+    return Field(check)
+
+
+def parts(*fields: Field) -> Field:
+    """Tuple of so many fields."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        if not isinstance(value, tuple) or len(value) != len(fields):
+            raise ValueError(f"must have {len(fields)} parts; got {_kind_of(value)}")
+        for number, (field, part) in enumerate(zip(fields, value, strict=True)):
+            try:
+                field.check(part, sizes)
+            except ValueError as error:
+                raise ValueError(f"part {number} {error}") from None
+
+    return Field(check)
+
+
+def graph(n: Size, n_edges: Size) -> Field:
+    """Graph of ``n`` rows by its edges: where those of each row start, where they end, and how long they are."""
+    return parts(starts(n, n_edges), indices(n_edges, below=n, kind="i4"), array(n_edges, kind="f4", low=0))
+
+
+def each(field: Field, n: Size | None = None) -> Field:
+    """List of fields of one kind."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        if not isinstance(value, list):
+            raise ValueError(f"must be a list; got {_kind_of(value)}")
+        if n is not None:
+            _demand_size(len(value), n, sizes)
+        for part in value:
+            field.check(part, sizes)
+
+    return Field(check)
+
+
+def tested(test: Callable[[Any], Any]) -> Field:
+    """Whatever a function of the method's own does not raise ValueError for."""
+
+    def check(value: Any, _: Sizes) -> None:
+        test(value)
+
+    return Field(check)
+
+
+def mapping(values: Field) -> Field:
+    """Dictionary from text to such values."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+            raise ValueError(f"must be a dictionary by names; got {_kind_of(value)}")
+        for key, part in value.items():
+            try:
+                values.check(part, sizes)
+            except ValueError as error:
+                raise ValueError(f"[{key!r}] {error}") from None
+
+    return Field(check)
+
+
+def bind(letter: str, size: Size) -> Field:
+    """None, with ``letter`` from now on for the same as ``size``."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        if value is not None:
+            raise ValueError(f"must be None; got {_kind_of(value)}")
+        _demand_size(size if isinstance(size, int) else sizes[size], letter, sizes)
+
+    return Field(check)
+
+
+def _is_none(value: Any, _: Sizes) -> None:
+    if value is not None:
+        raise ValueError(f"must be None; got {_kind_of(value)}")
+
+
+def _is_flag(value: Any, _: Sizes) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"must be True or False; got {_kind_of(value)}")
+
+
+def _is_plain(value: Any, sizes: Sizes) -> None:
+    if isinstance(value, list | tuple):
+        for part in value:
+            _is_plain(part, sizes)
+    elif value is not None and not isinstance(value, str | Real | bool | np.bool_):
+        raise ValueError(f"must hold text and numbers; got {_kind_of(value)}")
+
+
+nothing = Field(_is_none)
+plain = Field(_is_plain)
+flag = Field(_is_flag)
+# What scikit-learn's base class keeps beside what is learnt.
+SEEN = {
+    "n_features_in_": count("d", low=1),
+    "feature_names_in_": optional(labels("d")),
+    "_sklearn_output_config": optional(mapping(text("default", "pandas", "polars"))),
+}
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} {value.shape}"
+    return f"{type(value).__name__} {str(value)[:40]!r}"
+
+
+def _demand_type(value: Any, kind: str) -> None:
+    if not isinstance(value, np.ndarray):
+        raise ValueError(f"must be an array; got {_kind_of(value)}")
+    fits = value.dtype.kind == kind if len(kind) == 1 else value.dtype == np.dtype(kind)
+    usual = value.dtype.kind != "f" or value.dtype.itemsize in (4, 8)
+    if not fits or not usual or not value.dtype.isnative:
+        raise ValueError(f"must be an array of {kind!r}; got {value.dtype}")
+
+
+def _demand_shape(found: Iterable[int], shape: tuple[Size, ...], sizes: Sizes) -> None:
+    found = tuple(found)
+    if len(found) != len(shape):
+        raise ValueError(f"must have {len(shape)} dimensions; got shape {found}")
+    for size, letter in zip(found, shape, strict=True):
+        try:
+            _demand_size(size, letter, sizes)
+        except ValueError:
+            needed = tuple(part if isinstance(part, int) else sizes.get(part, part) for part in shape)
+            raise ValueError(f"does not fit together with the rest: shape {found}, not {needed}") from None
+
+
+def _demand_size(found: int, size: Size, sizes: Sizes) -> None:
+    needed = size if isinstance(size, int) else sizes.setdefault(size, found)
+    if found != needed:
+        raise ValueError(f"must be {needed}; got {found}")
+
+
+def _demand_range(value: Any, low: float, high: float, finite: bool) -> None:
+    if finite and value.dtype.kind == "f" and not is_finite(value):
+        raise ValueError(f"must be finite; got {value[~np.isfinite(value)][0]}")
+    if value.size and (low > -math.inf or high < math.inf):
+        least, most = value.min(), value.max()
+        if least < low or most > high:
+            raise ValueError(f"must hold values from {low:g} to {high:g}; got {least:g} to {most:g}")

@@ -1,0 +1,39 @@
+"""Numbers that are finite: one cheap test, and one way to say that they are not."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ADVICE = "Multiply the data by a constant that brings them near 1."
+
+
+def is_finite(values: NDArray[Any]) -> bool:
+    """Whether an array of floats holds no NaN or infinity; finite sums tell without a second array.
+
+    >>> is_finite(np.array([1.0, 2.0])), is_finite(np.array([1.0, np.inf]))
+    (True, False)
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all())
+
+
+def refuse_overflow(values: NDArray[Any], what: str) -> None:
+    """Refuse what was computed from finite data and overflowed on the way."""
+    if not is_finite(values):
+        raise ValueError(f"{what} must be finite; values of the data are too large or too small. {_ADVICE}")
+
+
+@contextmanager
+def careful(name: str) -> Iterator[None]:
+    """Let arithmetic overflow without a warning, since results are checked; what has no result is told in words."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except (np.linalg.LinAlgError, ArithmeticError) as error:
+        raise ValueError(
+            f"{name}: a computation has no result ({error}); values of the data are too large, too small or too far "
+            f"apart for it. {_ADVICE}"
+        ) from error

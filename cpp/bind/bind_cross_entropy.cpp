@@ -78,9 +78,7 @@ Made<float> call_settle(const Matrix<std::int32_t>& neighbors, const Matrix<floa
                         std::int64_t iterations, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     const std::int64_t n = size(Y);
-    demand(sample.shape(0) >= 1 && std::all_of(sample.data(), sample.data() + sample.shape(0),
-                                               [n](std::int32_t j) { return j >= 0 && j < n; }),
-           "sample must hold points of the map");
+    demand_sample(sample, n);
     demand(negatives >= 0 && iterations >= 0, "negatives and iterations must be 0 or more");
     const Newcomers newcomers = newcomers_of(neighbors, v, n);
     const Curve curve = curve_of(a, b);

@@ -50,6 +50,13 @@ inline Newcomers newcomers_of(const Matrix<std::int32_t>& neighbors, const Matri
     return {neighbors.data(), weights.data(), size(weights), size(weights, 1)};
 }
 
+// Points of a map of n that stand for all of them.
+inline void demand_sample(const Vector<std::int32_t>& sample, std::int64_t n) {
+    demand(sample.shape(0) >= 1 && std::all_of(sample.data(), sample.data() + sample.shape(0),
+                                               [n](std::int32_t j) { return j >= 0 && j < n; }),
+           "sample must hold points of the map");
+}
+
 // Calls run with a Report that asks report(done, loss) under the GIL. What that raises stops the descent and
 // is raised here.
 template <class Run> void reporting(nb::handle report, const Run& run) {

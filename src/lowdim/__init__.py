@@ -22,6 +22,7 @@ _HOMES = {
     "LLE": "lowdim.methods.lle",
     "LaplacianEigenmaps": "lowdim.methods.laplacian_eigenmaps",
     "PCA": "lowdim.methods.pca",
+    "PaCMAP": "lowdim.methods.pacmap",
     "Prepare": "lowdim.methods.prepare",
     "SNE": "lowdim.methods.sne",
     "SequentialSelector": "lowdim.methods.selection",
@@ -51,6 +52,7 @@ __all__ = [
     "KernelLDA",
     "KernelPCA",
     "LaplacianEigenmaps",
+    "PaCMAP",
     "Prepare",
     "SequentialSelector",
     "__version__",
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from lowdim.methods.laplacian_eigenmaps import LaplacianEigenmaps as LaplacianEigenmaps
     from lowdim.methods.lda import LDA as LDA
     from lowdim.methods.lle import LLE as LLE
+    from lowdim.methods.pacmap import PaCMAP as PaCMAP
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.prepare import Prepare as Prepare
     from lowdim.methods.selection import SequentialSelector as SequentialSelector

@@ -280,6 +280,46 @@ def settle_cross_entropy(
 ) -> NDArray[np.float32]:
     """Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample."""
 
+def lower_pairs(
+    near: NDArray[np.int32],
+    mid: NDArray[np.int32],
+    further: NDArray[np.int32],
+    Y: NDArray[np.float32],
+    *,
+    iterations: int,
+    phased: bool = True,
+    rate: float = 1.0,
+    every: int,
+    report: Callable[[int, float], bool],
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> int:
+    """Move the map Y down the gradient of PaCMAP's loss, in place; returns the iterations done."""
+
+def pair_loss(
+    near: NDArray[np.int32],
+    mid: NDArray[np.int32],
+    further: NDArray[np.int32],
+    Y: NDArray[np.float32],
+    weights: tuple[float, float, float],
+    *,
+    n_threads: int = 1,
+) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+    """Loss of each point (n,), half of that of its pairs, and the gradient (n, k), by the weights of the kinds."""
+
+def settle_pairs(
+    neighbors: NDArray[np.int32],
+    p: NDArray[np.float32],
+    Y: NDArray[np.float32],
+    sample: NDArray[np.int32],
+    *,
+    further: float,
+    iterations: int = 100,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float32]:
+    """Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample."""
+
 def attraction(
     starts: NDArray[np.int64],
     columns: NDArray[np.int32],

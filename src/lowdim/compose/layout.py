@@ -1,6 +1,6 @@
 """First layouts of a map that a descent then moves: scores of PCA, eigenvectors of the affinities, chance, or given."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,26 +20,43 @@ _SPECTRAL = 1e-6  # residual of eigenvectors that are only a start
 _NOISE = 1e-2  # beside that, along directions in which nothing varies, so that the map is not caught in a line
 
 
-@verb
-def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
-    """Scores (n, k) of the leading principal components.
+class Axes(NamedTuple):
+    """Mean (d,) of rows, and their leading principal axes (k, d); those along which nothing varies are 0."""
 
-    BLAS is held to one thread, so that its bits do not depend on their number.
-    """
-    n, d = X.shape
-    few = min(k, n, d)
+    mean: NDArray[np.float64]
+    axes: NDArray[np.float64]
+
+
+def principal_axes(X: Any, k: int, seed: int) -> Axes:
+    """Leading principal axes; BLAS is held to one thread, so that its bits do not depend on their number."""
+    few = min(k, *X.shape)
     with jobs.alone():
         solver = spectrum.choose(X, few)
         M = spectrum.measure(X, None, solver)
         found = spectrum.find(X, None, M, few, solver, standardize=False, proportion=None, seed=seed)
-        V = found.vectors[:few] * signs(found.vectors[:few])[:, None]
-        Y = np.zeros((n, k))
+    V = found.vectors[:few] * signs(found.vectors[:few])[:, None]
+    V[found.values[:few] <= 0] = 0  # rounding is no direction
+    return Axes(found.moments.mean, V)
+
+
+def scores(X: Any, by: Axes) -> NDArray[np.float64]:
+    """Scores (n, k) of rows along the axes, with the same bits for any number of threads."""
+    Y = np.empty((X.shape[0], len(by.axes)))
+    with jobs.alone():
         if sp.issparse(X):
-            Y[:, :few] = X @ V.T - found.moments.mean @ V.T
+            Y[:] = X @ by.axes.T - by.mean @ by.axes.T
         else:
-            for rows, block in row_blocks(X, float_dtype(X.dtype), less=found.moments.mean):
-                Y[rows, :few] = block @ V.T
-    Y[:, :few] *= found.values[:few] > 0  # rounding is no direction
+            for rows, block in row_blocks(X, float_dtype(X.dtype), less=by.mean):
+                Y[rows] = block @ by.axes.T
+    return Y
+
+
+@verb
+def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
+    """Scores (n, k) of the leading principal components."""
+    Y = np.zeros((X.shape[0], k))
+    found = scores(X, principal_axes(X, k, seed))
+    Y[:, : found.shape[1]] = found
     return _sized(Y, seed)
 
 

@@ -1,4 +1,4 @@
-"""What maps by neighbours share (SNE, t-SNE, UMAP): neighbours, a first layout, one descent, places for new rows.
+"""What maps by neighbours share (SNE, t-SNE, UMAP, PaCMAP): neighbours, first layout, descent, places for new rows.
 
 A subclass says in ``_relations`` what it makes of the neighbours, and in ``_loss`` which loss the map minimises.
 """
@@ -142,9 +142,17 @@ class NeighborEmbedding(Reducer, ABC):
         """Sparse symmetric rows for ``init="spectral"``."""
         return relations
 
-    def _prepared(self, X: Any, *, learn: bool) -> Any:
-        """Rows as the neighbour search takes them: floats in C order, or CSR."""
-        return searchable(X, float_dtype(X.dtype))
+    def _learn_rows(self, X: Any, seed: int) -> Any:
+        """Rows among which the neighbours of ``X`` are searched."""
+        return X
+
+    def _fitted_rows(self) -> Any:
+        """The same of the rows seen in ``fit``."""
+        return self._X
+
+    def _new_rows(self, X: Any) -> Any:
+        """The same of new rows."""
+        return X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -177,15 +185,16 @@ class NeighborEmbedding(Reducer, ABC):
         self._demand_parameters(X, y)
         seed, dtype, self.timings_ = seed_of(self.random_state), float_dtype(X.dtype), {}
         with self._timed("neighbors"):
-            X = self._prepared(X, learn=True)
-            near = nearest(X, self._near_each(n), None, self.metric, self.neighbors, seed)
+            X = searchable(X, dtype)
+            Z = self._learn_rows(X, seed)
+            near = nearest(Z, self._near_each(n), None, self.metric, self.neighbors, seed)
         with self._timed(self._stages[0]):
-            relations = self._relations(X, near, y, seed)
+            relations = self._relations(Z, near, y, seed)
             self.neighbors_, self.neighbors_recall_ = near.how, near.recall
             del near
         with self._timed("start"):
             first = None if self.metric == "precomputed" else find_equal(X, X)
-            Y = before if before is not None else self._layout(X, relations, seed)
+            Y = before if before is not None else self._layout(Z, relations, seed)
             Y = Y if first is None else take(Y, first)
         loss = self._loss(n, seed, again=before is not None)
         with self._timed("descent"):
@@ -234,7 +243,8 @@ class NeighborEmbedding(Reducer, ABC):
             The places.
         """
         X = self._take(X, reset=False, sparse=self.metric != "precomputed")
-        dtype, X = float_dtype(X.dtype), self._prepared(X, learn=False)
+        dtype = float_dtype(X.dtype)
+        X = searchable(X, dtype)
         fitted, places = brought(self._X, X), brought(self.embedding_, X)
         if self.metric == "precomputed":
             known = find_zero(X, self._name)
@@ -245,7 +255,8 @@ class NeighborEmbedding(Reducer, ABC):
         new = np.flatnonzero(to_numpy(known) < 0)
         if len(new):
             n = len(places)
-            near = nearest(fitted, self._near_each(n), take(X, new), self.metric, self.neighbors)
+            rows, queries = brought(self._fitted_rows(), X), self._new_rows(take(X, new))
+            near = nearest(rows, self._near_each(n), queries, self.metric, self.neighbors)
             loss = self._loss(n, 0, again=True)
             Y = put(Y, new, place(near.indices, self._weights(near), places, loss))
         return cast(Y, dtype)
@@ -275,17 +286,16 @@ class NeighborEmbedding(Reducer, ABC):
             layout.given(self.init, (n, k), name)
         return before
 
-    def _count_neighbors(self, n: int, usual: int) -> int:
-        """Neighbours of each of n rows, itself counted: as given, or ``usual`` and fewer among few rows."""
-        given = self.n_neighbors
-        if given == "auto":
-            return max(2, min(usual, n - 1))
-        if given >= n:
+    def _count_neighbors(self, auto: int, below: int, of: str = "n_samples") -> int:
+        """Neighbours of each row: as given, if that is below a limit, or ``auto``."""
+        if self.n_neighbors == "auto":
+            return auto
+        if self.n_neighbors >= below:
             raise ValueError(
-                f"{self._name}: n_neighbors must be below n_samples ({n:,}); got {given}. "
+                f"{self._name}: n_neighbors must be below {of} ({below:,}); got {self.n_neighbors}. "
                 "Lower it or pass more samples."
             )
-        return int(given)
+        return int(self.n_neighbors)
 
     def _demand_memory(self, n: int, near: int, each: float, what: str, instead: str) -> None:
         """Refuse n rows of ``near`` neighbours, ``each`` bytes a neighbour, that do not fit."""

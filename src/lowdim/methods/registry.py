@@ -127,6 +127,16 @@ METHODS = (
         default_rows=200_000,
     ),
     Method(
+        "pacmap",
+        "PaCMAP",
+        "lowdim.methods.pacmap",
+        "maps that keep neighbours and the large shape",
+        "clusters, and where they lie to each other: a picture of the whole as well as of the detail",
+        "neighbours, then n·n_neighbors time an iteration in any dimension; n·n_neighbors memory",
+        lambda n, d: 8.0 * n * d + n * (32.0 * min(75, n) + 12.0 * 90 + 228.0),
+        default_rows=200_000,
+    ),
+    Method(
         "sne",
         "SNE",
         "lowdim.methods.sne",

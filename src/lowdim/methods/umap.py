@@ -153,7 +153,7 @@ class UMAP(NeighborEmbedding):
                 f"UMAP: min_dist must be at most spread ({self.spread:g}); got {self.min_dist:g}. Lower it, or raise "
                 "spread."
             )
-        self.n_neighbors_ = self._count_neighbors(n, _NEIGHBORS)
+        self.n_neighbors_ = self._count_neighbors(max(2, min(_NEIGHBORS, n - 1)), n)
         if self.supervision > 0:
             known_labels("UMAP", y, n)
         instead = "Lower n_neighbors, or fit a sample and transform the rest."

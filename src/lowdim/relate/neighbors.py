@@ -69,7 +69,7 @@ def nearest(
     memory.require(8 * m * k, f"The {k} neighbours of {m:,} rows", "Use fewer neighbours or rows.")
     if metric in ("manhattan", "precomputed") or sp.issparse(X):
         return _by_strips(X, k, queries, metric)
-    A, Q, halved = _euclidean(X, queries, metric)
+    A, Q, halved = as_euclidean(X, queries, metric)
     if how != "approximate" and trees.suits(A, k):
         found = trees.nearest(A, k, Q)
         return Neighbors(found[0], _turned(found[1], halved), "tree")
@@ -95,7 +95,7 @@ def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean"
     """
     if metric in ("manhattan", "precomputed") or sp.issparse(X):
         return _within_strips(X, radius, queries, metric)
-    A, Q, halved = _euclidean(X, queries, metric)
+    A, Q, halved = as_euclidean(X, queries, metric)
     parts = partition.of(A, Q, seed=0)
     with stage("neighbours", total=(A if Q is None else Q).shape[0]) as tick:
         counts, indices, distances = parts.within(np.sqrt(2 * radius) if halved else radius, tick)
@@ -113,7 +113,7 @@ def demand_singles(X: Any, metric: str) -> None:
         )
 
 
-def _euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDArray, NDArray | None, bool]:
+def as_euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDArray, NDArray | None, bool]:
     """Rows whose Euclidean distances are those of the metric, or (True) twice whose roots are."""
     X = np.ascontiguousarray(X, float_dtype(X.dtype))
     Q = None if queries is None else np.ascontiguousarray(queries, X.dtype)

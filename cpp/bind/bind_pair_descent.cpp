@@ -1,0 +1,92 @@
+// _native.lower_pairs, _native.pair_loss and _native.settle_pairs.
+#include "maps.hpp"
+
+#include <lowdim/pair_descent.hpp>
+
+#include <nanobind/stl/array.h>
+
+#include <algorithm>
+#include <array>
+
+namespace lowdim::bind {
+
+namespace {
+
+using Rows = Matrix<std::int32_t>;
+
+Partners partners_of(const Rows& rows, std::size_t n) {
+    const auto count = static_cast<std::int32_t>(n);
+    demand(rows.shape(0) == n && std::all_of(rows.data(), rows.data() + rows.size(),
+                                             [count](std::int32_t j) { return j >= 0 && j < count; }),
+           "partners must be rows, some for each row");
+    return {rows.data(), size(rows, 1)};
+}
+
+Pairs pairs_of(const Rows& near, const Rows& mid, const Rows& further, std::size_t n) {
+    return {partners_of(near, n), partners_of(mid, n), partners_of(further, n), static_cast<std::int64_t>(n)};
+}
+
+std::int64_t call_lower(const Rows& near, const Rows& mid, const Rows& further, const Output<float>& Y,
+                        std::int64_t iterations, bool phased, double rate, std::int64_t every,
+                        nb::handle report, int n_threads, nb::handle tick) {
+    const int k = dimensions(Y, n_threads);
+    demand(every >= 1 && iterations >= 0 && rate > 0,
+           "every and rate must be positive, iterations 0 or more");
+    const Pairs pairs = pairs_of(near, mid, further, Y.shape(0));
+    const PairPlan plan{iterations, every, rate, phased};
+    std::int64_t done = 0;
+    reporting(report, [&](const Report& ask) {
+        watched(tick,
+                [&](Watch& watch) { done = lower_pairs(pairs, Y.data(), k, plan, ask, n_threads, watch); });
+    });
+    return done;
+}
+
+nb::tuple call_loss(const Rows& near, const Rows& mid, const Rows& further, const Matrix<float>& Y,
+                    const std::array<double, 3>& weights, int n_threads) {
+    const int k = dimensions(Y, n_threads);
+    const Pairs pairs = pairs_of(near, mid, further, Y.shape(0));
+    auto points = empty<double>(Y.shape(0));
+    auto gradient = empty<float>(Y.shape(0), Y.shape(1));
+    watched(nb::none(), [&](Watch& watch) {
+        pair_loss(pairs, Y.data(), k, weights.data(), points.data(), gradient.data(), n_threads, watch);
+    });
+    return nb::make_tuple(points, gradient);
+}
+
+Made<float> call_settle(const Rows& neighbors, const Matrix<float>& p, const Matrix<float>& Y,
+                        const Vector<std::int32_t>& sample, double further, std::int64_t iterations,
+                        int n_threads, nb::handle tick) {
+    const int k = dimensions(Y, n_threads);
+    demand_sample(sample, size(Y));
+    demand(further >= 0 && iterations >= 0, "further and iterations must be 0 or more");
+    const Newcomers newcomers = newcomers_of(neighbors, p, size(Y));
+    auto out = empty<float>(p.shape(0), Y.shape(1));
+    watched(tick, [&](Watch& watch) {
+        settle_pairs(newcomers, Y.data(), k, further, sample.data(), size(sample), iterations, out.data(),
+                     n_threads, watch);
+    });
+    return out;
+}
+
+} // namespace
+
+void bind_pair_descent(nb::module_& m) {
+    m.def("lower_pairs", &call_lower, nb::arg("near").noconvert(), nb::arg("mid").noconvert(),
+          nb::arg("further").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("iterations"),
+          nb::arg("phased") = true, nb::arg("rate") = 1.0, nb::arg("every"), nb::arg("report"),
+          nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          "Move the map Y down the gradient of PaCMAP's loss, in place; returns the iterations done.");
+    m.def(
+        "pair_loss", &call_loss, nb::arg("near").noconvert(), nb::arg("mid").noconvert(),
+        nb::arg("further").noconvert(), nb::arg("Y").noconvert(), nb::arg("weights"), nb::kw_only(),
+        nb::arg("n_threads") = 1,
+        "Loss of each point (n,), half of that of its pairs, and the gradient (n, k), by the weights of the "
+        "kinds.");
+    m.def("settle_pairs", &call_settle, nb::arg("neighbors").noconvert(), nb::arg("p").noconvert(),
+          nb::arg("Y").noconvert(), nb::arg("sample").noconvert(), nb::kw_only(), nb::arg("further"),
+          nb::arg("iterations") = 100, nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          "Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample.");
+}
+
+} // namespace lowdim::bind

@@ -1,0 +1,49 @@
+// The loss of PaCMAP over fixed pairs, d̃ = ‖y_i − y_j‖² + 1:
+//   near Σ d̃/(10 + d̃) + mid Σ d̃/(10000 + d̃) + further Σ 1/(1 + d̃),
+// lowered by Adam on all pairs at once in three phases of weights, and the placing of new points.
+#pragma once
+
+#include <lowdim/descent.hpp>
+#include <lowdim/watch.hpp>
+
+#include <cstdint>
+
+namespace lowdim {
+
+// Partners (n × each) of every row, of one kind.
+struct Partners {
+    const std::int32_t* rows;
+    std::int64_t each;
+};
+
+struct Pairs {
+    Partners near, mid, further;
+    std::int64_t n;
+};
+
+struct PairPlan {
+    std::int64_t iterations = 450, every = 50;
+    double rate = 1;
+    bool phased = true; // else all iterations have the last weights
+};
+
+// Moves Y (n × k) and returns the iterations done. The first two ninths of the iterations bring rows of
+// middle distance together less and less (their weight falls from 1000 to 3; near 2, further 1), the next two
+// have weights 3, 3 and 1, the rest 1 (near), 0 (middle) and 1 (further). Losses are told with the last
+// weights. The bits do not depend on n_threads; Y is unspecified when the watch was stopped.
+std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& plan, const Report& report,
+                         int n_threads, Watch& watch);
+
+// Half the loss of its pairs, for each point (n), with the given weights of the three kinds, and the gradient
+// (n × k) of the whole.
+void pair_loss(const Pairs& pairs, const float* Y, int k, const double weights[3], double* points,
+               float* gradient, int n_threads, Watch& watch);
+
+// Places each newcomer at the weighted median of its neighbours in the map Y (n × k), then lowers
+// Σ_j p_j d̃_j/(10 + d̃_j) + further times the mean of 1/(1 + d̃) over a sample of the map, by steps that never
+// raise it. No newcomer depends on another.
+void settle_pairs(const Newcomers& newcomers, const float* Y, int k, double further,
+                  const std::int32_t* sample, std::int64_t m, std::int64_t iterations, float* out,
+                  int n_threads, Watch& watch);
+
+} // namespace lowdim

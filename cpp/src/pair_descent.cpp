@@ -1,0 +1,206 @@
+// Pairs are fixed, so that all of them are summed in each iteration, row by row from both ends: no two
+// threads write to one place, and a row is summed in the same order whatever their number.
+#include "aligned.hpp"
+#include "chunks.hpp"
+#include "instructions.hpp"
+#include "newcomers.hpp"
+
+#include <lowdim/pair_descent.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace lowdim {
+namespace {
+
+constexpr std::int64_t chunk = 512;
+constexpr std::int64_t small = 1000; // points below which threads wait for each other more than they work
+constexpr double near_shift = 10, mid_shift = 10000, further_shift = 1;
+constexpr float decay = 0.9f, decay_squares = 0.999f, smallest = 1e-7f; // of Adam
+
+// Partners of every row, by kind, in groups of 8.
+struct Incident {
+    const std::int64_t *starts, *counts; // (3 rows + 1), (3 rows)
+    const std::int32_t* partners;
+};
+
+// w d̃/(shift + d̃) = w − w shift/(shift + d̃) and w/(shift + d̃): base and −½ factor over shift + d̃.
+struct Kind {
+    float factor, shift, base;
+};
+
+using Kinds = std::array<Kind, 3>;
+
+Kinds kinds_of(const std::array<double, 3>& weights) {
+    return {Kind{static_cast<float>(2 * near_shift * weights[0]), near_shift, static_cast<float>(weights[0])},
+            Kind{static_cast<float>(2 * mid_shift * weights[1]), mid_shift, static_cast<float>(weights[1])},
+            Kind{static_cast<float>(-2 * weights[2]), further_shift, 0.0f}};
+}
+
+#define LOWDIM_KERNEL "pair_descent.inl"
+#include "each_isa.inl"
+
+auto kernel_of(int k) {
+    return k == 1   ? LOWDIM_PICK(pair_rows<1>)
+           : k == 2 ? LOWDIM_PICK(pair_rows<2>)
+           : k == 3 ? LOWDIM_PICK(pair_rows<3>)
+                    : LOWDIM_PICK(pair_rows<0>);
+}
+
+// The pairs from both ends. Partners of a row are its own in their order, then those that chose it, by index.
+class BothEnds {
+public:
+    explicit BothEnds(const Pairs& pairs) {
+        const auto slots = static_cast<std::size_t>(3 * pairs.n);
+        counts_.assign(slots, 0);
+        each_pair(pairs, [&](std::int64_t row, std::int64_t) { ++counts_[static_cast<std::size_t>(row)]; });
+        starts_.assign(slots + 1, 0);
+        for (std::size_t slot = 0; slot < slots; ++slot)
+            starts_[slot + 1] = starts_[slot] + (counts_[slot] + 7) / 8 * 8;
+        partners_ = detail::Aligned<std::int32_t>(starts_.back());
+        std::vector<std::int64_t> next(starts_.begin(), starts_.end() - 1);
+        each_pair(pairs, [&](std::int64_t slot, std::int64_t other) {
+            partners_[next[static_cast<std::size_t>(slot)]++] = static_cast<std::int32_t>(other);
+        });
+        for (std::size_t slot = 0; slot < slots; ++slot)
+            for (std::int64_t e = next[slot]; e < starts_[slot + 1]; ++e)
+                partners_[e] = static_cast<std::int32_t>(slot / 3);
+    }
+    [[nodiscard]] Incident rows() const { return {starts_.data(), counts_.data(), partners_.data()}; }
+
+private:
+    template <class Visit> static void each_pair(const Pairs& pairs, const Visit& visit) {
+        const Partners* kinds[3] = {&pairs.near, &pairs.mid, &pairs.further};
+        for (std::int64_t kind = 0; kind < 3; ++kind) {
+            const Partners& of = *kinds[kind];
+            for (std::int64_t i = 0; i < pairs.n; ++i)
+                for (std::int64_t e = i * of.each; e < (i + 1) * of.each; ++e)
+                    visit(3 * i + kind, of.rows[e]);
+            for (std::int64_t i = 0; i < pairs.n; ++i)
+                for (std::int64_t e = i * of.each; e < (i + 1) * of.each; ++e)
+                    visit(3 * static_cast<std::int64_t>(of.rows[e]) + kind, i);
+        }
+    }
+    std::vector<std::int64_t> starts_, counts_;
+    detail::Aligned<std::int32_t> partners_;
+};
+
+// Weights of the three kinds in an iteration.
+std::array<double, 3> weights_at(std::int64_t done, const PairPlan& plan) {
+    const std::int64_t first = plan.phased ? 2 * plan.iterations / 9 : 0;
+    const std::int64_t second = plan.phased ? 4 * plan.iterations / 9 : 0;
+    if (done < first) {
+        const double share = static_cast<double>(done) / static_cast<double>(first);
+        return {2, (1 - share) * 1000 + share * 3, 1};
+    }
+    return done < second ? std::array<double, 3>{3, 3, 1} : std::array<double, 3>{1, 0, 1};
+}
+
+// The map about its mean.
+void centre(const float* y, std::int64_t n, int k, float* out) {
+    for (int d = 0; d < k; ++d) {
+        double mean = 0;
+        for (std::int64_t i = 0; i < n; ++i)
+            mean += static_cast<double>(y[i * k + d]);
+        mean /= static_cast<double>(n);
+        for (std::int64_t i = 0; i < n; ++i)
+            out[i * k + d] = static_cast<float>(static_cast<double>(y[i * k + d]) - mean);
+    }
+}
+
+} // namespace
+
+std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& plan, const Report& report,
+                         int n_threads, Watch& watch) {
+    const std::int64_t n = pairs.n;
+    const int threads = n < small ? 1 : n_threads;
+    const BothEnds ends(pairs);
+    const auto kernel = kernel_of(k);
+    std::vector<float> y(Y, Y + n * k), gradient(y.size()), first(y.size(), 0.0f), second(y.size(), 0.0f);
+    std::vector<double> costs(static_cast<std::size_t>(n));
+    for (std::int64_t done = 0; done < plan.iterations; ++done) {
+        if (done > 0 && done % plan.every == 0) {
+            const Kinds last = kinds_of({1, 0, 1});
+            detail::each_chunk(
+                n, chunk, threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                    kernel(ends.rows(), y.data(), k, last.data(), from, to, gradient.data(), costs.data());
+                });
+            centre(y.data(), n, k, Y);
+            if (report(done, std::accumulate(costs.begin(), costs.end(), 0.0), Y))
+                return done;
+        }
+        const Kinds kinds = kinds_of(weights_at(done, plan));
+        detail::each_chunk(n, chunk, threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+            kernel(ends.rows(), y.data(), k, kinds.data(), from, to, gradient.data(), nullptr);
+        });
+        const auto turn = static_cast<double>(done + 1);
+        const auto rate = static_cast<float>(plan.rate * std::sqrt(1 - std::pow(decay_squares, turn)) /
+                                             (1 - std::pow(decay, turn)));
+        detail::each_chunk(
+            n * k, 8 * chunk, threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                for (auto e = static_cast<std::size_t>(from); e < static_cast<std::size_t>(to); ++e) {
+                    const float g = gradient[e];
+                    first[e] += (1 - decay) * (g - first[e]);
+                    second[e] += (1 - decay_squares) * (g * g - second[e]);
+                    y[e] -= rate * first[e] / (std::sqrt(second[e]) + smallest);
+                }
+            });
+        if (watch.stopped())
+            return done;
+        watch.advance(1);
+        watch.poll();
+    }
+    centre(y.data(), n, k, Y);
+    return plan.iterations;
+}
+
+void pair_loss(const Pairs& pairs, const float* Y, int k, const double weights[3], double* points,
+               float* gradient, int n_threads, Watch& watch) {
+    const BothEnds ends(pairs);
+    const Kinds kinds = kinds_of({weights[0], weights[1], weights[2]});
+    const auto kernel = kernel_of(k);
+    detail::each_chunk(pairs.n, chunk, n_threads, watch,
+                       [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                           kernel(ends.rows(), Y, k, kinds.data(), from, to, gradient, points);
+                       });
+}
+
+void settle_pairs(const Newcomers& newcomers, const float* Y, int k, double further,
+                  const std::int32_t* sample, std::int64_t m, std::int64_t iterations, float* out,
+                  int n_threads, Watch& watch) {
+    const auto push = LOWDIM_PICK(further_from);
+    detail::Aligned<float> columns(k * m);
+    for (std::int64_t j = 0; j < m; ++j)
+        for (int d = 0; d < k; ++d)
+            columns[d * m + j] = Y[static_cast<std::int64_t>(sample[j]) * k + d];
+    const auto look = [&](const std::int32_t* neighbors, const float* p, const float* y, float* step) {
+        std::vector<double> pull(static_cast<std::size_t>(k), 0.0), force(static_cast<std::size_t>(k));
+        double loss = 0, stiffness = 0;
+        for (std::int64_t j = 0; j < newcomers.near; ++j) {
+            if (p[j] == 0)
+                continue;
+            const float* other = Y + static_cast<std::int64_t>(neighbors[j]) * k;
+            double t = near_shift + 1;
+            for (int d = 0; d < k; ++d)
+                t += (static_cast<double>(y[d]) - other[d]) * (static_cast<double>(y[d]) - other[d]);
+            const double factor = p[j] * 2 * near_shift / (t * t);
+            loss += p[j] * (1 - near_shift / t);
+            stiffness += factor;
+            for (int d = 0; d < k; ++d)
+                pull[static_cast<std::size_t>(d)] += factor * (static_cast<double>(other[d]) - y[d]);
+        }
+        const double weight = further / static_cast<double>(m);
+        loss += weight * push(y, k, columns.data(), m, force.data());
+        for (int d = 0; d < k; ++d)
+            step[d] = static_cast<float>(
+                (pull[static_cast<std::size_t>(d)] + weight * force[static_cast<std::size_t>(d)]) /
+                std::max(stiffness, 1e-30));
+        return loss;
+    };
+    detail::settle(newcomers, Y, k, iterations, look, out, n_threads, watch);
+}
+
+} // namespace lowdim

@@ -1,0 +1,178 @@
+"""PaCMAP: a map drawn from pairs of rows that are near, of middle distance, and further apart.
+
+The pairs are :mod:`lowdim.relate.pairs`'s, the loss :mod:`lowdim.solve.pair_loss`'s. Pairs of middle distance lay out
+the whole first, near and further ones then the detail (Wang, Huang, Rudin and Shaposhnik 2021).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.compose import layout
+from lowdim.data import options
+from lowdim.methods import neighbor_embedding
+from lowdim.methods.neighbor_embedding import NeighborEmbedding, described
+from lowdim.relate.fuzzy import fuzzy_union
+from lowdim.relate.neighbors import Neighbors
+from lowdim.relate.pairs import Pairs, draw_further, draw_mid, nearest_by_scale, scales
+from lowdim.solve.descent import Reached
+from lowdim.solve.pair_loss import PairLoss
+from lowdim.work import memory
+
+_NEIGHBORS = 10
+_EXTRA = 50  # neighbours beside those wanted, among which they are chosen by scaled distance
+_WIDE = 100  # columns above which rows are reduced by PCA first, to so many
+_SIZE = 0.01  # standard deviation of the first layout
+
+
+@described()
+class PaCMAP(NeighborEmbedding):
+    """Pairwise controlled manifold approximation: maps that keep neighbours and the large shape.
+
+    Rows of more than 100 columns are reduced to 100 by PCA first (``metric="euclidean"``), and new rows by the same
+    axes. The same seed gives the same map for any ``n_jobs``.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions of the map, up to 64.
+    n_neighbors : "auto" or int
+        Near partners of each row. "auto" is 10 up to 10,000 rows and 15 more for ten times as many; fewer where there
+        are not so many rows.
+    mid_near : float
+        Partners of middle distance for each near one: each is the second nearest of six random rows.
+    further : float
+        Partners further apart for each near one: random rows that are not near.
+    n_iter : int
+        Iterations in all: two ninths lay out the whole, two ninths improve it, the rest has near and further pairs
+        only.
+    init : {"pca", "spectral", "random"} or array (n_samples, n_components)
+        First layout, brought to a standard deviation of 0.01: principal components, eigenvectors of the graph of near
+        pairs, chance, or the given one.
+    {metric}
+    {neighbors}
+    {running}
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        The map, about its mean. Equal rows have one place.
+    loss_ : float
+        Loss of the map with the weights of the last phase: ``Σ d̃/(10 + d̃)`` over near pairs and ``Σ 1/(1 + d̃)`` over
+        further ones, ``d̃`` the squared distance plus 1. ``loss_trace_`` has the same weights.
+    n_neighbors_ : int
+        Near partners used.
+    n_iter_ : int
+        Iterations done.
+    {found}
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("iris")
+    >>> pacmap = lowdim.PaCMAP(n_iter=200, random_state=0).fit(X)
+    >>> pacmap.embedding_.shape, pacmap.transform(X[:5]).shape
+    ((150, 2), (5, 2))
+    """
+
+    _rules = neighbor_embedding.RULES | {
+        "n_neighbors": options.one_of("auto") | options.whole(1),
+        "mid_near": options.real(0, 100, closed="both"),
+        "further": options.real(0, 100, closed="both"),
+        "n_iter": options.whole(1),
+    }
+    _stages = ("pairs", "loss")
+    n_neighbors: int | str
+    mid_near: float
+    further: float
+    n_iter: int
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | str = "auto",
+        mid_near: float = 0.5,
+        further: float = 2.0,
+        n_iter: int = 450,
+        init: Any = "pca",
+        metric: str = "euclidean",
+        neighbors: str = "auto",
+        callback: Callable[[int, float, NDArray], Any] | None = None,
+        callback_every: int = 50,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    def _demand_parameters(self, X: Any, y: Any) -> None:
+        n = X.shape[0]
+        usual = _NEIGHBORS + max(0, round(15 * (np.log10(n) - 4)))
+        few = max(1, min(usual, (n - 1) // 2))
+        self.n_neighbors_ = self._count_neighbors(few, n - 1, "n_samples - 1, or no row is further apart")
+        near, (mid, further) = self._near_each(n), self._counts()
+        memory.require(
+            n * (32.0 * near + 12.0 * (self.n_neighbors_ + mid + further) + 64.0 * int(self.n_components) + 100.0),
+            f"PaCMAP: the pairs of {n:,} rows, from {near} neighbours each",
+            "Lower n_neighbors, or fit a sample and transform the rest.",
+        )
+
+    def _counts(self) -> tuple[int, int]:
+        """Partners of middle distance and further ones of each row."""
+        return round(self.n_neighbors_ * float(self.mid_near)), round(self.n_neighbors_ * float(self.further))
+
+    def _near_each(self, n: int) -> int:
+        return min(n - 1, self.n_neighbors_ + _EXTRA)
+
+    def _learn_rows(self, X: Any, seed: int) -> Any:
+        self._axes = self._reduced = None
+        if self.metric == "euclidean" and min(X.shape) > _WIDE:
+            self._axes = layout.principal_axes(X, _WIDE, seed)
+            self._reduced = layout.scores(X, self._axes).astype(X.dtype)
+        return X if self._reduced is None else self._reduced
+
+    def _fitted_rows(self) -> Any:
+        return self._X if self._reduced is None else self._reduced
+
+    def _new_rows(self, X: Any) -> Any:
+        if self._axes is None:
+            return X
+        mean, axes = self._axes
+        if sp.issparse(X):
+            return (X @ axes.T - mean @ axes.T).astype(X.dtype)
+        # Not by BLAS, whose sums depend on how many rows it is given.
+        return np.einsum("ij,kj->ik", X - mean, axes, optimize=False).astype(X.dtype)
+
+    def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> Pairs:
+        mid, further = self._counts()
+        self._scales = scales(near.distances)
+        columns = nearest_by_scale(near.indices, near.distances, self._scales, self._scales, self.n_neighbors_)
+        chosen = np.take_along_axis(near.indices, columns, axis=1)
+        return Pairs(chosen, draw_mid(X, mid, self.metric, seed), draw_further(chosen, further, seed))
+
+    def _weights(self, near: Neighbors) -> NDArray[np.float32]:
+        own = scales(near.distances)
+        columns = nearest_by_scale(near.indices, near.distances, own, self._scales, self.n_neighbors_)
+        p = np.zeros(near.indices.shape, np.float32)
+        np.put_along_axis(p, columns, 1.0, axis=1)
+        return p
+
+    def _graph_of(self, relations: Pairs) -> Any:
+        return fuzzy_union(relations.near, np.ones(relations.near.shape, np.float32))
+
+    def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:
+        return super()._layout(X, relations, seed) * (_SIZE / layout.SIZE)
+
+    def _iterations(self, n: int) -> int:
+        return int(self.n_iter)
+
+    def _loss(self, n: int, seed: int, *, again: bool) -> PairLoss:
+        return PairLoss(phased=not again, further=float(self._counts()[1]))
+
+    def _keep_loss(self, reached: Reached) -> None:
+        self.loss_ = reached.value

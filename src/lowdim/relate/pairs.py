@@ -1,0 +1,105 @@
+"""The pairs of rows that PaCMAP draws a map from: near, of middle distance, and further apart (Wang et al. 2021)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.relate.kernels import squared_norms
+from lowdim.relate.neighbors import as_euclidean
+from lowdim.work import jobs
+from lowdim.work.progress import stage
+from lowdim.work.random import stream
+
+SCALE = slice(3, 6)  # the neighbours whose mean distance is the scale of a row
+_CANDIDATES = 6  # random rows of which the second nearest is of middle distance
+_BLOCK = 8192  # rows that draw at a time, from a stream of their own
+_LEAST = 1e-10  # scale of a row among duplicates
+
+Indices = NDArray[np.int32]
+
+
+class Pairs(NamedTuple):
+    """Partners of each row: near (n, k), of middle distance (n, m), and further ones (n, f)."""
+
+    near: Indices
+    mid: Indices
+    further: Indices
+
+
+def scales(distances: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Mean distance (n,) of the fourth to sixth neighbour at rising ``distances`` (n, k), or of the last there are.
+
+    >>> scales(np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 9.0]]))
+    array([5.])
+    """
+    some = distances[:, SCALE] if distances.shape[1] > SCALE.start else distances[:, -1:]
+    return np.maximum(some.mean(axis=1, dtype=np.float64), _LEAST)
+
+
+def nearest_by_scale(
+    indices: Indices, distances: NDArray[np.floating], own: NDArray[np.float64], theirs: NDArray[np.float64], k: int
+) -> Indices:
+    """Columns (m, k) of the neighbours (m, c) with the smallest ``d²`` over the scales of both rows.
+
+    >>> near, d = np.array([[0, 1]], np.int32), np.array([[1.0, 1.5]])
+    >>> nearest_by_scale(near, d, np.ones(1), np.array([1.0, 4.0]), 1)
+    array([[1]], dtype=int32)
+    """
+    scaled = np.square(distances / own[:, None], dtype=np.float64) * (own[:, None] / theirs[indices])
+    columns, _ = _native.smallest(np.ascontiguousarray(scaled), k, n_threads=jobs.current())
+    return columns
+
+
+def draw_mid(X: Any, each: int, metric: str, seed: int) -> Indices:
+    """Partners (n, each) of middle distance: the second nearest of six random rows."""
+    n = X.shape[0]
+    mid, few = np.empty((n, each), np.int32), min(_CANDIDATES, n - 1)
+    if metric != "precomputed" and metric != "manhattan" and not sp.issparse(X):
+        X, _, _ = as_euclidean(X, None, metric)  # distances in the same order
+        metric = "euclidean"
+    with stage("pairs", total=n) as tick:
+        for block, start in enumerate(range(0, n if each else 0, _BLOCK)):
+            rows = np.arange(start, min(n, start + _BLOCK))
+            others = stream(seed, "mid-near", block).integers(n - 1, size=(len(rows), each * few), dtype=np.int32)
+            others += others >= rows[:, None]
+            apart = _distances(X, rows, others, metric).reshape(len(rows) * each, few)
+            second = np.argsort(apart, axis=1, kind="stable")[:, min(1, few - 1)]
+            mid[rows] = others.reshape(-1, few)[np.arange(len(second)), second].reshape(len(rows), each)
+            tick(int(rows[-1]) + 1)
+    return mid
+
+
+def draw_further(near: Indices, each: int, seed: int) -> Indices:
+    """Partners (n, each) at random among the rows that are not ``near`` (n, k); none where there are no others."""
+    n, k = near.shape
+    each = each if n - 1 > k else 0
+    further = np.empty((n, each), np.int32)
+    for block, start in enumerate(range(0, n if each else 0, _BLOCK)):
+        rows = np.arange(start, min(n, start + _BLOCK), dtype=np.int32)
+        drawn = stream(seed, "further", block).integers(n - 1 - k, size=(len(rows), each), dtype=np.int32)
+        # Numbers count the rows that are left: each row to leave out moves those behind it one on.
+        for out in np.sort(np.column_stack([near[rows], rows]), axis=1).T:
+            drawn += drawn >= out[:, None]
+        further[rows] = drawn
+    return further
+
+
+def _distances(X: Any, rows: NDArray, others: Indices, metric: str) -> NDArray:
+    """Distances (m, c) of some rows from their own others (m, c), or numbers in the same order."""
+    if metric == "precomputed":
+        return np.take_along_axis(X[rows], others, axis=1)
+    if not sp.issparse(X) and metric == "euclidean":
+        return _native.squared_distances(X, others, rows=rows, n_threads=jobs.current())
+    A, B = X[np.repeat(rows, others.shape[1])], X[others.ravel()]
+    if metric == "manhattan":
+        apart = abs(A - B).sum(axis=1)
+    else:
+        apart = -2 * A.multiply(B).sum(axis=1)
+        if metric == "cosine":
+            apart /= np.sqrt(squared_norms(B))
+        else:
+            apart += squared_norms(B)
+    return np.asarray(apart).reshape(others.shape)

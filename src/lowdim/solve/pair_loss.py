@@ -1,0 +1,81 @@
+"""The loss of PaCMAP over fixed pairs of rows, lowered by Adam on all of them at once.
+
+With ``d̃ = ‖y_i − y_j‖² + 1``: ``Σ d̃/(10 + d̃)`` over near pairs, ``Σ d̃/(10000 + d̃)`` over pairs of middle distance and
+``Σ 1/(1 + d̃)`` over further ones, weighed in three phases (Wang, Huang, Rudin and Shaposhnik 2021).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.solve.descent import Reached, Tell
+from lowdim.work import jobs
+from lowdim.work.progress import Tick, stage
+from lowdim.work.random import stream
+
+Partners = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]  # near, mid and further (n, each)
+_LAST = (1.0, 0.0, 1.0)  # weights of the last phase, with which the loss is told
+_OTHERS = 2048  # points of the map that repel a new one
+_STEPS = 100  # of a new point at most
+
+
+@dataclass(frozen=True)
+class PairLoss:
+    """The loss with these weights in the end: near pairs 1, further ones 1.
+
+    ``phased`` goes through the phases that first lay out the whole; ``further`` is the number of further pairs of a
+    new point.
+    """
+
+    phased: bool = True
+    rate: float = 1.0
+    further: float = 0.0
+    name = "loss"
+
+    def lower(
+        self, pairs: Partners, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick
+    ) -> int:
+        """Move the map ``Y`` (n, k) in place; the loss told is that of the last phase's weights."""
+        return _native.lower_pairs(
+            *pairs,
+            Y,
+            iterations=iterations,
+            phased=self.phased,
+            rate=self.rate,
+            every=every,
+            report=tell,
+            n_threads=jobs.current(),
+            tick=tick,
+        )
+
+    def at(self, pairs: Partners, Y: NDArray[np.float32]) -> Reached:
+        """Loss of the map, over all pairs."""
+        with stage("loss"):
+            points, _ = _native.pair_loss(*pairs, Y, _LAST, n_threads=jobs.current())
+        return Reached(float(points.sum()), points, "exact: all pairs drawn")
+
+    def settle(
+        self, neighbors: NDArray[np.int32], p: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
+    ) -> NDArray[np.float32]:
+        """Places (m, k) of new points; the map repels them by a sample of its points, the same for all of them."""
+        some = stream(0, "places").permutation(len(Y))[:_OTHERS]
+        return _native.settle_pairs(
+            neighbors,
+            p,
+            Y,
+            np.sort(some).astype(np.int32),
+            further=self.further,
+            iterations=_STEPS,
+            n_threads=jobs.current(),
+            tick=tick,
+        )
+
+
+def gradient(
+    pairs: Partners, Y: NDArray[np.float32], weights: tuple[float, float, float] = _LAST
+) -> tuple[float, NDArray[np.float32]]:
+    """Loss at the map ``Y`` (n, k) with these weights of the three kinds, and its gradient (n, k)."""
+    points, G = _native.pair_loss(*pairs, Y, weights, n_threads=jobs.current())
+    return float(points.sum()), G

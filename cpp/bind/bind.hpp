@@ -1,6 +1,7 @@
 // What every binding shares: array types, refusals, and running a kernel without the GIL yet open to Ctrl-C.
 #pragma once
 
+#include <lowdim/largest.hpp>
 #include <lowdim/pairs.hpp>
 #include <lowdim/watch.hpp>
 
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -62,6 +64,24 @@ inline void demand_threads(int n_threads) {
     if (n_threads > most_threads)
         refuse("n_threads must be at most " + std::to_string(most_threads) + "; got " +
                std::to_string(n_threads) + ". Pass the number of cores.");
+}
+
+// Refuses values that are no numbers or larger than `most`: what enters a kernel must not become an index.
+template <class T>
+void demand_bounded(const T* values, std::int64_t count, const std::string& what, int n_threads,
+                    T most = std::numeric_limits<T>::max()) {
+    T found = 0;
+    {
+        nb::gil_scoped_release release;
+        Watch watch;
+        found = largest(values, count, n_threads, watch);
+    }
+    if (found <= most)
+        return;
+    refuse(what +
+           (found < std::numeric_limits<T>::infinity()
+                ? " must be at most " + std::to_string(most) + " in size; got larger ones. Scale the data."
+                : " must be finite; got NaN or infinity. Scale the data, or drop such rows."));
 }
 
 // Calls `kernel(watch)` with the GIL released. Every 50 ms the watch takes the GIL, lets pending signals run

@@ -32,7 +32,7 @@ std::int64_t call_lower(const Starts& starts, const Columns& columns, const Vect
                         std::int64_t every, nb::handle report, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(every >= 1 && negatives >= 0 && rate > 0, "every and rate must be positive, negatives 0 or more");
-    const Affinities V = affinities_of(starts, columns, values, Y.shape(0));
+    const Affinities V = affinities_of(starts, columns, values, Y.shape(0), n_threads);
     const EpochPlan plan{curve_of(a, b), negatives, rate, size(shifts), every};
     const Shifts by = shifts_of(order, shifts, Y.shape(0));
     std::int64_t done = 0;
@@ -48,7 +48,7 @@ nb::tuple call_value(const Starts& starts, const Columns& columns, const Vector<
                      const Matrix<float>& Y, const Vector<std::int32_t>& order,
                      const Matrix<std::int32_t>& shifts, double a, double b, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
-    const Affinities V = affinities_of(starts, columns, values, Y.shape(0));
+    const Affinities V = affinities_of(starts, columns, values, Y.shape(0), n_threads);
     const Shifts by = shifts_of(order, shifts, Y.shape(0));
     auto attraction = empty<double>(Y.shape(0)), repulsion = empty<double>(shifts.shape(1));
     watched(tick, [&](Watch& watch) {
@@ -63,7 +63,7 @@ Made<float> call_gradient(const Starts& starts, const Columns& columns, const Ve
                           const Matrix<std::int32_t>& shifts, double a, double b, double negatives,
                           double longest, int n_threads) {
     const int k = dimensions(Y, n_threads);
-    const Affinities V = affinities_of(starts, columns, values, Y.shape(0));
+    const Affinities V = affinities_of(starts, columns, values, Y.shape(0), n_threads);
     const Shifts by = shifts_of(order, shifts, Y.shape(0));
     auto gradient = empty<float>(Y.shape(0), Y.shape(1));
     watched(nb::none(), [&](Watch& watch) {
@@ -80,7 +80,7 @@ Made<float> call_settle(const Matrix<std::int32_t>& neighbors, const Matrix<floa
     const std::int64_t n = size(Y);
     demand_sample(sample, n);
     demand(negatives >= 0 && iterations >= 0, "negatives and iterations must be 0 or more");
-    const Newcomers newcomers = newcomers_of(neighbors, v, n);
+    const Newcomers newcomers = newcomers_of(neighbors, v, n, n_threads);
     const Curve curve = curve_of(a, b);
     auto out = empty<float>(v.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {

@@ -42,7 +42,7 @@ nb::tuple call_attraction(const Starts& starts, const Columns& columns, const Ve
     const int k = dimensions(Y, n_threads);
     const bool packed = plane && k == 2 && sizeof(T) == sizeof(float);
     demand(packed || !plane, "plane must come with a map of float32 in two dimensions");
-    const Affinities P = affinities_of(starts, columns, values, Y.shape(0));
+    const Affinities P = affinities_of(starts, columns, values, Y.shape(0), n_threads);
     const Falloff of = falloff_of(falloff, dof);
     auto forces = empty<T>(Y.shape(0), Y.shape(1));
     auto costs = empty<double>(Y.shape(0));
@@ -70,6 +70,7 @@ nb::tuple call_repulsion_at(const Matrix<T>& Q, const Matrix<T>& Y, const std::s
                             int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(Q.shape(1) == Y.shape(1), "Q and Y must have as many columns");
+    demand_bounded(Q.data(), static_cast<std::int64_t>(Q.size()), "Q", n_threads, T(1e15));
     const Falloff of = falloff_of(falloff, dof);
     auto forces = empty<T>(Q.shape(0), Q.shape(1));
     auto phi = empty<double>(Q.shape(0));
@@ -104,7 +105,7 @@ std::int64_t call_descend(const Starts& starts, const Columns& columns, const Ve
     demand(every >= 1 && iterations >= 0 && exaggerated >= 0 && exaggeration > 0 && late > 0 && rate >= 0 &&
                angle >= 0 && spacing > 0,
            "iterations and rates must be 0 or more; every, exaggeration and spacing positive");
-    const Affinities P = affinities_of(starts, columns, values, Y.shape(0));
+    const Affinities P = affinities_of(starts, columns, values, Y.shape(0), n_threads);
     const DescentPlan plan{.falloff = falloff_of(falloff, dof),
                            .repel = repel_of(how, k),
                            .angle = angle,
@@ -129,7 +130,7 @@ Made<float> call_place(const Matrix<std::int32_t>& neighbors, const Matrix<float
     const int k = dimensions(Y, n_threads);
     const std::int64_t n = size(Y);
     demand(spacing > 0 && iterations >= 0, "spacing must be positive and iterations 0 or more");
-    const Newcomers newcomers = newcomers_of(neighbors, p, n);
+    const Newcomers newcomers = newcomers_of(neighbors, p, n, n_threads);
     const Falloff of = falloff_of(falloff, dof);
     auto out = empty<float>(p.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {

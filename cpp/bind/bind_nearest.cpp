@@ -26,7 +26,7 @@ template <class T> struct Rows {
     Vector<std::int32_t> order;
     Vector<std::int64_t> starts;
 
-    Grouped<T> checked(std::int64_t d, std::int64_t wide, std::int64_t groups) const {
+    Grouped<T> checked(std::int64_t d, std::int64_t wide, std::int64_t groups, int n_threads) const {
         const std::int64_t n = size(values);
         check(size(values, 1) == d && size(exact, 1) == wide,
               "points and queries must have the same dimensions; got others. Match them.");
@@ -37,6 +37,8 @@ template <class T> struct Rows {
               "starts must rise from 0 to the number of rows, one a group; got others. Check the groups.");
         check(std::all_of(order.data(), order.data() + n, [n](std::int32_t i) { return 0 <= i && i < n; }),
               "order must hold rows; got a number out of range. Pass a permutation.");
+        demand_bounded(values.data(), n * d, "nearest: rows", n_threads, 1e10f);
+        demand_bounded(exact.data(), n * wide, "nearest: rows", n_threads);
         return {values.data(), exact.data(), n, order.data(), starts.data()};
     }
 };
@@ -68,7 +70,9 @@ template <class T> struct Given {
               "stages must rise to the " + std::to_string(d) +
                   " dimensions in 1 to 8 steps; got others. Check them.");
         demand_threads(n_threads);
-        const auto p = points.checked(d, wide, groups), q = queries ? queries->checked(d, wide, groups) : p;
+        demand_bounded(centres.data(), groups * d, "nearest: centres", n_threads, 1e10f);
+        const auto p = points.checked(d, wide, groups, n_threads);
+        const auto q = queries ? queries->checked(d, wide, groups, n_threads) : p;
         search = {p,
                   q,
                   d,
@@ -97,10 +101,15 @@ nb::tuple call_nearest(const Given<T>& given, std::int64_t k, int n_threads, nb:
 }
 
 template <class T>
-nb::tuple call_within(const Given<T>& given, double radius, int n_threads, nb::handle tick) {
+nb::object call_within(const Given<T>& given, double radius, std::int64_t most, int n_threads,
+                       nb::handle tick) {
     check(radius >= 0, "radius must be 0 or more; got " + std::to_string(radius) + ". Raise it.");
     Reached found;
-    watched(tick, [&](Watch& watch) { found = within(given.search, radius, n_threads, watch); });
+    try {
+        watched(tick, [&](Watch& watch) { found = within(given.search, radius, most, n_threads, watch); });
+    } catch (const TooMany&) {
+        return nb::none();
+    }
     auto counts = empty<std::int64_t>(found.counts.size());
     auto indices = empty<std::int32_t>(found.indices.size());
     auto distances = empty<float>(found.distances.size());
@@ -111,7 +120,7 @@ nb::tuple call_within(const Given<T>& given, double radius, int n_threads, nb::h
 }
 
 // Calls with the type of the exact rows.
-template <class Call> nb::tuple typed(nb::handle points, const Call& call) {
+template <class Call> nb::object typed(nb::handle points, const Call& call) {
     nb::object dtype = nb::handle(points[1]).attr("dtype");
     if (std::strcmp(nb::str(dtype).c_str(), "float32") == 0)
         return call(float{});
@@ -131,6 +140,9 @@ nb::tuple call_smallest(const nb::ndarray<nb::ro, const T, nb::ndim<2>, nb::devi
         refuse("smallest: k must be 1 to " + std::to_string(most) + "; got " + std::to_string(k) +
                ". Lower it.");
     demand_threads(n_threads);
+    for (std::int64_t i = 0; i < (rows > 1 && D.stride(0) != cols ? rows : 1); ++i)
+        demand_bounded(D.data() + i * D.stride(0), rows > 1 && D.stride(0) != cols ? cols : rows * cols,
+                       "smallest: distances", n_threads);
     auto indices = empty<std::int32_t>(rows, k);
     auto values = empty<T>(rows, k);
     watched(nb::none(), [&](Watch& watch) {
@@ -148,7 +160,7 @@ void bind_nearest(nb::module_& m) {
         [](nb::handle points, const Matrix<float>& centres, const Vector<std::int64_t>& stages,
            std::int64_t k, nb::handle queries, std::int64_t probes, bool itself, int n_threads,
            nb::handle tick) {
-            return typed(points, [&](auto type) {
+            return typed(points, [&](auto type) -> nb::object {
                 const Given<decltype(type)> given(points, queries, centres, stages, 1.0, probes, itself,
                                                   n_threads);
                 return call_nearest(given, k, n_threads, tick);
@@ -162,19 +174,19 @@ void bind_nearest(nb::module_& m) {
     m.def(
         "within",
         [](nb::handle points, const Matrix<float>& centres, const Vector<std::int64_t>& stages, double radius,
-           double scale, nb::handle queries, bool itself, int n_threads, nb::handle tick) {
-            return typed(points, [&](auto type) {
+           double scale, std::int64_t most, nb::handle queries, bool itself, int n_threads, nb::handle tick) {
+            return typed(points, [&](auto type) -> nb::object {
                 const Given<decltype(type)> given(points, queries, centres, stages, scale, size(centres),
                                                   itself, n_threads);
-                return call_within(given, radius, n_threads, tick);
+                return call_within(given, radius, most, n_threads, tick);
             });
         },
         nb::arg("points"), nb::arg("centres").noconvert(), nb::arg("stages").noconvert(), nb::kw_only(),
-        nb::arg("radius"), nb::arg("scale"), nb::arg("queries") = nb::none(), nb::arg("itself") = true,
-        nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+        nb::arg("radius"), nb::arg("scale"), nb::arg("most"), nb::arg("queries") = nb::none(),
+        nb::arg("itself") = true, nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
         "Counts (m), indices and distances of the points within a radius, for rows as nearest takes them; "
         "values "
-        "are exact times scale, turned and moved.");
+        "are exact times scale, turned and moved. None where there are more than `most` in all.");
     m.def("smallest", &call_smallest<float>, nb::arg("D").noconvert(), nb::arg("k"), nb::kw_only(),
           nb::arg("skip") = nb::none(), nb::arg("n_threads") = 1,
           "Columns and values (rows, k) of the smallest entries of each row, without column skip[row].");

@@ -60,7 +60,7 @@ Made<float> call_settle(const Rows& neighbors, const Matrix<float>& p, const Mat
     const int k = dimensions(Y, n_threads);
     demand_sample(sample, size(Y));
     demand(further >= 0 && iterations >= 0, "further and iterations must be 0 or more");
-    const Newcomers newcomers = newcomers_of(neighbors, p, size(Y));
+    const Newcomers newcomers = newcomers_of(neighbors, p, size(Y), n_threads);
     auto out = empty<float>(p.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {
         settle_pairs(newcomers, Y.data(), k, further, sample.data(), size(sample), iterations, out.data(),

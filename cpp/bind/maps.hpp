@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace lowdim::bind {
@@ -22,11 +23,13 @@ template <class Array> int dimensions(const Array& Y, int n_threads) {
     demand(Y.shape(0) >= 1 && Y.shape(1) >= 1 && Y.shape(1) <= most_dimensions,
            "a map must have points and 1 to 64 dimensions");
     demand_threads(n_threads);
+    using T = std::remove_cv_t<typename Array::Scalar>;
+    demand_bounded<T>(Y.data(), static_cast<std::int64_t>(Y.size()), "a map", n_threads, T(1e15));
     return static_cast<int>(Y.shape(1));
 }
 
 inline Affinities affinities_of(const Starts& starts, const Columns& columns, const Vector<float>& values,
-                                std::size_t n) {
+                                std::size_t n, int n_threads) {
     const std::int64_t* start = starts.data();
     const std::int64_t stored = size(columns), rows = static_cast<std::int64_t>(n);
     demand(starts.shape(0) == n + 1 && values.shape(0) == columns.shape(0) && start[0] == 0 &&
@@ -35,18 +38,20 @@ inline Affinities affinities_of(const Starts& starts, const Columns& columns, co
     demand(std::all_of(columns.data(), columns.data() + stored,
                        [rows](std::int32_t j) { return j >= 0 && j < rows; }),
            "columns must lie below the number of rows");
+    demand_bounded(values.data(), stored, "affinities", n_threads);
     return {start, columns.data(), values.data(), rows};
 }
 
 // New rows and their neighbours in a map of n points.
 inline Newcomers newcomers_of(const Matrix<std::int32_t>& neighbors, const Matrix<float>& weights,
-                              std::int64_t n) {
+                              std::int64_t n, int n_threads) {
     demand(neighbors.shape(0) == weights.shape(0) && neighbors.shape(1) == weights.shape(1) &&
                weights.shape(1) >= 1,
            "neighbors and their weights must have the same shape, with a column");
     demand(std::all_of(neighbors.data(), neighbors.data() + neighbors.size(),
                        [n](std::int32_t j) { return j >= 0 && j < n; }),
            "neighbors must be points of the map");
+    demand_bounded(weights.data(), static_cast<std::int64_t>(weights.size()), "weights", n_threads);
     return {neighbors.data(), weights.data(), size(weights), size(weights, 1)};
 }
 

@@ -5,8 +5,12 @@
 #include <lowdim/descent.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace lowdim {
@@ -129,6 +133,7 @@ private:
         const float momentum = early ? 0.5f : 0.8f;
         const float longest_step =
             plan_.falloff.kind == Falloff::Kind::gauss ? longest_gauss : longest_student;
+        std::atomic<bool> finite{true};
         detail::each_chunk(
             n_, chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
                 for (std::int64_t i = from; i < to; ++i) {
@@ -142,6 +147,8 @@ private:
                         velocity_[at] = momentum * velocity_[at] - rate * gains_[at] * g;
                         length += velocity_[at] * velocity_[at];
                     }
+                    if (!(length <= std::numeric_limits<float>::max()))
+                        finite.store(false, std::memory_order_relaxed);
                     const float scale =
                         length > longest_step * longest_step ? longest_step / std::sqrt(length) : 1.0f;
                     for (std::int64_t e = i * k_; e < i * k_ + k_; ++e) {
@@ -150,6 +157,9 @@ private:
                     }
                 }
             });
+        if (!finite) // before it is taken for a place on the grid
+            throw std::range_error("descent: steps must be finite; iteration " + std::to_string(done) +
+                                   " overflowed. Lower learning_rate and exaggeration, or scale init.");
     }
 
     // Puts points and rows of P in Morton order.

@@ -67,13 +67,14 @@ public:
 
     double square(std::int64_t i) const { return squares_[squares_.size() - reach_.size() + i]; }
 
-    // From now on query i looks for squared distances (of values) up to `limit` and the error of such.
+    // From now on query i looks for squared distances (of values) up to `limit` and the error of such;
+    // padding is beyond any.
     void look(std::int64_t i, double limit) {
         limit = std::max(limit, 0.0);
         const double norm = std::sqrt(square(i)), all = limit + plan_.error(norm, norm + std::sqrt(limit));
         const auto n = static_cast<std::int64_t>(reach_.size());
         for (int s = 0; s < plan_.search.n_stages; ++s)
-            reject_[s * n + i] = static_cast<float>((squares_[s * n + i] - all) / 2);
+            reject_[s * n + i] = std::max(static_cast<float>((squares_[s * n + i] - all) / 2), anywhere);
         reach_[i] = static_cast<float>(std::sqrt(all) * (1 + 1e-6));
     }
 

@@ -134,12 +134,13 @@ def within(
     *,
     radius: float,
     scale: float,
+    most: int,
     queries: tuple[Any, ...] | None = None,
     itself: bool = True,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """Counts (m), indices and distances of the points within a radius, for rows as nearest takes them."""
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]] | None:
+    """Counts (m), indices and distances of the points within a radius; None where they are more than most in all."""
 
 def smallest(
     D: Floats, k: int, *, skip: NDArray[np.int32] | None = None, n_threads: int = 1

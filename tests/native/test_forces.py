@@ -263,3 +263,29 @@ def test_all_instruction_sets_agree_to_rounding():
 def test_impossible_arguments_are_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+def test_a_step_that_is_not_finite_ends_the_descent(how):
+    with pytest.raises(ValueError, match=r"steps must be finite; iteration \d+ overflowed. Lower learning_rate"):
+        descend(points(300, 2, 1e-2), how=how, rate=1e38)
+
+
+@pytest.mark.parametrize(("value", "words"), [(np.nan, "finite"), (np.inf, "finite"), (1e30, "at most")])
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+def test_maps_that_no_kernel_can_take_are_refused(how, value, words):
+    Y = points(300, 2)
+    Y[17, 1] = value
+    near, p = np.zeros((1, 1), np.int32), np.ones((1, 1), np.float32)
+    calls = (
+        lambda: _native.repulsion(Y, how=how),
+        lambda: _native.repulsion_at(Y, points(9, 2)),
+        lambda: _native.attraction(*ring(300), Y),
+        lambda: descend(Y, how=how),
+        lambda: _native.place(near, p, Y),
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match=f"must be {words}"):
+            call()
+    with pytest.raises(ValueError, match="weights must be finite"):
+        _native.place(near, p * np.float32(np.nan), points(9, 2))

@@ -57,7 +57,7 @@ def test_arrays_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="four"):
         _native.nearest((values, exact, order), centres, stages, k=3, probes=2)
     with pytest.raises(ValueError, match="radius must be 0 or more"):
-        _native.within((values, exact, order, starts), centres, stages, radius=-1.0, scale=1.0)
+        _native.within((values, exact, order, starts), centres, stages, radius=-1.0, scale=1.0, most=9)
 
 
 def test_an_exception_from_tick_stops_the_search():
@@ -93,3 +93,52 @@ def test_smallest_refuses_what_does_not_fit():
         _native.smallest(D, 4, skip=np.zeros(3, np.int32))
     with pytest.raises(ValueError, match="contiguous rows"):
         _native.smallest(D.T, 1)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("part", [0, 1])
+def test_what_is_no_number_is_refused(value, part):
+    points, centres, stages = given(dtype="float64")
+    queries = tuple(array.copy() for array in points)
+    queries[part][7, 2] = value
+    with pytest.raises(ValueError, match="nearest: rows must be finite; got NaN or infinity"):
+        _native.nearest(points, centres, stages, k=3, probes=2, queries=queries)
+    with pytest.raises(ValueError, match="nearest: rows must be finite"):
+        _native.within(queries, centres, stages, radius=1.0, scale=1.0, most=10**6)
+    D = points[0].copy()
+    D[3, 4] = value
+    with pytest.raises(ValueError, match="smallest: distances must be finite"):
+        _native.smallest(D, 2)
+    with pytest.raises(ValueError, match="smallest: distances must be finite"):
+        _native.smallest(D[:, 1:], 2)
+
+
+@pytest.mark.parametrize("radius", [1e3, 1e20, 1e200, np.inf])
+@pytest.mark.parametrize("n", [17, 40])  # tiles that end in padding
+def test_a_radius_beyond_all_points_finds_them_all_once(radius, n):
+    points, centres, stages = given(n=n)
+    counts, indices, distances = _native.within(points, centres, stages, radius=radius, scale=1.0, most=n * n)
+    np.testing.assert_array_equal(counts, n - 1)
+    for i, row in enumerate(indices.reshape(n, n - 1)):
+        np.testing.assert_array_equal(np.sort(row), np.delete(np.arange(n), i))
+    assert (np.diff(distances.reshape(n, n - 1), axis=1) >= 0).all()
+
+
+def test_more_pairs_than_allowed_are_not_collected():
+    points, centres, stages = given(n=40)
+    whole = _native.within(points, centres, stages, radius=1e3, scale=1.0, most=40 * 39)
+    assert whole is not None
+    for most in (0, 100, 40 * 39 - 1):
+        assert _native.within(points, centres, stages, radius=1e3, scale=1.0, most=most, n_threads=2) is None
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_finite_check_sees_every_place(isa, dtype, rng):
+    X = rng.normal(size=(5, 27)).astype(dtype)
+    for i in range(5):
+        for j in range(27):
+            D = X.copy()
+            D[i, j] = -np.nan if (i + j) % 2 else np.inf
+            with pytest.raises(ValueError, match="finite"):
+                _native.smallest(D, 2)
+    _native.smallest(np.full((2, 3), -np.finfo(dtype).max, dtype), 2)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
+import lowdim
 from lowdim.relate import neighbors, partition, trees
 from lowdim.work import jobs, memory
 
@@ -286,3 +287,35 @@ def test_memory_is_asked_for_first(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: 1000)
     with pytest.raises(MemoryError, match="5 neighbours of 100 rows"):
         neighbors.nearest(draw(100, 3), 5)
+
+
+def test_rows_that_overflow_in_the_metric_are_refused_in_words(rng):
+    X = rng.random((50, 5))
+    Q = X[:3].copy()
+    Q[1] = np.finfo(float).max
+    for model in (lowdim.Isomap(metric="mahalanobis"), lowdim.TSNE(metric="mahalanobis", n_iter=20, random_state=0)):
+        fitted = model.fit(X)
+        with np.errstate(over="ignore", invalid="ignore"), pytest.raises(ValueError, match="got nan. Scale the data"):
+            fitted.transform(Q)
+
+
+def test_pairs_within_a_radius_are_estimated_before_they_are_collected(rng, monkeypatch):
+    X = rng.random((3000, 4))
+    monkeypatch.setenv("LOWDIM_MEMORY", "100M")
+    assert len(neighbors.within(X, 0.05).indices) < 3000 * 100
+    for rows in (X, sp.csr_array(X)):
+        with pytest.raises(MemoryError, match=r"pairs of neighbours within radius=1e\+20 needs? .* Lower radius"):
+            neighbors.within(rows, 1e20)
+    monkeypatch.setenv("LOWDIM_MEMORY", "1M")
+    monkeypatch.setattr(memory, "require", lambda *_: None)  # an estimate from a sample may be too low
+    with pytest.raises(MemoryError, match="more than .* pairs of neighbours within radius=9 need more memory"):
+        neighbors.within(X, 9.0)
+
+
+def test_a_radius_beyond_all_rows_joins_them_all(rng):
+    X = rng.random((50, 5))
+    near = neighbors.within(X, 1e20)
+    np.testing.assert_array_equal(np.diff(near.indptr), 49)
+    np.testing.assert_array_equal(
+        lowdim.Isomap(radius=1e20).fit_transform(X), lowdim.Isomap(radius=9.0).fit_transform(X)
+    )

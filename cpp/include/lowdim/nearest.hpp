@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 namespace lowdim {
@@ -50,7 +51,10 @@ struct Reached {
     std::vector<std::int32_t> indices;
     std::vector<float> distances;
 };
-template <class T> Reached within(const Search<T>& search, double radius, int n_threads, Watch& watch);
+// Thrown where there are more than `most` of them in all.
+struct TooMany : std::exception {};
+template <class T>
+Reached within(const Search<T>& search, double radius, std::int64_t most, int n_threads, Watch& watch);
 
 // The k smallest entries of each row of D (rows × cols, `stride` apart), by (value, column), without the
 // column skip[row] where skip is given; fewer than k are never left.

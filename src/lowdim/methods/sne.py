@@ -78,10 +78,10 @@ class _Stochastic(NeighborEmbedding):
     _stages = ("affinities", "divergence")
     _rules = neighbor_embedding.RULES | {
         "perplexity": options.one_of("auto") | options.real(0) | _perplexities,
-        "sigma": options.none | options.real(0),
-        "exaggeration": options.real(1, closed="left"),
+        "sigma": options.none | options.real(1e-37, 1e37),
+        "exaggeration": options.real(1, 1e6, closed="left"),
         "exaggeration_iter": options.whole(0),
-        "learning_rate": options.one_of("auto") | options.real(0),
+        "learning_rate": options.one_of("auto") | options.real(0, 1e12),
         "n_iter": options.whole(1),
         "repulsion": options.one_of(*divergence.REPULSIONS),
         "angle": options.real(0, 1, closed="both"),
@@ -265,7 +265,10 @@ class TSNE(_Stochastic):
 
     late_exaggeration: float
     dof: float
-    _rules = _Stochastic._rules | {"late_exaggeration": options.real(0), "dof": options.real(0)}
+    _rules = _Stochastic._rules | {
+        "late_exaggeration": options.real(1e-6, 1e6, closed="both"),
+        "dof": options.real(0.01, 1e6, closed="both"),
+    }
 
     def __init__(
         self,

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from lowdim.work.blocks import row_blocks
 from lowdim.work.places import verb
 
+# Spreads every bit of a number over all others (the last steps of the generator SplitMix64).
+_MIX = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
+
 
 @verb
 def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
@@ -22,16 +25,30 @@ def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
     queries = queries.astype(X.dtype, copy=False)
     keys, wanted = _keys(X), _keys(queries)
     order = np.argsort(keys, kind="stable")
-    found = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
-    hit = np.flatnonzero(keys[found] == wanted)
+    place = np.searchsorted(keys[order], wanted)
     out = np.full(queries.shape[0], -1, np.int64)
-    for some in np.array_split(hit, 1 + len(hit) * X.shape[1] // 2**22):
-        A, B = X[found[some]], queries[some]
+    left = np.arange(queries.shape[0])
+    while True:  # once, unless rows that differ have the same key
+        left = left[place[left] < len(order)]
+        left = left[keys[order[place[left]]] == wanted[left]]
+        if not len(left):
+            return out
+        found = order[place[left]]
+        equal = _are_equal(X, found, queries, left)
+        out[left[equal]] = found[equal]
+        left = left[~equal]
+        place[left] += 1
+
+
+def _are_equal(X: Any, rows: NDArray, queries: Any, asking: NDArray) -> NDArray[np.bool_]:
+    """Whether the rows of ``X`` and those that ask are equal, pair by pair."""
+    out = np.empty(len(rows), bool)
+    for some in np.array_split(np.arange(len(rows)), 1 + len(rows) * X.shape[1] // 2**22):
+        A, B = X[rows[some]], queries[asking[some]]
         if sp.issparse(A) or sp.issparse(B):
-            differ = np.asarray(abs(sp.csr_array(A) - sp.csr_array(B)).sum(axis=1)).ravel() > 0
+            out[some] = np.asarray(abs(sp.csr_array(A) - sp.csr_array(B)).sum(axis=1)).ravel() == 0
         else:
-            differ = (A != B).any(axis=1)
-        out[some[~differ]] = found[some[~differ]]
+            out[some] = (A == B).all(axis=1)
     return out
 
 
@@ -50,12 +67,19 @@ def merge_equal(Y: NDArray[np.float32], first: NDArray[np.int64]) -> NDArray[np.
 
 
 def _keys(X: Any) -> NDArray[np.uint64]:
-    """Sum of each row's bits, weighted by column, modulo 2⁶⁴: the order of summing does not matter."""
+    """Sum of each row's bits, scrambled and weighted by column, modulo 2⁶⁴: the order of summing does not matter.
+
+    Scrambled, because simple numbers such as 1.0 end in zeros, and so would their products with any weights.
+    """
     odd = np.random.Generator(np.random.Philox(0)).integers(2**64, size=X.shape[1], dtype=np.uint64) | np.uint64(1)
     whole = np.uint32 if X.dtype.itemsize == 4 else np.uint64
     keys = np.empty(X.shape[0], np.uint64)
     for rows, block in row_blocks(X, X.dtype):
         bits = (block + block.dtype.type(0)).view(whole).astype(np.uint64)  # −0 becomes 0
+        for shift, factor in _MIX:
+            bits ^= bits >> shift
+            bits *= factor
         bits ^= bits >> np.uint64(31)
-        keys[rows] = (bits * odd).sum(axis=1, dtype=np.uint64)
+        bits *= odd
+        keys[rows] = bits.sum(axis=1, dtype=np.uint64)
     return keys

@@ -30,7 +30,8 @@ _EXACT_WORK = 2e14  # multiplications above which "auto" settles for an approxim
 _BY_ROW = 128  # columns up to which products need no BLAS
 _SINGULAR = 1e-12  # share of the largest eigenvalue of the correlations up to which one counts as zero
 _ROUNDING = 1e-14  # of a squared distance from sums in another order
-_SAMPLE = 500  # queries whose recall is measured
+_SAMPLE = 500  # queries whose recall is measured, or that tell how many pairs a radius gives
+_PAIR_BYTES = 48  # of a pair within a radius, while it is found and handed over
 _LEAST, _MOST = 1e-37, 1e37  # that values differ by, for distances that are numbers in float32
 
 
@@ -96,10 +97,33 @@ def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean"
     if metric in ("manhattan", "precomputed") or sp.issparse(X):
         return _within_strips(X, radius, queries, metric)
     A, Q, halved = as_euclidean(X, queries, metric)
-    parts = partition.of(A, Q, seed=0)
-    with stage("neighbours", total=(A if Q is None else Q).shape[0]) as tick:
-        counts, indices, distances = parts.within(np.sqrt(2 * radius) if halved else radius, tick)
+    parts, reach = partition.of(A, Q, seed=0), np.sqrt(2 * radius) if halved else radius
+    m = (A if Q is None else Q).shape[0]
+    some = stream(0, "within").permutation(m)[:_SAMPLE]
+    sample = partition.of(A, (A if Q is None else Q)[some], seed=0).within(reach, _most_pairs(), None)
+    if sample is not None:
+        _demand_pairs(float(sample[0].mean()) * m, radius)
+    with stage("neighbours", total=m) as tick:
+        found = None if sample is None else parts.within(reach, _most_pairs(), tick)
+    if found is None:
+        raise MemoryError(
+            f"{_too_many(f'more than {_most_pairs():,}', radius)} need more memory than there is. "
+            "Lower radius, or use n_neighbors."
+        )
+    counts, indices, distances = found
     return Within(_starts(counts), indices, _turned(distances, halved))
+
+
+def _most_pairs() -> int:
+    return memory.available() // _PAIR_BYTES
+
+
+def _too_many(count: str, radius: float) -> str:
+    return f"The {count} pairs of neighbours within radius={radius:g}"
+
+
+def _demand_pairs(pairs: float, radius: float) -> None:
+    memory.require(_PAIR_BYTES * pairs, _too_many(f"{pairs:,.0f}", radius), "Lower radius, or use n_neighbors.")
 
 
 @verb
@@ -212,6 +236,7 @@ def _within_strips(X: Any, radius: float, queries: Any, metric: str) -> Within:
             i, j = np.nonzero(near)
             order = np.lexsort((j, D[i, j], i))
             counts[rows] = near.sum(axis=1)
+            _demand_pairs(float(counts.sum()), radius)
             indices.append(j[order].astype(np.int32))
             distances.append(D[i, j][order].astype(_precision(X, metric)))
             tick(rows.stop)

@@ -76,11 +76,12 @@ class Parts:
             self.points.parts(), self.centres, self.stages, k=k, probes=probes, tick=tick, **self._given()
         )
 
-    def within(self, radius: float, tick: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], Singles]:
-        """Counts (m), indices and distances of the points within ``radius``."""
-        return _native.within(
-            self.points.parts(), self.centres, self.stages, radius=radius, scale=self.scale, tick=tick, **self._given()
-        )
+    def within(
+        self, radius: float, most: int, tick: Any
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], Singles] | None:
+        """Counts (m), indices and distances of the points within ``radius``; None if they are more than ``most``."""
+        given = self._given() | {"radius": radius, "scale": self.scale, "most": most, "tick": tick}
+        return _native.within(self.points.parts(), self.centres, self.stages, **given)
 
 
 def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
@@ -90,7 +91,7 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
         8.0 * (n + (0 if Q is None else m)) * d, f"The search among {n:,} rows", "Reduce the columns by PCA first."
     )
     mean = X[:: max(1, n // _SAMPLE)].mean(axis=0, dtype=np.float64).astype(X.dtype)
-    most = max(_largest(A, mean) for A in (X, Q) if A is not None)
+    most = float(np.max([_largest(A, mean) for A in (X, Q) if A is not None]))
     demand_squares(most)
     scale = 2.0 ** -np.ceil(np.log2(most * np.sqrt(d))) if most > 0 else 1.0
     plain = float(n) * m * d < _PLAIN
@@ -119,7 +120,8 @@ def demand_squares(most: float) -> None:
 
 
 def _largest(X: NDArray, mean: NDArray) -> float:
-    return max(float(np.abs(block).max()) for _, block in row_blocks(X, X.dtype, less=mean))
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses what comes of it
+        return float(np.max([np.abs(block).max() for _, block in row_blocks(X, X.dtype, less=mean)]))
 
 
 def _turned(X: NDArray, mean: NDArray, scale: float, axes: NDArray | None) -> Singles:

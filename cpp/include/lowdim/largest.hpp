@@ -1,0 +1,13 @@
+// How large values are, so that what is no number never enters a kernel that would take it for an index.
+#pragma once
+
+#include <lowdim/watch.hpp>
+
+#include <cstdint>
+
+namespace lowdim {
+
+// The largest |x| of n values; NaN or infinity where one of them is.
+template <class T> T largest(const T* x, std::int64_t n, int n_threads, Watch& watch);
+
+} // namespace lowdim

@@ -104,7 +104,7 @@ def test_missing_values_are_told_on_the_page(table, tmp_path):
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert "--missing drop" in result.stderr
-    for how, words in (("drop", "1, 1 rows dropped"), ("mean", "1, means filled in")):
+    for how, words in (("drop", "1 row with gaps left out"), ("mean", "1 gap filled by the mean")):
         done(*given, "--missing", how, "-o", tmp_path / "r.html")
         assert words in (tmp_path / "r.html").read_text(encoding="utf-8")
 
@@ -132,7 +132,7 @@ def test_a_pipe_and_pictures_can_be_compared(table, tmp_path):
         ("compare iris --methods pca --image-shape 3x3", "4 pixels in all"),
         ("compare swissroll --methods lda", "learns from labels"),
         ("completion tcsh", "tcsh"),
-        ("reduce iris -m lda --scale --save m.lowdim", "LDA does not"),
+        ("reduce iris -m lda --scale --prepare none", "--prepare none leaves the data as they are; got --scale too"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(args, words, tmp_path, monkeypatch):
@@ -144,10 +144,10 @@ def test_wrong_usage_is_one_line_and_exit_code_2(args, words, tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_scale_divides_for_methods_that_do_not_scale_themselves():
+def test_scale_standardises_for_methods_that_do_not_scale_themselves():
     got = pl.read_csv(io.StringIO(done("reduce", "iris", "-m", "kernel_pca", "--scale").stdout))
     X, _ = lowdim.data.load("iris")
-    want = lowdim.KernelPCA(2).fit_transform(X / X.std(axis=0))
+    want = lowdim.KernelPCA(2).fit_transform((X - X.mean(axis=0)) / X.std(axis=0))
     np.testing.assert_allclose(got.select(pl.selectors.starts_with("kernelpca")).to_numpy(), want, atol=1e-9)
 
 

@@ -61,14 +61,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("reduce digits --save map.pkl", ".lowdim"),
         ("reduce digits -o a.csv --plot .", "--plot"),
         ("reduce t.csv -o t.csv", "the input"),
-        ("reduce t.csv", "Pass --label COLUMN, --id COLUMN or --drop"),
+        ("reduce t.csv", "NaN at row 1 (counted from 0), column 'a' (1 missing there). Pass --missing median"),
+        (
+            "reduce t.csv --prepare none",
+            "Pass --label COLUMN, --id COLUMN or --drop COLUMN,COLUMN for it, or pass --prep",
+        ),
         ("reduce t.csv --drop name", "Pass --missing drop"),
         ("reduce inf.npy", "infinity"),
         ("transform broken.lowdim digits", "broken.lowdim"),
         ("transform none.lowdim digits", "none.lowdim"),
         ("transform t.csv digits", "t.csv"),
         ("inspect none.lowdim", "none.lowdim"),
-        ("inspect t.csv", "'name' holds text"),
         ("inspect t.csv --drop name --missing error", "drop', 'mean"),
     ],
 )
@@ -171,5 +174,5 @@ def test_a_real_process_reads_a_pipe_and_refuses_in_one_line():
     result = subprocess.run(command, input=b"a,b\n1,x\n", capture_output=True, check=False)
     assert result.returncode == 2
     assert result.stdout == b""
-    assert result.stderr.startswith(b"lowdim: columns must hold numbers")
+    assert result.stderr.startswith(b"lowdim: at least 2 samples (rows) are needed; got 1 sample")
     assert result.stderr.count(b"\n") == 1

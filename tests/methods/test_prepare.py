@@ -60,8 +60,8 @@ def test_kinds_are_recognised_and_every_decision_is_told(people):
     assert model.plan_["done"].to_list() == [
         "left out",
         "one-hot encoded to 4, scaled as a group",
-        "0 and 1, standardised",
-        "days, standardised",
+        "coded 0 and 1, standardised",
+        "as days, standardised",
         "standardised; 1 gap filled by the median",
         "standardised",
         "left out",
@@ -70,8 +70,8 @@ def test_kinds_are_recognised_and_every_decision_is_told(people):
     assert model.describe() == [
         "1 identifier left out: name",
         "1 categorical column one-hot encoded to 4",
-        "1 yes/no column 0 and 1, standardised",
-        "1 date column days, standardised",
+        "1 yes/no column coded 0 and 1, standardised",
+        "1 date column as days, standardised",
         "2 number columns standardised",
         "1 constant column left out: planet",
         "1 gap filled by the median",
@@ -197,7 +197,7 @@ def test_ordinal_levels_follow_the_order_given(people):
 
 def test_gaps_are_refused_filled_or_dropped_as_asked():
     frame = pd.DataFrame({"x": [1.0, np.nan, 2.0, 9.0], "c": ["a", "b", None, "b"], "y": [1, 2, 3, 5]})
-    with pytest.raises(ValueError, match="NaN at row 1 .*column 'x'.*missing='mean'"):
+    with pytest.raises(ValueError, match="NaN at row 1 .*column 'x'.*missing='median'"):
         Prepare().fit(frame)
     plain = Prepare("as_is", missing="mean").fit_transform(frame)
     np.testing.assert_allclose(plain[:, 0], [1, 4, 2, 9])

@@ -115,25 +115,16 @@ _label = click.option(
 _id = click.option("--id", metavar="COLUMN", help="Identities of the rows: no feature; they go along.")
 _columns = click.option("--columns", type=Names(), metavar="A,B", help="Features to keep, in this order.")
 _drop = click.option("--drop", type=Names(), metavar="C,D", help="Columns to leave out.")
-_missing = click.option(
-    "--missing", type=click.Choice(["error", "drop", "mean"]), default="error", show_default=True,
-    help="Missing values: refuse, drop their rows, or fill in the mean of the column.",
-)  # fmt: skip
 
 
 def reading(command: Command) -> Command:
-    """Give a command the options of :func:`lowdim.data.read`, by the names it knows them by."""
-    return reading_with_gaps(_missing(command))
-
-
-def reading_with_gaps(command: Command) -> Command:
-    """Give a command the same without ``--missing``, which it has in its own words."""
+    """Give a command the options of :func:`lowdim.data.read`, by the names it knows them by, but ``--missing``."""
     return _label(_id(_columns(_drop(command))))
 
 
 def reading_for_model(command: Command) -> Command:
     """Give a command the same without ``--columns``: the model knows its columns."""
-    return _label(_id(_drop(_missing(command))))
+    return _label(_id(_drop(command)))
 
 
 def demand_parameters(class_name: str, known: list[str], asked: dict[str, str]) -> None:
@@ -158,6 +149,8 @@ def spell(ctx: click.Context, *names: str) -> list[str]:
         option = max(param.opts, key=len)
         if isinstance(value, bool):
             words.append(option)
+        elif param.name == "first":
+            words += [option, "=".join(str(part) for part in value or ())]
         elif isinstance(value, tuple):
             words += [part for name, setting in value for part in (option, f"{name}={setting}")]
         else:

@@ -9,12 +9,12 @@ import click
 from lowdim.cli import arguments
 from lowdim.cli.errors import in_options, tell
 from lowdim.cli.outputs import TABLES, demand_targets, show_progress
+from lowdim.cli.preparing import NAMES, Asked, prepared, preparing
 from lowdim.cli.source import Source, named_labels
 from lowdim.cli.tables import echo, show_table
 
 if TYPE_CHECKING:
     from lowdim.comparison.result import Comparison, Outcome
-    from lowdim.data import Table
 
 PAGES = ("html", "htm")
 
@@ -27,7 +27,7 @@ Examples:
   lowdim compare digits -o report.html
   lowdim compare table.csv --label species --scale -o report.html
   lowdim compare table.csv --label species --methods pca,lda --set pca.standardize=true -o report.html
-  lowdim compare table.csv --missing mean -o measures.csv
+  lowdim compare people.csv --missing median -o report.html
   lowdim compare mnist.npz --image-shape 28x28 --methods pca,tsne -o report.html
 """,
 )
@@ -51,6 +51,7 @@ Examples:
 )
 @click.option("--by", default="rnx_auc", show_default=True, metavar="MEASURE", help="The measure that ranks.")
 @arguments.reading
+@preparing
 @click.option(
     "--set",
     "settings",
@@ -61,7 +62,6 @@ Examples:
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of random draws.")
 @click.option("--image-shape", metavar="HxW", help="Rows are pictures of so many pixels, such as 28x28, and shown.")
-@click.option("--scale", is_flag=True, help="Divide each column by its standard deviation first.")
 @click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")
 @arguments.quiet
 @click.pass_context
@@ -76,10 +76,8 @@ def command(
     settings: tuple[tuple[str, Any], ...],
     seed: int,
     image_shape: str | None,
-    scale: bool,
     jobs: int | None,
     quiet: bool,
-    missing: str,
     **reading: Any,
 ) -> None:
     """Embed DATA by several methods and measure what each map kept.
@@ -93,11 +91,15 @@ def command(
     demand_targets(source, {"-o": (output, (*PAGES, *TABLES))})
     parameters = _parameters(settings)
     shape = None if image_shape is None else _sides(image_shape)
-    table, gaps = _read(Source(source), missing, reading)
+    asked = Asked.out_of(reading)
+    verbose = show_progress(quiet)
+    # Scaling alone is done by the comparison, which tells of it on the page.
+    made = prepared(Source(source), asked, reading, verbose=verbose, quiet=quiet, inside=asked.only_scale)
+    table = made.table
     comparison = lowdim.compare(
-        table.X, named_labels(table), methods, n_components=n_components, parameters=parameters, scale=scale, by=by,
-        image_shape=shape or table.image_shape, random_state=seed, n_jobs=jobs, verbose=show_progress(quiet),
-        on_result=None if quiet else _tell_result,
+        table.X, named_labels(table), methods, n_components=n_components, parameters=parameters,
+        scale=(asked.only_scale and not made.steps) or made.scale, by=by, image_shape=shape or table.image_shape,
+        random_state=seed, n_jobs=jobs, verbose=verbose, on_result=None if quiet else _tell_result,
     )  # fmt: skip
     _show(comparison)
     if output is None:
@@ -108,7 +110,8 @@ def command(
             path,
             title=f"{Path(table.source).name}, {len(comparison.outcomes)} ways",
             ids=table.ids,
-            missing=gaps,
+            missing=_gaps(made.preparation),
+            prepared=made.done,
             commands=_commands(ctx, comparison),
         )
     else:
@@ -117,18 +120,11 @@ def command(
         tell(f"wrote {output}.")
 
 
-def _read(source: Source, missing: str, reading: dict[str, Any]) -> tuple["Table", str]:
-    """Table without missing values, and what is told of those there were."""
-    from lowdim.data.missing import missing_counts
-
-    table = source.read(missing="keep", **reading)
-    count = int(missing_counts(table.X).sum())
-    if not count:
-        return table, "none"
-    left = source.read(missing=missing, **reading)
-    dropped = table.X.shape[0] - left.X.shape[0]
-    what = f"{dropped:,} rows dropped" if missing == "drop" else "means filled in"
-    return left, f"{count:,}, {what}"
+def _gaps(preparation: Any) -> str:
+    """What is told of missing values on the page."""
+    told = [] if preparation is None else [line for line in preparation.describe() if " filled by " in line]
+    dropped = [] if preparation is None else [line for line in preparation.describe() if "gaps left out" in line]
+    return "; ".join(told + dropped) or "none"
 
 
 def _sides(text: str) -> tuple[int, int]:
@@ -179,9 +175,9 @@ def _show(comparison: "Comparison") -> None:
 
 def _commands(ctx: click.Context, comparison: "Comparison") -> list[str]:
     """The command that was given with its methods spelt out, and one for each map alone."""
-    reading = arguments.spell(ctx, "label", "id", "columns", "drop", "missing")
+    reading = arguments.spell(ctx, "label", "id", "columns", "drop", *NAMES)
     names = ",".join([*(outcome.name for outcome in comparison.outcomes), *comparison.failed])
-    rest = arguments.spell(ctx, "n_components", "by", "settings", "seed", "image_shape", "scale", "output")
+    rest = arguments.spell(ctx, "n_components", "by", "settings", "seed", "image_shape", "output")
     lines = ["lowdim", "compare", ctx.params["source"], *reading, "--methods", names, *rest]
     commands = [shlex.join(lines), ""]
     for outcome in comparison.ranked:
@@ -192,7 +188,6 @@ def _commands(ctx: click.Context, comparison: "Comparison") -> list[str]:
         params = method.load()._get_param_names()
         seed = ["--seed", str(comparison.random_state)] if "random_state" in params else []
         given = [part for name, value in outcome.candidate.given.items() for part in ("--set", f"{name}={value}")]
-        scale = ["--scale"] if comparison.scale else []
         plot = ["--plot", f"{outcome.name}.png"]
         line = [
             "lowdim",
@@ -203,7 +198,6 @@ def _commands(ctx: click.Context, comparison: "Comparison") -> list[str]:
             method.name,
             *k,
             *seed,
-            *scale,
             *given,
             *plot,
         ]

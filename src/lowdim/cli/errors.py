@@ -55,7 +55,9 @@ def in_options(message: str) -> str:
     >>> in_options("read: every cell must hold a number. Pass missing='drop' or drop=[...].")
     'every cell must hold a number. Pass --missing drop or --drop COLUMN,COLUMN.'
     """
-    message = re.sub(r"^(read|write|load|compare|intrinsic_dimension): ", "", message)
+    message = re.sub(r"^(read|write|load|compare|intrinsic_dimension|Prepare): ", "", message)
+    message = re.sub(r"let lowdim\.Prepare encode \w+", "pass --prepare auto", message)
+    message = re.sub(r"plan=\{'([^']*)': 'drop'\}", r"--drop \1", message)
     return _KEYWORD.sub(lambda m: f"{_OPTIONS[m[1]]} {_VALUES.get(m[2], m[2].strip(chr(39)))}", message)
 
 

@@ -7,7 +7,9 @@ import click
 
 from lowdim.cli import arguments
 from lowdim.cli.errors import in_options
+from lowdim.cli.outputs import demand_targets
 from lowdim.cli.source import Source
+from lowdim.cli.survey import gaps_told, prepared_for_a_look, show_columns, survey_columns, write_plan
 from lowdim.cli.tables import echo, show_table
 from lowdim.methods.registry import METHODS
 
@@ -32,37 +34,63 @@ Examples:
 """,
 )
 @click.argument("source", metavar="DATA|MODEL", shell_complete=arguments.complete_data)
-@arguments.reading_with_gaps
+@arguments.reading
 @click.option(
     "--missing", type=click.Choice(["drop", "mean"]), default="mean", show_default=True,
     help="Missing values are counted; then their rows are dropped, or they become the mean of the column.",
 )  # fmt: skip
 @click.option("--scale", is_flag=True, help="Show the components of columns divided by their standard deviations.")
-def command(source: str, scale: bool, missing: str, **reading: Any) -> None:
+@click.option(
+    "--plan",
+    metavar="FILE",
+    shell_complete=arguments.complete_files,
+    help="Write what 'auto' would do to each column to a .toml file, to change and pass to --prepare.",
+)
+def command(source: str, scale: bool, missing: str, plan: str | None, **reading: Any) -> None:
     """Describe DATA, or a MODEL file that 'lowdim reduce --save' wrote.
 
-    For data: shape, missing values, constant columns, differences in scale, the share of variance that each leading
-    component holds, how many components to keep, the intrinsic dimension, and what the methods cost.
+    For data: shape, what each column holds and what --prepare auto would do to it, missing values, constant columns,
+    differences in scale, the share of variance that each leading component holds, how many components to keep, the
+    intrinsic dimension, and what the methods cost. No table is refused: columns that cannot be used are told.
     """
     if source.lower().endswith(".lowdim"):
         show_table(_model_facts(Path(source).expanduser()))
         return
-    table, lacking = _read_with_gaps(Source(source), reading, missing)
-    show_table([*_data_facts(table, lacking), *_spread_facts(table, scale)])
-    _show_scree(table, scale)
-    _show_dimension(table, scale)
-    _show_costs(table)
+    demand_targets(source, {"--plan": (plan, ("toml",))})
+    given = Source(source)
+    table = given.read(mixed=True, missing="keep", **reading)
+    found = survey_columns(table)
+    wrong = ""
+    if table.mixed:
+        show_table(_data_facts(table, gaps_told(found)))
+        seen, wrong = prepared_for_a_look(table, found, missing)
+    else:
+        seen, lacking = _without_gaps(given, table, reading, missing)
+        show_table([*_data_facts(seen, lacking), *_spread_facts(seen, scale)])
+    if found:
+        show_columns(found, len(table.names))
+    if plan is not None:
+        if not found:
+            raise ValueError(
+                f"--plan needs a table whose columns have names; those of {source} have none. Leave it out."
+            )
+        write_plan(Path(plan).expanduser(), found)
+    if seen is None:
+        echo(f"\ncomponents: not computed. {wrong}")
+        return
+    _show_scree(seen, scale)
+    _show_dimension(seen, scale)
+    _show_costs(seen)
 
 
-def _read_with_gaps(source: Source, reading: dict[str, Any], missing: str) -> tuple["Table", str]:
-    """Table without missing values, and where there were some; a column without any value is left out."""
+def _without_gaps(source: Source, table: "Table", reading: dict[str, Any], missing: str) -> tuple["Table", str]:
+    """Table of numbers without missing values, and where there were some; a column without any is left out."""
     from dataclasses import replace
 
     import numpy as np
 
     from lowdim.data.missing import filled, gaps, missing_counts
 
-    table = source.read(missing="keep", **reading)
     counts = missing_counts(table.X)
     if not counts.any():
         return table, "none"
@@ -84,13 +112,17 @@ def _data_facts(table: "Table", lacking: str) -> list[list[str]]:
 
     X = table.X
     n, d = X.shape
-    size = sum(part.nbytes for part in (X.data, X.indices, X.indptr)) if sparse.issparse(X) else X.nbytes
-    kind = f"{X.dtype}, {memory.human(size)}"
+    if table.mixed:
+        size = X.estimated_size()
+    else:
+        size = sum(part.nbytes for part in (X.data, X.indices, X.indptr)) if sparse.issparse(X) else X.nbytes
+    kind = f"{'mixed' if table.mixed else X.dtype}, {memory.human(size)}"
     if sparse.issparse(X):
         kind += f", sparse ({100 * X.nnz / (n * d):.2g} % filled)"
     elif isinstance(X, np.memmap):
         kind += ", mapped from the file"
-    facts = [["data", table.source], ["shape", f"{n:,} rows × {d:,} columns"], ["type", kind]]
+    read = f"{table.source} ({', '.join(table.notes)})" if table.notes else table.source
+    facts = [["data", read], ["shape", f"{n:,} rows × {d:,} columns"], ["type", kind]]
     facts.append(["columns", listing(table.names)])
     if table.labels is not None:
         facts.append(["label", f"{table.label_name!r}, {len(np.unique(table.labels)):,} distinct"])
@@ -206,6 +238,9 @@ def _model_facts(path: Path) -> list[list[str]]:
         names = fitted.get("feature_names_in_")
         known = f": {listing([str(name) for name in names], 10)}" if hasattr(names, "tolist") else ""
         facts.append(["columns", f"{fitted.get('n_features_in_', '?')}{known}"])
+        for j, recipe in enumerate(fitted.get("_recipes") or []):
+            name = str(names[j]) if hasattr(names, "tolist") and j < len(names) else f"x{j}"
+            facts.append([f"  {name}", f"{recipe.get('kind')}: {recipe.get('done')}"])
         told = {name: value for name, value in fitted.items() if name[0] != "_"}
         facts += [[f"  {name}", _brief(value)] for name, value in told.items() if name not in _COLUMNS]
     return facts

@@ -1,5 +1,6 @@
 """``lowdim reduce``: fit a method and write the embedding, a picture, the model."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from lowdim.cli.outputs import (
     show_progress,
     write_embedding,
 )
+from lowdim.cli.preparing import Asked, prepared, preparing
 from lowdim.cli.source import Source, note_names
 from lowdim.methods import registry
 
@@ -27,7 +29,9 @@ from lowdim.methods import registry
 Examples:
   lowdim reduce digits --plot map.png
   lowdim reduce table.csv --label species --id name -k 0.9 -o map.parquet --save map.lowdim
+  lowdim reduce people.csv --missing median --method tsne --plot map.png --save people.lowdim
   lowdim reduce table.csv --drop weight,height --missing mean --scale -o map.csv
+  lowdim reduce cells.csv --log --first pca=50 --method tsne -o map.csv
   lowdim reduce big.npy --set solver=streaming --save big.lowdim
   cat table.csv | lowdim reduce - -k 2 | head
 """,
@@ -59,9 +63,9 @@ Examples:
     help="The fitted model, for 'lowdim transform': .lowdim.",
 )
 @arguments.reading
+@preparing
 @arguments.settings
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Makes random draws repeatable.")
-@click.option("--scale", is_flag=True, help="Divide each column by its standard deviation first.")
 @click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")
 @arguments.quiet
 def command(
@@ -74,7 +78,6 @@ def command(
     components: Any,
     settings: tuple[tuple[str, Any], ...],
     seed: int | None,
-    scale: bool,
     jobs: int | None,
     **reading: Any,
 ) -> None:
@@ -82,45 +85,57 @@ def command(
 
     Without -o, --plot and --save the embedding goes to standard output as csv: the id and label of each row, then its
     components. Parameters come from -k (2 unless given; LDA: all) and --set; 'lowdim methods' lists the methods.
+
+    Columns of text and dates are made numbers by their kind, and what was done is told; --prepare, --scale, --log,
+    --missing, --categories and --first say how. All of it is saved with the model.
     """
+    import lowdim
     from lowdim.relate.moments import divided_by_deviation
 
     demand_targets(source, {"-o": (output, TABLES), "--plot": (plot, PICTURES), "--save": (save, MODELS)})
+    asked_first = Asked.out_of(reading)
     chosen = registry.find(method)
-    inside = "standardize" in chosen.load()._get_param_names()  # scaling is then part of the model
-    if scale and save and not inside:
-        raise ValueError(
-            f"--scale with --save needs a method that scales by itself, such as pca; {chosen.class_name} does not, and "
-            "its file would not know the scales. Leave one of them out, or scale the columns of the data."
-        )
-    by_option = {
-        "n_components": ("-k", components),
-        "random_state": ("--seed", seed),
-        "n_jobs": ("--jobs", jobs),
-        "standardize": ("--scale", (scale and inside) or None),
-    }
+    by_option = {"n_components": ("-k", components), "random_state": ("--seed", seed), "n_jobs": ("--jobs", jobs)}
     asked = {name: pair for name, pair in by_option.items() if pair[1] is not None}
     for name, value in settings:
         if name in asked:
             raise ValueError(f"{name} is given twice, by {asked[name][0]} and by --set. Keep one of them.")
         asked[name] = ("--set", value)
-    model = _build(chosen, asked, show_progress(quiet))
-    table = Source(source).read(**reading)
+    verbose = show_progress(quiet)
+    model = _build(chosen, asked, verbose)
+    # PCA scales by itself, which needs no copy of the rows.
+    inside = asked_first.only_scale and "standardize" in chosen.load()._get_param_names()
+    if inside and "standardize" in asked:
+        raise ValueError("standardize is given twice, by --scale and by --set. Keep one of them.")
+    made = prepared(Source(source), asked_first, reading, verbose=verbose, quiet=quiet, inside=inside)
+    table = made.table
+    if inside and not made.steps:
+        model.set_params(standardize=True)
+    elif made.scale:  # sparse rows
+        if save:
+            raise ValueError(
+                f"--scale with --save needs dense rows or a method that scales by itself, such as pca; {table.source} "
+                f"is sparse and {chosen.class_name} does not. Leave one of them out, or scale the data."
+            )
+        table = replace(table, X=divided_by_deviation(table.X))
     if chosen.supervised and table.labels is None:
         raise ValueError(f"{chosen.class_name} learns from labels; {table.source} came without. Pass --label COLUMN.")
-    X = divided_by_deviation(table.X) if scale and not inside else table.X
-    Y = model.fit_transform(X, table.labels)
-    note_names(model, table)
-    names = [str(name) for name in model.get_feature_names_out()]
+    Y = made.timed(method, lambda: model.fit_transform(table.X, table.labels))
+    if not made.steps:
+        note_names(model, table)
+    names = [str(name) for name in model.get_feature_names_out(made.names if made.steps else None)]
     if save:
-        model.set_params(verbose=0).save(Path(save).expanduser())  # whether we watched is no part of the model
+        whole = made.joined(model.set_params(verbose=0))  # whether we watched is no part of the model
+        lowdim.save(whole, Path(save).expanduser())
         if not quiet:
-            tell(f"saved {save} ({chosen.class_name}, {len(table.names)} columns to {len(names)}).")
+            steps = " after ".join(type(step).__name__ for step in (model, *reversed(made.steps)))
+            tell(f"saved {save} ({steps}, {len(table.names)} columns to {len(names)}).")
     if output or not (plot or save):
-        write_embedding(output or "-", Y, names, table, quiet=quiet)
+        made.timed("write", lambda: write_embedding(output or "-", Y, names, table, quiet=quiet))
     if plot:
         title = f"{chosen.class_name} of {Path(table.source).name}"
-        draw_embedding(plot, Y, names, table, title, quiet=quiet)
+        made.timed("plot", lambda: draw_embedding(plot, Y, names, table, title, quiet=quiet))
+    made.tell_times(quiet)
 
 
 def _build(chosen: registry.Method, asked: dict[str, tuple[str, Any]], verbose: int) -> Any:

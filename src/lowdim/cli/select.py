@@ -1,18 +1,16 @@
 """``lowdim select``: the columns that serve a prediction, found one at a time."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from lowdim.cli import arguments
 from lowdim.cli.errors import tell
 from lowdim.cli.outputs import MODELS, TABLES, demand_targets, show_progress, write_embedding
+from lowdim.cli.preparing import Asked, prepared, preparing
 from lowdim.cli.source import Source, note_names
 from lowdim.cli.tables import echo, show_table
-
-if TYPE_CHECKING:
-    from lowdim.data import Table
 
 _DIRECTIONS = ("forward", "backward", "floating_forward", "floating_backward")
 _ESTIMATORS = ("knn", "lda", "logistic", "bayes", "linear", "ridge", "knn_regressor")
@@ -38,6 +36,7 @@ class _Number(click.ParamType):
     epilog="""\b
 Examples:
   lowdim select table.csv --target species --estimator lda
+  lowdim select people.csv --target income --missing median
   lowdim select table.csv --target price --estimator linear --features 5 -o few.csv
   lowdim select digits --target y --estimator knn --set n_neighbors=3 --features 10 --save few.lowdim
 """,
@@ -65,6 +64,7 @@ Examples:
     help="The selection, for 'lowdim transform': .lowdim.",
 )
 @arguments.reading
+@preparing
 @arguments.settings
 @click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")
 @arguments.quiet
@@ -90,25 +90,39 @@ def command(
 
     The path is printed as a table: what came or went, and the score then. --target is the same as --label.
     """
+    import lowdim
+
     demand_targets(source, {"-o": (output, TABLES), "--save": (save, MODELS)})
-    table = Source(source).read(label=target or label, **reading)
+    asked = Asked.out_of(reading)
+    model = _build(estimator, dict(settings))
+    verbose = show_progress(quiet)
+    reading["label"] = target or label
+    made = prepared(Source(source), asked, reading, verbose=verbose, quiet=quiet)
+    table, prepare = made.table, made.preparation
     if table.labels is None:
         raise ValueError(f"a column to predict is needed; {table.source} came without. Pass --target COLUMN.")
-    model = _build(estimator, dict(settings))
+    if made.scale:
+        raise ValueError(f"--scale needs a dense table; {table.source} is sparse. Leave it out, or save it dense.")
+    # The columns that one column of the table became come and go together.
+    whole = prepare is not None and asked.first is None
+    groups = prepare.sources() if whole else None
+    names = table.names if whole else made.names
     model.set_params(
-        direction=direction, n_features=features, tol=tol, cv=cv, scoring=scoring, n_jobs=jobs,
-        verbose=show_progress(quiet), keep=_places(keep, table),
+        direction=direction, n_features=features, tol=tol, cv=cv, scoring=scoring, n_jobs=jobs, verbose=verbose,
+        groups=groups, keep=_places(keep, names, groups, table.source),
     )  # fmt: skip
-    model.fit(table.X, table.labels)
-    _show_path(model, table.names, to_error=output == "-")
+    made.timed("select", lambda: model.fit(table.X, table.labels))
+    _show_path(model, names, to_error=output == "-")
     if output:
-        names = [name for name, flag in zip(table.names, model.support_, strict=True) if flag]
-        write_embedding(output, model.transform(table.X), names, table, quiet=quiet)
+        chosen = [name for name, flag in zip(made.names, model.support_, strict=True) if flag]
+        write_embedding(output, model.transform(table.X), chosen, table, quiet=quiet)
     if save:
-        note_names(model, table)
-        model.set_params(verbose=0, keep=None).save(Path(save).expanduser())
+        if not made.steps:
+            note_names(model, table)
+        lowdim.save(made.joined(model.set_params(verbose=0, keep=None)), Path(save).expanduser())
         if not quiet:
-            tell(f"saved {save} ({model.n_features_} of {len(table.names)} columns).")
+            tell(f"saved {save} ({model.n_features_} of {len(made.names)} columns).")
+    made.tell_times(quiet)
 
 
 def _build(estimator: str | None, settings: dict[str, Any]) -> Any:
@@ -123,14 +137,20 @@ def _build(estimator: str | None, settings: dict[str, Any]) -> Any:
     return SequentialSelector(chosen.set_params(**settings))
 
 
-def _places(keep: str | None, table: "Table") -> list[int] | None:
+def _places(keep: str | None, names: list[str], groups: list[int] | None, source: str) -> list[int] | None:
+    """Places of the columns that are always chosen."""
     if keep is None:
         return None
-    names = [name.strip() for name in keep.split(",")]
-    for name in names:
-        if name not in table.names:
-            raise ValueError(f"--keep needs columns of {table.source}; there is no {name!r}. Check the spelling.")
-    return [table.names.index(name) for name in names]
+    places: list[int] = []
+    for name in (name.strip() for name in keep.split(",")):
+        if name not in names:
+            raise ValueError(f"--keep needs columns of {source}; there is no {name!r}. Check the spelling.")
+        place = names.index(name)
+        made = [place] if groups is None else [j for j, group in enumerate(groups) if group == place]
+        if not made:
+            raise ValueError(f"--keep needs columns that are used; {name!r} was left out. Keep others.")
+        places += made
+    return places
 
 
 def _show_path(model: Any, names: list[str], *, to_error: bool) -> None:
@@ -151,8 +171,10 @@ def _show_path(model: Any, names: list[str], *, to_error: bool) -> None:
         for step, action, feature, n, score, spread, s in zip(*history.values(), strict=True)
     ]
     header = ["step", "action", "column", "columns", "score", "spread", "seconds"]
-    chosen = ", ".join(name for name, flag in zip(names, model.support_, strict=True) if flag)
-    last = f"{model.n_features_} of {len(names)} columns serve {model.estimator_name_} (score {model.score_:.4f}): "
+    owners = range(len(names)) if model.groups is None else model.groups
+    places = dict.fromkeys(owner for owner, flag in zip(owners, model.support_, strict=True) if flag)
+    chosen = ", ".join(names[place] for place in places)
+    last = f"{len(places)} of {len(names)} columns serve {model.estimator_name_} (score {model.score_:.4f}): "
     last += chosen
     if to_error:
         click.echo(aligned(rows, header) + "\n" + last, err=True)

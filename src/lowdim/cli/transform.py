@@ -10,6 +10,7 @@ import click
 from lowdim.cli import arguments
 from lowdim.cli.errors import tell
 from lowdim.cli.outputs import TABLES, demand_targets, show_progress, write_embedding
+from lowdim.cli.preparing import kept_rows, tell_notes
 from lowdim.cli.source import Source, counted
 
 if TYPE_CHECKING:
@@ -37,25 +38,74 @@ Examples:
     help=f"The embedding: {', '.join(TABLES)}; csv on stdout by default.",
 )
 @arguments.reading_for_model
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "drop", "mean", "median"]),
+    help="Missing values: refuse, drop their rows, or fill in. As the model was fitted unless given; means and medians "
+    "are those the model learned, or of NEW where it learned none.",
+)
 @arguments.quiet
-def command(model_file: str, source: str, output: str, quiet: bool, **reading: Any) -> None:
+def command(model_file: str, source: str, output: str, quiet: bool, missing: str | None, **reading: Any) -> None:
     """Place the rows of NEW on the map of MODEL, a file that 'lowdim reduce --save' wrote.
 
-    Columns are found by the names the model was fitted with, in any order; others are left out. With --missing mean
-    the means are those of NEW.
+    Columns are found by the names the model was fitted with, in any order; others are left out. What was done to the
+    table before the method (scaling, categories, gaps) is part of the model and is done to NEW as well.
     """
     from lowdim import load
 
     demand_targets(source, {"-o": (output, TABLES)})
     model = load(Path(model_file).expanduser())
+    steps = [step for _, step in getattr(model, "steps", [("", model)])]
+    prepare = steps[0] if hasattr(steps[0], "complete") else None
     names = getattr(model, "feature_names_in_", None)
-    table = _matched(Source(source), None if names is None else [str(n) for n in names], model, reading, quiet)
-    model.set_params(verbose=show_progress(quiet))
+    known = None if names is None else [str(n) for n in names]
+    if prepare is None:
+        if missing == "median":
+            raise ValueError(
+                "--missing median needs a model that was saved with its preparation; this one has none. Fit it with "
+                "'lowdim reduce --missing median --save', or pass --missing mean."
+            )
+        reading["missing"] = missing or "error"
+        table = _matched(Source(source), known, model, reading, quiet)
+    else:
+        if missing is not None:
+            prepare.set_params(missing=missing)
+        reading["missing"] = "drop" if prepare.missing == "drop" else "error"
+        table = _matched_mixed(Source(source), known, prepare, reading, quiet)
+    for step in steps:
+        step.set_params(verbose=show_progress(quiet))
     with warnings.catch_warnings():
         # The columns have just been matched by name; the plain array they are in need not have names as well.
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         Y = model.transform(table.X)
+        if prepare is not None:
+            table = kept_rows(replace(table, X=Y), prepare, table.X)
     write_embedding(output, Y, [str(n) for n in model.get_feature_names_out()], table, quiet=quiet)
+
+
+def _matched_mixed(
+    source: Source, names: list[str] | None, prepare: Any, reading: dict[str, Any], quiet: bool
+) -> "Table":
+    """Table of any kinds of columns with the model's columns in the model's order."""
+    import polars as pl
+
+    from lowdim.data.complaints import listing
+
+    table = source.read(mixed=True, **reading)
+    if not quiet:
+        tell_notes(table)
+    wanted = names or counted(prepare.n_features_in_)
+    if table.names == wanted or (names is None and set(table.names) != set(wanted)):
+        return table  # a model without names takes columns as they come, and counts them
+    used = {wanted[j] for j in prepare.sources()}
+    _demand_columns([name for name in wanted if name in used], table, prepare)
+    others = [name for name in table.names if name not in wanted]
+    if others:
+        tell_left_out(listing(others), quiet)
+    frame = table.X if table.mixed else pl.DataFrame({n: table.X[:, j] for j, n in enumerate(table.names)})
+    # A column that the model leaves out anyway need not be there.
+    blank = [pl.lit(None).alias(name) for name in wanted if name not in frame.columns]
+    return replace(table, X=frame.with_columns(blank).select(wanted), names=wanted)
 
 
 def _matched(source: Source, names: list[str] | None, model: Any, reading: dict[str, Any], quiet: bool) -> "Table":
@@ -73,12 +123,7 @@ def _matched(source: Source, names: list[str] | None, model: Any, reading: dict[
         return table
     if table.names == wanted or (names is None and set(table.names) != set(wanted)):
         return table  # a model without names takes columns as they come, and counts them
-    lacking = [name for name in wanted if name not in table.names]
-    if lacking:
-        raise ValueError(
-            f"{type(model).__name__} needs the {len(wanted)} columns it was fitted with; {table.source} lacks "
-            f"{listing(lacking)}. It has {listing(table.names)}: rename or add columns."
-        )
+    _demand_columns(wanted, table, model)
     others = [name for name in table.names if name not in wanted]
     if others:
         tell_left_out(listing(others), quiet)
@@ -86,6 +131,17 @@ def _matched(source: Source, names: list[str] | None, model: Any, reading: dict[
         return source.read(columns=wanted, **reading)
     place = {name: j for j, name in enumerate(table.names)}
     return replace(table, X=table.X[:, [place[name] for name in wanted]], names=wanted)
+
+
+def _demand_columns(wanted: list[str], table: "Table", model: Any) -> None:
+    from lowdim.data.complaints import listing
+
+    lacking = [name for name in wanted if name not in table.names]
+    if lacking:
+        raise ValueError(
+            f"{type(model).__name__} needs the {len(wanted)} columns it was fitted with; {table.source} lacks "
+            f"{listing(lacking)}. It has {listing(table.names)}: rename or add columns."
+        )
 
 
 def tell_left_out(what: str, quiet: bool) -> None:

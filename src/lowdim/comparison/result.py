@@ -1,6 +1,7 @@
 """What a comparison found: embeddings, measures, costs, and what to make of them."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -153,6 +154,7 @@ class Comparison:
         title: str | None = None,
         ids: Any = None,
         missing: str = "none",
+        prepared: Sequence[str] = (),
         commands: list[str] | None = None,
     ) -> None:
         """Write everything to one HTML page that needs nothing but itself.
@@ -167,9 +169,11 @@ class Comparison:
             Identity of each row, shown with it.
         missing : str
             What is told of missing values; arrays come without any.
+        prepared : sequence of str
+            What was done to the data before, as :meth:`lowdim.Prepare.describe` tells it.
         commands : list of str, optional
             Commands that reproduce the page; Python code by default.
         """
         from lowdim.show.report import write
 
-        write(self, path, title=title, ids=ids, missing=missing, commands=commands)
+        write(self, path, title=title, ids=ids, missing=missing, prepared=prepared, commands=commands)

@@ -244,7 +244,7 @@ def _learn_numbers(name: str, column: "pl.Series", made: Recipe, wish: Wish) -> 
         found, words = learn_scale(values, numbers)
     except ValueError as error:
         raise ValueError(f"Prepare: column {name!r}: {error}") from None
-    how = {"yes/no": "0 and 1", "date": "days", "cyclic": "days"}.get(made.action, "")
+    how = {"yes/no": "coded 0 and 1", "date": "as days", "cyclic": "as days"}.get(made.action, "")
     words = ", ".join(filter(None, [made.done, how, "" if how and numbers == "as_is" else words]))
     return replace(made, **found, done=words)
 

@@ -1,5 +1,6 @@
 """Tables prepared column by column: recipes learned from some rows, applied to others, told in words."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +78,32 @@ def _used(names: list[str], findings: list[kinds.Finding], asked: list[Wish]) ->
     return [j for j, pair in enumerate(pairs) if plans.settle(names[j], *pair)[1] != "drop"]
 
 
+@dataclass(frozen=True)
+class Survey:
+    """What a column holds, and what would be done to it: ``wrong`` says why it cannot be used, if so."""
+
+    name: str
+    finding: kinds.Finding
+    done: str
+    wrong: bool
+
+
+def survey(table: Columns, asked: list[Wish]) -> list[Survey]:
+    """What each column holds and what a preparation would do to it; nothing is refused."""
+    found = []
+    with progress.stage("kinds of columns", total=len(asked)) as tick:
+        for j, wish in enumerate(asked):
+            name, column = table.names[j], table.series(j)
+            finding = kinds.recognise(column, most_levels=wish.max_levels)
+            try:
+                done, wrong = plans.learn(name, column, finding, wish, table.order(j)).done, False
+            except ValueError as error:
+                done, wrong = str(error).removeprefix("Prepare: "), True
+            found.append(Survey(name, finding, done, wrong))
+            tick(j + 1)
+    return found
+
+
 def rows_with_gaps(table: Columns, used: list[int]) -> NDArray[np.bool_]:
     """Rows that lack a value in one of the columns ``used``."""
     lost = np.zeros(table.height, dtype=bool)
@@ -142,7 +169,7 @@ def _refuse_infinity(name: str, column: "pl.Series", row: int, start: int = 0) -
 def _gap(name: str, row: int, count: int) -> str:
     return (
         f"Prepare: a value is needed everywhere; got NaN at row {row} (counted from 0), column {name!r} ({count:,} "
-        "missing there). Pass missing='mean', 'median' or 'drop', or drop such rows."
+        "missing there). Pass missing='median' or missing='mean' to fill gaps, or missing='drop' to drop such rows."
     )
 
 
@@ -173,7 +200,7 @@ def _short(recipe: Recipe) -> str:
         return "one-hot encoded"
     if recipe.action == "ordinal":
         return "coded in order"
-    return "as days, sine and cosine" if recipe.action == "cyclic" else recipe.done.partition(";")[0]
+    return "as days, sines and cosines" if recipe.action == "cyclic" else recipe.done.partition(";")[0]
 
 
 def _count(n: int, one: str, several: str) -> str:

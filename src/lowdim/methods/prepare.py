@@ -84,7 +84,7 @@ class Prepare(Reducer):
     >>> prepare.get_feature_names_out().tolist()
     ['height', 'city=Oslo', 'city=Rome', 'own']
     >>> prepare.plan_["done"].to_list()
-    ['standardised', 'one-hot encoded to 2, scaled as a group', '0 and 1, standardised']
+    ['standardised', 'one-hot encoded to 2, scaled as a group', 'coded 0 and 1, standardised']
     """
 
     _rules = plans.RULES | {"plan": _plan, "verbose": options.whole(0)}

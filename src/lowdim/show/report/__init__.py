@@ -5,6 +5,7 @@ fill them.
 """
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,7 @@ def write(
     title: str | None = None,
     ids: Any = None,
     missing: str = "none",
+    prepared: Sequence[str] = (),
     commands: list[str] | None = None,
 ) -> None:
     """Write the page; parameters are those of :meth:`lowdim.comparison.result.Comparison.report`."""
@@ -33,6 +35,6 @@ def write(
         raise ValueError(
             f"report: ids must hold one for each of the {n:,} rows; got shape {np.shape(ids)}. Match them."
         )
-    text = compose(comparison, title=title, ids=ids, missing=missing, commands=commands)
+    text = compose(comparison, title=title, ids=ids, missing=missing, prepared=prepared, commands=commands)
     with atomic(path) as file:
         file.write(text.encode("utf-8"))

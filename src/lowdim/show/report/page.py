@@ -2,6 +2,7 @@
 
 import json
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.metadata import version
@@ -35,6 +36,7 @@ def compose(
     title: str | None,
     ids: Any,
     missing: str,
+    prepared: Sequence[str],
     commands: list[str] | None,
 ) -> str:
     """The text of the page."""
@@ -52,7 +54,7 @@ def compose(
         cards=cards(comparison, {entry["name"]: entry["beyond"] for entry in data["methods"]}),
         measures=measures(comparison),
         curves=_curves(comparison),
-        facts=_facts(comparison, missing),
+        facts=_facts(comparison, missing, prepared),
         methods=methods(comparison),
         again=_again(comparison, commands),
         footer=escape(_footer()),
@@ -158,7 +160,7 @@ def _curves(comparison: "Comparison") -> str:
     return f"<p>{words}</p>\n{chart}"
 
 
-def _facts(comparison: "Comparison", missing: str) -> str:
+def _facts(comparison: "Comparison", missing: str, prepared: Sequence[str]) -> str:
     facts = comparison.facts
     told = {
         "shape": f"{facts.rows:,} rows × {facts.columns:,} columns",
@@ -175,6 +177,9 @@ def _facts(comparison: "Comparison", missing: str) -> str:
     for name, value in facts.dimension.items():
         told[f"intrinsic dimension, {name}"] = f"{value:.1f}"
     parts = [table(told)]
+    if prepared:
+        parts.append("<h3>How they were prepared</h3>")
+        parts.append("<ul>" + "".join(f"<li>{escape(line)}</li>" for line in prepared) + "</ul>")
     if len(facts.shares):
         parts.append("<h3>How much the principal components hold</h3>")
         parts.append(charts.scree(facts.shares, facts.enough, facts.corner, whole=facts.whole))

@@ -15,6 +15,7 @@ from lowdim.compose import layout
 from lowdim.data import options
 from lowdim.methods import neighbor_embedding
 from lowdim.methods.neighbor_embedding import NeighborEmbedding, described
+from lowdim.persist import fields
 from lowdim.relate.fuzzy import fuzzy_union
 from lowdim.relate.neighbors import Neighbors
 from lowdim.relate.pairs import Pairs, draw_further, draw_mid, nearest_by_scale, scales
@@ -109,6 +110,17 @@ class PaCMAP(NeighborEmbedding):
         verbose: int = 0,
     ) -> None:
         self._store(locals())
+
+    def _state(self) -> dict[str, fields.Field]:
+        n = "d" if self.metric == "precomputed" else "n"
+        return {
+            **super()._state(),
+            "n_neighbors_": fields.count(low=1, most=n),
+            "loss_": fields.number(),
+            "_scales": fields.array(n, low=0),
+            "_axes": fields.nothing | fields.parts(fields.array("d"), fields.array("a", "d")),
+            "_reduced": fields.nothing | fields.array(n, "a"),
+        }
 
     def _demand_parameters(self, X: Any, y: Any) -> None:
         n = X.shape[0]

@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed
 # Where the native module comes from; a change here builds it again.
 NATIVE := CMakeLists.txt $(wildcard cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp)
 SANITIZED := build/sanitized
+UNDER_SANITIZERS = LOWDIM_NATIVE=$(abspath $(SANITIZED)) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)"
 # Build with a package already in .venv, keep the build folder, and stop at any compiler warning.
 INSTALL := $(BIN)/pip install -q --no-build-isolation -C cmake.define.LOWDIM_STRICT=ON -e .
 # The build of PyTorch for CPUs, without the libraries of a GPU: from the indexes pip knows, or from PyTorch's own.
@@ -13,7 +15,7 @@ TORCH := 2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery test lint format bench sanitize clean
+.PHONY: help setup demo gallery test lint format bench sanitize torture clean
 
 help: ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -60,12 +62,15 @@ bench: $(STAMP) ## time, memory and quality beside the peers, to benchmarks/resu
 	$(BIN)/pip install -q --group bench
 	$(BIN)/python -m benchmarks
 
-sanitize: $(STAMP) ## native tests under AddressSanitizer and UndefinedBehaviorSanitizer
+torture: $(STAMP) ## hostile inputs, damaged files, kills, limits and signals (TORTURE="inputs=100 --seed 1" chooses)
+	$(BIN)/python -m torture $(TORTURE)
+
+sanitize: $(STAMP) ## native tests and some minutes of torture under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DLOWDIM_SANITIZE=ON -DLOWDIM_STRICT=ON \
 	  -DPython_EXECUTABLE=$(abspath $(BIN)/python)
 	$(BIN)/cmake --build $(SANITIZED)
-	LOWDIM_NATIVE=$(abspath $(SANITIZED)) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python -m pytest tests/native
+	$(UNDER_SANITIZERS) $(BIN)/python -m pytest tests/native
+	$(UNDER_SANITIZERS) $(BIN)/python -m torture inputs=2000 files=2000 --seconds 240 --limit 120
 
 clean: ## remove .venv, build and demo
 	rm -rf $(VENV) build demo

@@ -127,9 +127,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _state_for_file(self) -> dict[str, Any]:
         """Class, parameters and fitted attributes as a model file keeps them."""
         params = self._params_for_file()
-        # Routing requests belong to the program that made them, not to the model.
-        state = cast(dict[str, Any], self.__getstate__())
-        fitted = {key: places.home(v) for key, v in state.items() if key not in params and key != "_metadata_request"}
+        # What is declared and no more: routing requests, say, belong to the program that made them, not to the model.
+        state, declared = cast(dict[str, Any], self.__getstate__()), SEEN | self._state()
+        fitted = {key: places.home(value) for key, value in state.items() if key in declared}
         return {"class": type(self).__name__, "params": params, "fitted": fitted}
 
     def _params_for_file(self) -> dict[str, Any]:
@@ -151,15 +151,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """All that a fit sets, by name: what model files may hold."""
         return {}
 
-    def _learnt(self) -> dict[str, Any]:
-        """All attributes but the parameters."""
-        params = self._get_param_names()
-        return {key: value for key, value in vars(self).items() if key not in params and key != "_metadata_request"}
-
     def _demand_learnt(self) -> None:
         """Refuse data from which nothing finite was learnt."""
         try:
-            check_fields(self._learnt(), SEEN | self._state(), partly=True)
+            here = {key: value for key, value in vars(self).items() if places.of(value) is None}
+            check_fields(here, SEEN | self._state(), partly=True)
         except ValueError as error:
             raise ValueError(
                 f"{type(self).__name__}: {error}. Values of the data are too large, too small or too far apart: "
@@ -168,4 +164,5 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _check_state(self) -> None:
         """Raise unless the fitted attributes are as declared and fit together; called on what comes out of a file."""
-        check_fields(self._learnt(), SEEN | self._state())
+        params = self._get_param_names()
+        check_fields({key: v for key, v in vars(self).items() if key not in params}, SEEN | self._state())

@@ -117,12 +117,12 @@ class KernelPCA(KernelReducer):
             **super()._state(),
             "eigenvalues_": fields.array("k"),
             "eigenvectors_": fields.array("n", "k"),
-            "landmarks_": fields.nothing | fields.indices("b", below="n"),
+            "landmarks_": fields.bind("l", "n") | fields.indices("l", below="n"),
             "approximation_error_": fields.number(),
             "residual_": fields.nothing | fields.number(),
             "solver_": fields.text(*spectrum.SOLVERS, "rpcholesky", "nystroem"),
-            "_centres": fields.optional(fields.array("b", "k")),
-            "_weights": fields.optional(fields.array("b", "d")),
+            "_centres": fields.optional(fields.array("l", "k")),
+            "_weights": fields.optional(fields.array("l", "d")),
             "_intercept": fields.optional(fields.array("d")),
         }
 

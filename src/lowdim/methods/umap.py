@@ -14,6 +14,7 @@ from lowdim.data import options
 from lowdim.data.labels import known_labels
 from lowdim.methods import neighbor_embedding
 from lowdim.methods.neighbor_embedding import NeighborEmbedding, described
+from lowdim.persist import fields
 from lowdim.relate.fuzzy import FuzzyGraph, fuzzy_union, memberships, sharpened, typical_distance
 from lowdim.relate.neighbors import Neighbors
 from lowdim.solve.cross_entropy import CrossEntropy, curve
@@ -140,6 +141,19 @@ class UMAP(NeighborEmbedding):
         verbose: int = 0,
     ) -> None:
         self._store(locals())
+
+    def _state(self) -> dict[str, fields.Field]:
+        n = "d" if self.metric == "precomputed" else "n"
+        return {
+            **super()._state(),
+            "n_neighbors_": fields.count(low=2, most=n),
+            "graph_": fields.graph(n, "e"),
+            "a_": fields.number(0),
+            "b_": fields.number(0),
+            "_typical": fields.number(0),
+            "loss_": fields.number(),
+            "loss_how_": fields.text(),
+        }
 
     @property
     def n_epochs_(self) -> int:

@@ -49,7 +49,7 @@ def freely(field: Field) -> Field:
 
 
 def check_fields(state: Mapping[str, Any], fields: Mapping[str, Field], *, partly: bool = False) -> None:
-    """Raise ValueError unless ``state`` is as declared: all there (or some, if ``partly``), nothing else, all in order.
+    """Raise ValueError unless ``state`` is as declared: all of it and nothing else, or any part of it if ``partly``.
 
     >>> check_fields({"mean_": np.zeros(3), "n_": 3}, {"mean_": array("d"), "n_": count("d")})
     >>> check_fields({"mean_": np.zeros(3), "n_": 4}, {"mean_": array("d"), "n_": count("d")})
@@ -67,7 +67,7 @@ def check_fields(state: Mapping[str, Any], fields: Mapping[str, Field], *, partl
             field.check(state[name], sizes)
         except ValueError as error:
             raise ValueError(f"{name} {error}") from None
-    if strange := sorted(set(state) - set(fields)):
+    if not partly and (strange := sorted(set(state) - set(fields))):
         raise ValueError(f"{', '.join(strange)} belong to no such model")
 
 
@@ -99,8 +99,7 @@ def indices(*shape: Size, below: Size, low: int = 0, kind: str = "i", rising: bo
     def check(value: Any, sizes: Sizes) -> None:
         _demand_type(value, kind)
         _demand_shape(value.shape, shape, sizes)
-        most = below if isinstance(below, int) else sizes[below]
-        _demand_range(value, low, most - 1, True)
+        _demand_range(value, low, _limit(below, sizes) - 1, True)
         if rising and (np.diff(value) <= 0).any():
             raise ValueError("must rise")
 
@@ -160,7 +159,7 @@ def count(size: Size | None = None, low: int = 0, most: Size | None = None) -> F
             raise ValueError(f"must be an integer; got {str(value)[:40]!r}")
         if size is not None:
             _demand_size(int(value), size, sizes)
-        limit = math.inf if most is None else most if isinstance(most, int) else sizes[most]
+        limit = math.inf if most is None else _limit(most, sizes)
         if not low <= int(value) <= limit:
             raise ValueError(f"must be from {low} to {limit}; got {value}")
 
@@ -253,7 +252,8 @@ def bind(letter: str, size: Size) -> Field:
     def check(value: Any, sizes: Sizes) -> None:
         if value is not None:
             raise ValueError(f"must be None; got {_kind_of(value)}")
-        _demand_size(size if isinstance(size, int) else sizes[size], letter, sizes)
+        if (limit := _limit(size, sizes)) < math.inf:
+            _demand_size(int(limit), letter, sizes)
 
     return Field(check)
 
@@ -312,6 +312,11 @@ def _demand_shape(found: Iterable[int], shape: tuple[Size, ...], sizes: Sizes) -
         except ValueError:
             needed = tuple(part if isinstance(part, int) else sizes.get(part, part) for part in shape)
             raise ValueError(f"does not fit together with the rest: shape {found}, not {needed}") from None
+
+
+def _limit(size: Size, sizes: Sizes) -> float:
+    """Number that a size stands for; none where what binds it is not there."""
+    return size if isinstance(size, int) else sizes.get(size, math.inf)
 
 
 def _demand_size(found: int, size: Size, sizes: Sizes) -> None:

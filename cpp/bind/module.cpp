@@ -20,6 +20,7 @@ void bind_pair_descent(nb::module_& m);
 void bind_pairs(nb::module_& m);
 void bind_ranks(nb::module_& m);
 void bind_scatter(nb::module_& m);
+void bind_spectra(nb::module_& m);
 } // namespace lowdim::bind
 
 NB_MODULE(_native, m) {
@@ -43,4 +44,5 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_pairs(m);
     lowdim::bind::bind_ranks(m);
     lowdim::bind::bind_scatter(m);
+    lowdim::bind::bind_spectra(m);
 }

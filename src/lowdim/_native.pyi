@@ -433,3 +433,8 @@ def isa() -> str:
 
 def set_isa(name: str) -> str:
     """Cap the instruction set from now on; returns the one the kernels run with."""
+
+def spectra(
+    A: NDArray[np.float64], *, n_threads: int = 1, tick: Callable[[int], Any] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Falling eigenvalues (count, k) and eigenvectors, row by row (count, k, k), of symmetric A, overwritten."""

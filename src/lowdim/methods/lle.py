@@ -2,7 +2,8 @@
 
 With the weights ``W`` that rebuild each row from its neighbours, ``min Σ_i ‖x_i − Σ_j W_ij x_j‖²``, ``Σ_j W_ij = 1``,
 the embedding minimises ``Σ_i ‖y_i − Σ_j W_ij y_j‖² = tr YᵀMY``, ``M = (I − W)ᵀ(I − W)``: it is made of the eigenvectors
-of M with the smallest eigenvalues, without the constant one (Roweis and Saul 2000).
+of M with the smallest eigenvalues, without the constant one (Roweis and Saul 2000). Its variants have another M,
+see :mod:`lowdim.relate.alignment`.
 """
 
 from typing import Any
@@ -14,12 +15,24 @@ from numpy.typing import NDArray
 from lowdim.data import options
 from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
 from lowdim.persist import fields
+from lowdim.relate.alignment import KINDS, alignment
 from lowdim.relate.equal_rows import find_equal
-from lowdim.relate.graph import Bridges, Neighborhoods, beside, bridge_classes, closed_classes, components, undirected
+from lowdim.relate.graph import (
+    Bridges,
+    Neighborhoods,
+    beside,
+    bridge_classes,
+    closed_classes,
+    closest_bridges,
+    components,
+    overlap_bridges,
+    undirected,
+)
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.weights import barycentric, share_with_bridges
 from lowdim.solve.bottom import smallest
 from lowdim.solve.signs import signs
+from lowdim.solve.symmetric import smallest_symmetric
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
 from lowdim.work.random import seed_of
@@ -35,11 +48,16 @@ class LLE(NeighborReducer):
         Dimensions of the embedding.
     n_neighbors : int or "auto"
         Neighbours that each row is rebuilt from; ``"auto"`` is 10, or all other rows where there are fewer.
+    variant : {"standard", "modified", "hessian", "ltsa"}
+        What the map keeps of each neighbourhood: the weights that rebuild the row; several such weights; that
+        coordinates have no second derivatives along it (needs more than k (k + 3)/2 neighbours for k components); or
+        its tangent coordinates, up to a linear map. On a sheet the last two give the sheet up to a linear map.
     reg : float
         Ridge of the weights, relative to the trace of the neighbours' Gram matrix, which is singular where there are
         more neighbours than dimensions.
     disconnected : {"bridge", "error", "largest"}
-        If the neighbours fall into several closed classes, sets of rows whose neighbours all lie inside: join them by
+        If the neighbours fall into several closed classes (for variants, parts), sets of rows whose neighbours all lie
+        inside: join them by
         bridges to the nearest rows outside, whose ends become each other's neighbours; raise; or fit the largest
         connected part (any closed classes in it are joined) and place the other rows as new ones. A warning says what
         was done.
@@ -59,8 +77,9 @@ class LLE(NeighborReducer):
         ``tr YᵀMY`` for orthonormal coordinates: the sum of ``eigenvalues_``.
     eigenvalues_ : array (n_components,)
         The smallest eigenvalues of M but that of the constant vector.
-    weights_ : CSR array (n_samples, n_samples)
-        The weights ``W``; rows that equal an earlier one, or lie outside the part fitted, have none.
+    weights_ : CSR array (n_samples, n_samples) or None
+        The weights ``W``, None for other variants; rows that equal an earlier one, or lie outside the part fitted, have
+        none.
     n_neighbors_ : int
         Number of neighbours used.
     components_found_ : int
@@ -70,7 +89,8 @@ class LLE(NeighborReducer):
     bridge_lengths_ : array (n_bridges,)
         Their distances.
     solver_ : str
-        How the eigenvectors were found: ``"lu"``, ``"chebyshev"`` or ``"dense"``; ``"none"`` if all rows are equal.
+        How the eigenvectors were found: ``"lu"``, ``"chebyshev"``, ``"dense"`` or, for variants, ``"band"``; ``"none"``
+        if all rows are equal.
     residual_ : float
         Largest ``‖M v − λ v‖`` relative to the largest eigenvalue of M.
 
@@ -88,6 +108,7 @@ class LLE(NeighborReducer):
     _rules = {
         "n_components": options.whole(1),
         "n_neighbors": near_rule,
+        "variant": options.one_of("standard", *KINDS),
         "reg": options.real(0, closed="left"),
         "disconnected": options.one_of(*DISCONNECTED),
         "random_state": options.seed,
@@ -98,7 +119,7 @@ class LLE(NeighborReducer):
     def _state(self) -> dict[str, fields.Field]:
         return {
             **super()._state(),
-            "weights_": fields.rows("n", "n"),
+            "weights_": fields.nothing | fields.rows("n", "n"),
             "eigenvalues_": fields.array("k"),
             "reconstruction_error_": fields.number(),
             "solver_": fields.text(),
@@ -110,6 +131,7 @@ class LLE(NeighborReducer):
         n_components: int = 2,
         *,
         n_neighbors: int | str = "auto",
+        variant: str = "standard",
         reg: float = 1e-3,
         disconnected: str = "bridge",
         random_state: Any = None,
@@ -118,6 +140,7 @@ class LLE(NeighborReducer):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.variant = variant
         self.reg = reg
         self.disconnected = disconnected
         self.random_state = random_state
@@ -129,7 +152,8 @@ class LLE(NeighborReducer):
         n = X.shape[0]
         self.n_neighbors_ = self._count_neighbors(n)
         self._demand_components(n - 1, "n_samples")
-        _demand_memory(n, self.n_neighbors_, int(self.n_components))
+        self._demand_neighbors()
+        _demand_memory(n, self.n_neighbors_, int(self.n_components), self.variant)
         seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
         rows = self._keep_rows(X)
         first = find_equal(rows, rows)
@@ -139,24 +163,28 @@ class LLE(NeighborReducer):
             return
         Z = rows if len(kept) == n else rows[kept]
         self._demand_distinct(len(kept))
-        near, bridges, inside = self._connected(Z)
+        self._demand_neighbors()
+        near, bridges, inside = self._closed(Z) if self.variant == "standard" else self._overlapping(Z)
         m, chosen = len(inside), kept[inside]
         self._fitted = None if m == n else chosen
         self.bridges_, self.bridge_lengths_ = chosen[bridges.pairs].astype(np.int32), bridges.lengths
-        W = barycentric(Z if m == Z.shape[0] else Z[inside], near.starts, near.ends, float(self.reg))
-        W = share_with_bridges(sp.csr_array((W, near.ends, near.starts), shape=(m, m)), bridges.pairs)
-        self.weights_ = _among(W, chosen, n)
-        # Of the closed class the row that most others have for a neighbour: all rows lead there.
-        closed = closed_classes(W.indptr, W.indices)
-        root = int(np.argmax(np.where(closed == 0, np.bincount(W.indices, minlength=m), -1)))
-        pairs = smallest(sp.csr_array(sp.eye_array(m) - W), int(self.n_components), root, seed=seed)
+        Z = Z if m == Z.shape[0] else Z[inside]
+        self.weights_ = None
+        if self.variant == "standard":
+            W = barycentric(Z, near.starts, near.ends, float(self.reg))
+            W = share_with_bridges(sp.csr_array((W, near.ends, near.starts), shape=(m, m)), bridges.pairs)
+            self.weights_ = _among(W, chosen, n)
+            pairs = smallest(sp.csr_array(sp.eye_array(m) - W), int(self.n_components), _root(W), seed=seed)
+        else:
+            M = alignment(Z, near, int(self.n_components), self.variant, float(self.reg))
+            pairs = smallest_symmetric(M, int(self.n_components), null=np.ones(m), seed=seed)
         self.eigenvalues_, self.residual_, self.solver_ = pairs.values, pairs.residual, pairs.solver
         self.reconstruction_error_ = float(pairs.values.sum())
         Y = pairs.vectors * signs(pairs.vectors.T) * np.sqrt(m - 1)
         self._complete(Y.astype(dtype), rows, first)
         self._tell_of_few_rows(Y)
 
-    def _connected(self, Z: Any) -> tuple[Neighborhoods, Bridges, NDArray]:
+    def _closed(self, Z: Any) -> tuple[Neighborhoods, Bridges, NDArray]:
         """By the policy: neighbours of the rows fitted, numbered among them, their bridges, and which rows they are."""
         n, k = Z.shape[0], self.n_neighbors_
         ends, rows = nearest(Z, k).indices, np.arange(n)
@@ -176,6 +204,37 @@ class LLE(NeighborReducer):
             self._demand_components(size - 1, "rows of the largest part", "raise n_neighbors")
             joined.append(bridge_classes(Z[rows], np.searchsorted(rows, ends[rows]).astype(np.int32)))
         return *joined[0], rows
+
+    def _overlapping(self, Z: Any) -> tuple[Neighborhoods, Bridges, NDArray]:
+        """The same for variants, which need neighbourhoods of a connected graph that share rows."""
+        n, k = Z.shape[0], self.n_neighbors_
+        ends, rows = nearest(Z, k).indices, np.arange(n)
+        parts = components(undirected(n, np.repeat(rows, k), ends.ravel(), np.zeros(n * k)))
+        self.components_found_ = int(parts.max()) + 1
+        bridges: Bridges | None = Bridges(np.empty((0, 2), np.int32), np.empty(0, np.float32))
+        if self.components_found_ > 1:
+            bridges = self._tell(parts, "connected", lambda: closest_bridges(Z, parts, "euclidean"))
+        if bridges is None:
+            rows = np.flatnonzero(parts == 0)
+            self._demand_components(len(rows) - 1, "rows of the largest part", "raise n_neighbors")
+            ends = np.searchsorted(rows, ends[rows]).astype(np.int32)
+            bridges = Bridges(np.empty((0, 2), np.int32), np.empty(0, np.float32))
+        return overlap_bridges(ends, bridges.pairs, int(self.n_components) + 1), bridges, rows
+
+    def _demand_neighbors(self) -> None:
+        """Refuse too few neighbours for the variant."""
+        k = int(self.n_components)
+        least, why = {
+            "standard": (1, ""),
+            "modified": (k + 1, "n_components"),
+            "ltsa": (k + 1, "n_components"),
+            "hessian": (k * (k + 3) // 2 + 1, "n_components (n_components + 3) / 2"),
+        }[self.variant]
+        if self.n_neighbors_ < least:
+            raise ValueError(
+                f"LLE: variant={self.variant!r} needs n_neighbors above {why} = {least - 1}; got {self.n_neighbors_}. "
+                "Raise n_neighbors, with as many distinct rows, or lower n_components."
+            )
 
     def _demand_distinct(self, distinct: int) -> None:
         """Refuse more components than distinct rows allow; lower the number of neighbours to what there is."""
@@ -212,8 +271,15 @@ def _among(W: sp.csr_array, rows: NDArray, n: int) -> sp.csr_array:
     return sp.csr_array((W.data, rows[W.indices].astype(np.int32), np.cumsum(starts)), shape=(n, n))
 
 
-def _demand_memory(n: int, k: int, components: int) -> None:
-    """Ask for the neighbours, the weights with their transpose, and the vectors that the search keeps."""
-    needed = n * (60.0 * k + 8.0 * 16 * (components + 16))
+def _root(W: sp.csr_array) -> int:
+    """Of the closed class the row that most others have for a neighbour: all rows lead there."""
+    closed = closed_classes(W.indptr, W.indices)
+    return int(np.argmax(np.where(closed == 0, np.bincount(W.indices, minlength=len(closed)), -1)))
+
+
+def _demand_memory(n: int, k: int, components: int, variant: str) -> None:
+    """Ask for the neighbours, the weights with their transpose or M with its halves, and the vectors of the search."""
+    entries = 60.0 * k if variant == "standard" else 40.0 * (k + 1) ** 2
+    needed = n * (entries + 8.0 * 16 * (components + 16))
     what = f"LLE: {k} neighbours of {n:,} rows in {components:,} components"
     memory.require(needed, what, "Lower n_neighbors or n_components, or pass fewer rows.")

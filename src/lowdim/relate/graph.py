@@ -252,6 +252,26 @@ def bridge_classes(X: Any, neighbors: NDArray) -> tuple[Neighborhoods, Bridges]:
     return near, Bridges(bridges.pairs[order], bridges.lengths[order])
 
 
+def overlap_bridges(neighbors: NDArray, pairs: NDArray, shared: int) -> Neighborhoods:
+    """Neighbours (n, k) as lists, each end of a bridge with the other end and the first ``shared`` neighbours of that.
+
+    So the neighbourhoods of the two ends have rows enough in common to be aligned.
+
+    >>> overlap_bridges(np.array([[1], [0], [3], [2]], np.int32), np.array([[1, 2]]), 1).ends
+    array([1, 0, 2, 3, 0, 1, 3, 2], dtype=int32)
+    """
+    n, k = neighbors.shape
+    if not len(pairs):
+        return Neighborhoods(np.arange(n + 1) * k, neighbors.ravel())
+    near, tails = [neighbors.ravel()], [np.repeat(np.arange(n), k)]
+    for i, j in np.concatenate([pairs, pairs[:, ::-1]]).tolist():
+        new = np.setdiff1d(np.concatenate([[j], neighbors[j, :shared]]), np.concatenate([[i], neighbors[i]]))
+        near.append(new.astype(np.int32))
+        tails.append(np.full(len(new), i))
+    key = np.unique(np.column_stack([np.concatenate(tails), np.concatenate(near)]), axis=0)
+    return Neighborhoods(np.searchsorted(key[:, 0], np.arange(n + 1)), key[:, 1].astype(np.int32))
+
+
 def _nearest_outside(X: Any, labels: NDArray, rows: NDArray, metric: str) -> tuple[NDArray, NDArray]:
     """Nearest row of another part, and its distance, for each of ``rows``."""
     near, apart = np.empty(len(rows), np.int64), np.empty(len(rows), np.float32)

@@ -44,7 +44,7 @@ def barycentric(X: Any, starts: NDArray, neighbors: NDArray, reg: float, queries
             rows = np.flatnonzero(counts == k)
             for some in np.array_split(rows, max(1, len(rows) * int(k) ** 2 // _BLOCK)):
                 places = starts[some, None] + np.arange(k)
-                G = _sparse_grams(X, Q[some], neighbors[places])
+                G = sparse_grams(X, Q[some], neighbors[places])
                 out[places] = _native.gram_weights(G, float(reg), n_threads=jobs.current())
         return _demand_numbers(out)
 
@@ -77,7 +77,7 @@ def share_with_bridges(W: sp.csr_array, pairs: NDArray) -> sp.csr_array:
     return W
 
 
-def _sparse_grams(X: Any, Q: Any, neighbors: NDArray) -> NDArray[np.float64]:
+def sparse_grams(X: Any, Q: Any, neighbors: NDArray) -> NDArray[np.float64]:
     """Gram matrices (m, k, k) of the neighbours (m, k) minus their query, one pair of places at a time."""
     m, k = neighbors.shape
     G = np.empty((m, k, k))

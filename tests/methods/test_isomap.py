@@ -12,6 +12,7 @@ from sklearn import manifold
 import lowdim
 from lowdim import PCA, Isomap, data
 from lowdim.relate.neighbors import nearest
+from lowdim.relate.shortcuts import ShortCircuits
 from lowdim.work import memory
 
 pytestmark = pytest.mark.filterwarnings("ignore:Isomap. neighbours should be close")  # noise may join sheets
@@ -219,7 +220,9 @@ def test_threads_do_not_change_the_geodesics(roll):
 
 def test_short_circuits_are_named():
     X, _ = data.load("swissroll")
-    with pytest.warns(UserWarning, match=r"suspected short circuits .*rows \d+ and \d+, .* apart and .* the way round"):
+    with pytest.warns(
+        UserWarning, match=r"suspected short circuits? .*rows \d+ and \d+, .* apart and .* the way round"
+    ):
         model = Isomap(2, n_neighbors=12).fit(X)
     assert len(model.short_circuits_) > 0
 
@@ -227,7 +230,7 @@ def test_short_circuits_are_named():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_short_circuits_named_are_the_edges_from_turn_to_turn(seed):
     X, t = data.load("swissroll", random_state=seed)
-    with pytest.warns(UserWarning, match="suspected short circuits"):
+    with pytest.warns(UserWarning, match="suspected short circuit"):
         model = Isomap(2, n_neighbors=20).fit(X)
     pairs = {tuple(sorted((i, int(j)))) for i, row in enumerate(nearest(X, 20).indices) for j in row}
     crossing = {(i, j) for i, j in pairs if abs(t[i] - t[j]) > np.pi}
@@ -334,3 +337,11 @@ def test_model_files_carry_no_square_array(roll, tmp_path):
     assert (tmp_path / "m.lowdim").stat().st_size < 4 * 700 * 700 / 4
     again = lowdim.load(tmp_path / "m.lowdim")
     np.testing.assert_array_equal(again.transform(roll[0][:9] + 0.1), model.transform(roll[0][:9] + 0.1))
+
+
+def test_a_single_short_circuit_is_told_in_the_singular(monkeypatch):
+    one = ShortCircuits(np.array([[3, 9]], np.int32), np.ones(1, np.float32), np.full(1, 50.0, np.float32))
+    monkeypatch.setattr("lowdim.methods.isomap.short_circuits", lambda graph: one)
+    told = r"1 pair is a suspected short circuit \(short_circuits_\), such as rows 3 and 9"
+    with pytest.warns(UserWarning, match=told):
+        Isomap(1).fit(np.arange(30.0)[:, None])

@@ -195,9 +195,7 @@ def test_a_failing_candidate_is_skipped_with_a_warning():
 
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([X, np.full(150, 7.0)])
-    with pytest.warns(
-        UserWarning, match=r"feature 4 could not be scored and was skipped \(LinAlgError: a constant"
-    ) as told:
+    with pytest.warns(UserWarning, match=r"feature 4 could not be scored and was skipped \(it is constant in") as told:
         chosen = SequentialSelector(Touchy(), n_features=2).fit(X, y)
     assert told[0].filename == __file__
     assert not chosen.support_[4]

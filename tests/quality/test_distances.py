@@ -10,6 +10,8 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.isotonic import IsotonicRegression
 
 from lowdim import PCA, data, quality
+from lowdim.quality import distances
+from lowdim.quality.space import both
 
 
 @pytest.fixture
@@ -135,3 +137,22 @@ def test_all_pairs_side_by_side_are_refused_where_memory_lacks(pair, monkeypatch
     monkeypatch.setenv("LOWDIM_MEMORY", "100K")
     with pytest.raises(MemoryError, match=r"4,005 pairs needs .* Pass sample="):
         quality.shepard_correlation(*pair, sample=None)
+
+
+def test_the_work_does_not_jump_with_the_number_of_rows(monkeypatch):
+    looked = []
+    monkeypatch.setattr(distances, "spearman", lambda d, e: looked.append(len(d)) or 0.0)
+    for n in (900, 1000, 1010, 3000, 3200):
+        quality.shepard_correlation(np.arange(n)[:, None], np.arange(n)[:, None])
+    most = [looked[i] for i in (0, 1)]
+    assert most == [900 * 899 // 2, 1000 * 999 // 2]
+    assert max(looked) == 500_000
+
+
+def test_pairs_are_computed_once_for_all_measures(pair, monkeypatch):
+    spaces = both("report", *pair, "euclidean")
+    found = distances.Pairs("report", *spaces, None, 0)
+    made = []
+    monkeypatch.setattr(found, "blocks", lambda: made.append(1) or distances.Pairs.blocks(found))
+    found.all()
+    assert made == [1]

@@ -134,10 +134,10 @@ def _data_facts(table: "Table", lacking: str) -> list[list[str]]:
 def _spread_facts(table: "Table", scale: bool) -> list[list[str]]:
     """Columns that are constant, and those whose spread drowns or is drowned by the others."""
     import numpy as np
-    from scipy import sparse
 
     from lowdim.data.complaints import listing
     from lowdim.relate.moments import column_moments
+    from lowdim.relate.scales import one_unit
 
     moments = column_moments(table.X)
     spread = np.sqrt(moments.variance)
@@ -146,7 +146,7 @@ def _spread_facts(table: "Table", scale: bool) -> list[list[str]]:
     facts = [["constant", f"{len(constant):,} columns: {listing(constant)}" if constant else "none"]]
     moving = np.flatnonzero(~still & np.isfinite(spread))
     # Pixels and counts of words share one unit: rare ones are no reason to scale.
-    alike = table.image_shape is not None or table.X.dtype == np.uint8 or sparse.issparse(table.X)
+    alike = table.image_shape is not None or one_unit(table.X)
     if len(moving) < 2 or alike:
         return facts
     high, low = moving[spread[moving].argmax()], moving[spread[moving].argmin()]
@@ -160,14 +160,19 @@ def _spread_facts(table: "Table", scale: bool) -> list[list[str]]:
 
 def _show_scree(table: "Table", scale: bool) -> None:
     """Bars for the leading components, and how many of them to keep."""
+    import warnings
+
     import numpy as np
 
     from lowdim.methods.pca import PCA
     from lowdim.solve.components import components_for, elbow
+    from lowdim.work.user_warnings import ScaleWarning
 
     whole = min(table.X.shape) <= _WHOLE
     try:
-        pca = PCA(None if whole else _BARS, standardize=scale, random_state=0).fit(table.X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ScaleWarning)  # the facts tell it
+            pca = PCA(None if whole else _BARS, standardize=scale, random_state=0).fit(table.X)
     except (ValueError, MemoryError) as error:
         echo(f"\ncomponents: not computed. {in_options(str(error))}")
         return

@@ -17,6 +17,7 @@ from lowdim.data.categories import Categories, Values, read_labels
 from lowdim.relate.moments import divided_by_deviation
 from lowdim.work import jobs, progress
 from lowdim.work.random import seed_of
+from lowdim.work.user_warnings import ScaleWarning
 
 
 def compare(
@@ -99,7 +100,8 @@ def compare(
         X = divided_by_deviation(X)
     targets = np.asarray(y) if classes else None
     with jobs.using(n_jobs):
-        with progress.showing(verbose, "data"):
+        with progress.showing(verbose, "data"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ScaleWarning)
             facts = facts_of.gather(X, ground.classes, image_shape is not None, seed)
         outcomes: list[Outcome] = []
         failed: dict[str, str] = {}
@@ -129,6 +131,7 @@ def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) 
     try:
         with warnings.catch_warnings(record=True) as caught, progress.showing(verbose, candidate.name), Cost() as cost:
             warnings.simplefilter("always", UserWarning)
+            warnings.simplefilter("ignore", ScaleWarning)  # the verdict tells it once
             Y = np.asarray(model.fit_transform(X, y))[:, :k]  # who has no use for labels leaves them
         if not np.isfinite(Y).all():
             raise ValueError(f"{candidate.title}: the embedding must be finite; got NaN or infinity.")

@@ -40,6 +40,7 @@ def gather(X: Any, classes: int, pictures: bool, random_state: int) -> Facts:
     from lowdim.comparison.measures import intrinsic_dimension
     from lowdim.methods.pca import PCA
     from lowdim.relate.moments import column_moments
+    from lowdim.relate.scales import one_unit
     from lowdim.solve.components import components_for, elbow
 
     moments = column_moments(X)
@@ -62,5 +63,5 @@ def gather(X: Any, classes: int, pictures: bool, random_state: int) -> Facts:
         enough=components_for(0.9, shares) if varies and shares.sum() >= 0.9 else None,
         corner=elbow(shares) if varies and whole else None,
         dimension=intrinsic_dimension(X, random_state),
-        alike=pictures or X.dtype == np.uint8 or sparse.issparse(X),
+        alike=pictures or one_unit(X),
     )

@@ -11,9 +11,13 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from lowdim.data import gate, options
 from lowdim.persist.fields import SEEN, Field, check_fields
+from lowdim.relate.scales import scales
 from lowdim.work import jobs, places, progress
 from lowdim.work.finite import careful, is_finite
+from lowdim.work.user_warnings import ScaleWarning, warn
 
+SCALED = ("euclidean", "cosine", "manhattan", "chebyshev", "minkowski")  # metrics that scales change
+_FAR_APART = 100.0  # ratio of standard deviations that is told
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 
@@ -73,13 +77,14 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all methods. A subclass declares ``_rules`` and ``_state``, stores its parameters and fits.
 
     ``_sparse`` says whether it takes CSR input, ``_needs_targets`` whether it cannot do without ``y``, and
-    ``_two_views`` whether that is a second view of the rows.
+    ``_two_views`` whether that is a second view of the rows. ``_scale_matters`` says whether the features' scales do.
     """
 
     _rules: ClassVar[Mapping[str, options.Rule]] = {}
     _sparse: ClassVar[bool] = False
     _needs_targets: ClassVar[bool] = False
     _two_views: ClassVar[bool] = False
+    _scale_matters: ClassVar[bool] = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -104,7 +109,25 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X = gate.rows(X, self._name, sparse=sparse, minimum=minimum, scan=scan)
         with gate.advising():
             _check_n_features(self, X, reset=reset)
+        if reset and isinstance(X, np.ndarray) and self._depends_on_scale():
+            self._hint_at_scales(X)
         return X
+
+    def _depends_on_scale(self) -> bool:
+        """Whether multiplying a feature by a number changes the result."""
+        own = getattr(self, "metric", "euclidean") in SCALED and getattr(self, "kernel", "rbf") != "precomputed"
+        return self._scale_matters and own
+
+    def _hint_at_scales(self, X: Any) -> None:
+        found = scales(X)
+        if found is not None and found.ratio > _FAR_APART:
+            warn(
+                f"{self._name}: features should be of comparable scale; their standard deviations differ "
+                f"{found.ratio:,.0f}-fold, from {found.least:.3g} to {found.largest:.3g}, so the largest decide the "
+                "result. Divide each by its standard deviation (lowdim.Prepare, or sklearn's StandardScaler), or "
+                "ignore ScaleWarning if they share one unit.",
+                ScaleWarning,
+            )
 
     def _demand_finite(self, X: Any, witness: Any) -> None:
         """Raise ValueError if ``witness``, computed from all of ``X``, shows NaN or infinity there."""

@@ -217,10 +217,13 @@ class Isomap(GraphReducer):
         suspects = short_circuits(graph)
         pairs = suspects.pairs if rows is None else rows[suspects.pairs].astype(np.int32)
         if len(pairs):
+            told = "1 pair is a suspected short circuit"
+            if len(pairs) > 1:
+                told = f"{len(pairs):,} pairs are suspected short circuits"
             (i, j), few = pairs[0], "fewer neighbours" if self.radius is None else "a smaller radius"
             warn(
-                f"Isomap: neighbours should be close along the data; {len(pairs):,} pairs are suspected short circuits "
-                f"(short_circuits_), such as rows {i} and {j}, {suspects.lengths[0]:.3g} apart and "
+                f"Isomap: neighbours should be close along the data; {told} (short_circuits_), such as "
+                f"rows {i} and {j}, {suspects.lengths[0]:.3g} apart and "
                 f"{suspects.detours[0]:.3g} the way round. Try {few}."
             )
         return pairs

@@ -41,6 +41,7 @@ class KernelReducer(Reducer):
     """
 
     _sparse = True
+    _scale_matters = True
     kernel: Any
     gamma: float | str
     degree: int

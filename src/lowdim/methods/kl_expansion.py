@@ -61,6 +61,7 @@ class KLExpansion(OrthonormalReducer):
     ((150, 2), [0.435, 0.084])
     """
 
+    _scale_matters = True
     _rules = {
         "n_components": options.whole(1) | options.none,
         "priors": options.one_of("empirical", "uniform") | given_priors,

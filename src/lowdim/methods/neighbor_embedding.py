@@ -89,6 +89,7 @@ class NeighborEmbedding(Reducer, ABC):
 
     _rules = RULES
     _sparse = True
+    _scale_matters = True
     _stages: ClassVar[tuple[str, str]] = ("graph", "loss")  # names in ``timings_`` of what a subclass does itself
     n_components: int
     n_neighbors: Any  # of those that count them

@@ -34,6 +34,7 @@ class NeighborReducer(Reducer, ABC):
     """
 
     _sparse = True
+    _scale_matters = True
     n_neighbors: Any
     disconnected: str
     embedding_: NDArray

@@ -68,6 +68,7 @@ class PCA(StreamedReducer):
 
     _learnt = ("components_", "explained_variance_", "explained_variance_ratio_", "mean_", "scale_", "n_components_")
     _sparse = True
+    _scale_matters = True
     _rules = {
         "n_components": options.whole(1) | options.share() | options.one_of("elbow") | options.none,
         "standardize": options.flag,
@@ -210,6 +211,9 @@ class PCA(StreamedReducer):
                 f"PCA: n_components must be at most {what} = {limit}; got {self.n_components}. "
                 "Lower it or pass more data."
             )
+
+    def _depends_on_scale(self) -> bool:
+        return not self.standardize
 
     def _score_scale(self) -> NDArray:
         """Standard deviation of each score where ``whiten`` divides by it, else 1."""

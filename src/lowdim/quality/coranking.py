@@ -15,7 +15,7 @@ from lowdim.quality.space import Space, both
 from lowdim.work import jobs
 
 _RULES = {"metric": METRIC, "sample": SAMPLE, "random_state": options.seed, "n_jobs": options.jobs}
-_WHOLE, _SOME = 6000, 1000  # rows up to which all are looked at, and how many beyond: each of them is sorted
+_PAIRS, _SOME = 9_000_000, 1000  # distances that are sorted at most (all of 3,000 rows), unless so few rows have more
 
 
 def rnx_curve(
@@ -33,7 +33,8 @@ def rnx_curve(
     Parameters
     ----------
     X, Y, metric, sample, random_state, n_jobs
-        As in :func:`lowdim.quality.trustworthiness`; ``"auto"`` looks at all rows up to 6,000, at 1,000 of more.
+        As in :func:`lowdim.quality.trustworthiness`; ``"auto"`` looks at all rows up to 3,000, and
+        at fewer of more, down to 1,000.
     return_error : bool, default False
         Whether to return the standard errors as well.
 
@@ -87,7 +88,7 @@ class Coranking:
 
     def __init__(self, X: Space, Y: Space, sample: Any, random_state: Any) -> None:
         n = X.n
-        self.sample = draw_rows(n, sample, n if n <= _WHOLE else _SOME, random_state, "rows of a curve")
+        self.sample = draw_rows(n, sample, max(_SOME, _PAIRS // n), random_state, "rows of a curve")
         K = np.arange(1, n - 1)
         chance, room = K / (n - 1), 1 - K / (n - 1)
         weights = 1 / K / (1 / K).sum()

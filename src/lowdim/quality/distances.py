@@ -15,8 +15,7 @@ from lowdim.work.blocks import row_blocks
 from lowdim.work.random import seed_of, stream
 
 _RULES = {"metric": METRIC, "sample": SAMPLE, "random_state": options.seed, "n_jobs": options.jobs}
-_WHOLE = 5_000_000  # pairs up to which all are looked at: about 3,000 rows
-_SOME = 500_000  # pairs looked at beyond that
+_MOST = 500_000  # pairs looked at unless more are asked for: all of 1,000 rows
 _PARTS = 20  # parts of a sample, whose spread gives its standard error
 _LARGE_PART = 1000  # pairs of a part from which on its own statistic is near that of the whole
 _SAME = 1e-13  # share of the squares below which a variance is rounding
@@ -47,7 +46,7 @@ def shepard_correlation(
     metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
         Distance in ``X``; that in ``Y`` is always Euclidean.
     sample : None, int or "auto", default "auto"
-        Pairs to look at: all, so many, or all up to 5 million and 500,000 of more.
+        Pairs to look at: all, so many, or 500,000 where there are more than that (1,000 rows).
     random_state : int, Generator, RandomState or None, default 0
         Draws the pairs.
     n_jobs : int, default None
@@ -210,8 +209,8 @@ class Pairs:
         self.X, self.Y = X, Y
         n = self.X.n
         self.count = n * (n - 1) // 2
-        asked = self.count if sample is None else (_WHOLE if sample == "auto" else int(sample))
-        self.sampled = None if asked >= self.count else (_SOME if sample == "auto" else asked)
+        asked = self.count if sample is None else (_MOST if sample == "auto" else int(sample))
+        self.sampled = None if asked >= self.count else asked
         self.seed = seed_of(random_state)
         self.name = type(who).__name__
 
@@ -233,6 +232,12 @@ class Pairs:
         rows, others = Sample(self.X.n, first), second[:, None].astype(np.int32)
         return self.X.apart(rows, others).ravel(), self.Y.apart(rows, others).ravel()
 
+    @cached_property
+    def side_by_side(self) -> tuple[Doubles, Doubles]:
+        """Distances (d, e) of all pairs."""
+        d, e = (np.concatenate(part) for part in zip(*self.blocks(), strict=True))
+        return d, e
+
     def all(self) -> dict[str, Measure]:
         """Every measure of distances by name."""
         return {
@@ -247,6 +252,8 @@ class Pairs:
         """Statistic of sums over the pairs."""
         if self.sampled is not None:
             return self._from_sample(lambda d, e: statistic(sums(d, e)))
+        if "side_by_side" in vars(self) or self.count <= _MOST:
+            return Measure(statistic(sums(*self.side_by_side)))
         return Measure(statistic(np.sum([sums(d, e) for d, e in self.blocks()], axis=0)))
 
     def sorted(self, statistic: Callable[[Doubles, Doubles], float]) -> Measure:
@@ -256,8 +263,7 @@ class Pairs:
         memory.require(
             64 * self.count, f"{self.name}: {self.count:,} pairs", "Pass sample='auto' or a number of pairs."
         )
-        d, e = (np.concatenate(part) for part in zip(*self.blocks(), strict=True))
-        return Measure(statistic(d, e))
+        return Measure(statistic(*self.side_by_side))
 
     def _from_sample(self, statistic: Callable[[Doubles, Doubles], float]) -> Measure:
         d, e = self.drawn

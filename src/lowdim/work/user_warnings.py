@@ -4,6 +4,10 @@ import sys
 import warnings
 
 
+class ScaleWarning(UserWarning):
+    """Features differ so much in scale that a few of them decide the result."""
+
+
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the caller's line, however many frames of ours and scikit-learn's lie between."""
     frame, level = sys._getframe(1), 2

@@ -5,6 +5,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
@@ -66,8 +67,20 @@ def _fit_and_score(
         for i, (train, test) in enumerate(splits):
             scores[i] = scorer(clone(estimator).fit(Z[train], y[train]), Z[test], y[test])
     except Exception as error:  # whatever an estimator of anyone's may raise
+        if _constant(Z, splits):
+            return np.full(len(splits), np.nan), "it is constant in the training rows of a fold"
         text = str(error).strip().splitlines()
         return np.full(len(splits), np.nan), f"{type(error).__name__}: {text[0] if text else 'no reason given'}"
     if not np.isfinite(scores).all():
         return np.full(len(splits), np.nan), "the score is not a finite number"
     return scores, ""
+
+
+def _constant(Z: Any, splits: list[Split]) -> bool:
+    """Whether no feature varies in the rows that some fold is trained on, which some estimators refuse."""
+    return any(np.array_equal(*_limits(Z[train])) for train, _ in splits)
+
+
+def _limits(Z: Any) -> tuple[Any, Any]:
+    low, high = Z.min(axis=0), Z.max(axis=0)
+    return (low.toarray(), high.toarray()) if sp.issparse(Z) else (low, high)

@@ -1,0 +1,64 @@
+"""Scales of features: whether a few of them would decide every distance."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+_ROWS, _VALUES = 1000, 2**20  # looked at, from all over
+_MANY = 16  # columns from which they can be pixels: 4 × 4
+_CONSTANT = 1e-9  # standard deviation of a constant column as a share of its mean, from rounding
+
+
+class Scales(NamedTuple):
+    """Least and largest standard deviation of the columns that vary."""
+
+    least: float
+    largest: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times the largest is the least."""
+        return self.largest / self.least
+
+
+def scales(X: Any) -> Scales | None:
+    """Scales of the columns of ``X``, from some of its rows; None if they share one unit or fewer than two vary.
+
+    >>> scales(np.array([[0.0, 0.0], [1.0, 500.0], [2.0, 1000.0]])).ratio
+    500.0
+    """
+    if one_unit(X):
+        return None
+    some = _sample(X)
+    with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity are for the gate
+        deviation, size = some.std(axis=0), np.abs(some.mean(axis=0))
+    moving = deviation[np.isfinite(deviation) & (deviation > _CONSTANT * size)]
+    return Scales(float(moving.min()), float(moving.max())) if len(moving) > 1 else None
+
+
+def one_unit(X: Any) -> bool:
+    """Whether all columns are measured in one unit: bytes, sparse counts, or pixels.
+
+    Pixels are many columns of which most begin at the least value of all and reach half of the largest, though those
+    at a border may hardly vary.
+
+    >>> one_unit(np.random.default_rng(0).integers(17, size=(50, 64)))
+    True
+    """
+    if sp.issparse(X) or X.dtype in (np.uint8, bool):
+        return True
+    some = _sample(X)
+    low, high = some.min(axis=0), some.max(axis=0)
+    moving = np.isfinite(low) & np.isfinite(high) & (high > low)
+    low, high = low[moving] / 2, high[moving] / 2  # halves, whose differences cannot overflow
+    if len(low) < _MANY:
+        return False
+    bottom, top = low.min(), high.max()
+    begin, reach = low <= bottom + 0.01 * (top - bottom), high >= (bottom + top) / 2
+    return bool(np.median(begin) == 1 and np.median(reach) == 1)
+
+
+def _sample(X: Any) -> Any:
+    rows = max(2, min(_ROWS, _VALUES // max(1, X.shape[1])))
+    return np.asarray(X[:: max(1, X.shape[0] // rows)], dtype=np.float64)

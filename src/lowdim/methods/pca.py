@@ -66,7 +66,7 @@ class PCA(StreamedReducer):
     (21, (1797, 21))
     """
 
-    _learnt = ("components_", "explained_variance_", "explained_variance_ratio_", "mean_", "scale_", "n_components_")
+    _lazy = ("components_", "explained_variance_", "explained_variance_ratio_", "mean_", "scale_", "n_components_")
     _sparse = True
     _scale_matters = True
     _rules = {

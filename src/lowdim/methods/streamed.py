@@ -18,10 +18,10 @@ from lowdim.work.user_warnings import warn
 class StreamedReducer(OrthonormalReducer, ABC):
     """A linear method that keeps the moments of the rows it has seen, so that ``partial_fit`` can go on.
 
-    After a chunk the attributes named in ``_learnt`` are solved for when next asked for.
+    After a chunk the attributes named in ``_lazy`` are solved for when next asked for.
     """
 
-    _learnt: ClassVar[tuple[str, ...]]
+    _lazy: ClassVar[tuple[str, ...]]
     _moments: tuple[Any, ...]  # state of relate.moments
     _dtype: str
     solver_: str
@@ -84,12 +84,12 @@ class StreamedReducer(OrthonormalReducer, ABC):
             M = Moments(*self._moments).merge(M)
             self._dtype = np.promote_types(self._dtype, float_dtype(X.dtype)).name
         self._moments = tuple(M)
-        for name in self._learnt:  # solved again when next asked for, not at each chunk
+        for name in self._lazy:  # solved again when next asked for, not at each chunk
             self.__dict__.pop(name, None)
         return self
 
     def __getattr__(self, name: str) -> Any:
-        if name not in type(self)._learnt or "_moments" not in vars(self):
+        if name not in type(self)._lazy or "_moments" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         try:
             self._solve_stream()

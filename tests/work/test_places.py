@@ -10,7 +10,8 @@ import lowdim
 from lowdim.work import places
 
 ASKED: Counter = Counter()
-HOST = {"places.to_numpy", "moments.moments", "moments.column_moments", "moments.rows_differ", "divergence.divergence"}
+MANY = 20  # rows from which on an array stays at its place; what is smaller goes to NumPy
+HOST = {"places.to_numpy", "moments.moments", "divergence.divergence", "graph.components", "shortcuts.short_circuits"}
 
 
 class Toy:
@@ -37,7 +38,7 @@ class Toy:
         self.values[_seen(at)] = _seen(other)
 
     def __matmul__(self, other):
-        return Toy(self.values @ other.values)
+        return Toy(self.values @ _seen(other))
 
     def __add__(self, other):
         return Toy(self.values + _seen(other))
@@ -47,6 +48,9 @@ class Toy:
 
     def __mul__(self, other):
         return Toy(self.values * _seen(other))
+
+    def __truediv__(self, other):
+        return Toy(self.values / _seen(other))
 
     def sum(self, axis):
         return Toy(self.values.sum(axis))
@@ -66,8 +70,8 @@ def _seen(value):
 
 
 def _hidden(value):
-    """Arrays as toys, in tuples too."""
-    if isinstance(value, np.ndarray):
+    """Long arrays as toys, in tuples too."""
+    if isinstance(value, np.ndarray) and len(value) >= MANY:
         return Toy(value)
     if isinstance(value, tuple):
         inside = [_hidden(item) for item in value]
@@ -111,7 +115,7 @@ def test_pca_of_another_place_runs_through_its_verbs(toys, rng):
 
 
 def test_tsne_of_another_place_runs_through_its_verbs(toys, rng):
-    X, new = rng.normal(size=(60, 5)), rng.normal(size=(7, 5))
+    X, new = rng.normal(size=(60, 5)), rng.normal(size=(MANY, 5))
     made = {"n_iter": 60, "perplexity": 8, "random_state": 0}
     plain, toy = lowdim.TSNE(**made).fit(X), lowdim.TSNE(**made).fit(Toy(X))
     assert isinstance(toy.embedding_, Toy)
@@ -122,6 +126,21 @@ def test_tsne_of_another_place_runs_through_its_verbs(toys, rng):
     for verb in ("neighbors.nearest", "affinities.likelihoods", "affinities.affinities", "layout.by_pca"):
         assert ASKED[verb], verb
     assert ASKED["descent.descend"] == ASKED["divergence.divergence"] == ASKED["descent.place"] == 1
+
+
+@pytest.mark.parametrize("landmarks", [None, 30])
+def test_isomap_of_another_place_runs_through_its_verbs(toys, rng, landmarks):
+    X, new = rng.normal(size=(80, 3)), rng.normal(size=(MANY, 3))
+    made = {"n_neighbors": 9, "landmarks": landmarks, "random_state": 0}
+    plain, toy = lowdim.Isomap(**made).fit(X), lowdim.Isomap(**made).fit(Toy(X))
+    assert isinstance(toy.embedding_, Toy)
+    np.testing.assert_array_equal(toy.embedding_.values, plain.embedding_)
+    np.testing.assert_array_equal(toy.residual_variance_, plain.residual_variance_)
+    np.testing.assert_array_equal(toy.transform(Toy(new)).values, plain.transform(new))
+    np.testing.assert_array_equal(toy.transform(new), plain.transform(new))
+    for verb in ("graph.neighbor_graph", "geodesics.geodesics", "scaling.classical_scaling", "graph.beside"):
+        assert ASKED[verb] == 1, verb
+    assert ASKED["geodesic_map.place_by_geodesics"] == 1
 
 
 def test_a_model_of_another_place_is_saved_as_numpy(toys, rng, tmp_path):

@@ -23,7 +23,7 @@ _STEP = 4096  # rows placed at a time
 
 
 class Scaling(NamedTuple):
-    """Eigenvalues (k,), places (n, k), what places rows (see :meth:`project`), and the largest relative residual."""
+    """Eigenvalues (k,), places (n, k), what :func:`place_by_distances` needs, and the largest relative residual."""
 
     values: NDArray[np.float64]
     places: NDArray[np.float64]
@@ -31,17 +31,21 @@ class Scaling(NamedTuple):
     offset: NDArray[np.float64]
     residual: float
 
-    def project(self, D2: NDArray) -> NDArray[np.float64]:
-        """Places (m, k) of rows with squared distances ``D2`` (m, n)."""
-        Y = np.empty((len(D2), len(self.values)))
-        for start in range(0, len(D2), _STEP):
-            Y[start : start + _STEP] = D2[start : start + _STEP] @ self.dual
-        return -0.5 * Y - self.offset
+
+@verb
+def place_by_distances(D2: NDArray, scaling: Scaling) -> NDArray[np.float64]:
+    """Places (m, k) of rows with squared distances ``D2`` (m, n) to those that were scaled."""
+    Y = np.empty((len(D2), len(scaling.values)))
+    for start in range(0, len(D2), _STEP):
+        Y[start : start + _STEP] = D2[start : start + _STEP] @ scaling.dual
+    return -0.5 * Y - scaling.offset
 
 
 @verb
-def classical_scaling(D2: NDArray[np.float32], k: int, seed: int) -> Scaling:
+def classical_scaling(D2: NDArray[np.float32], k: int, seed: int, columns: NDArray | None = None) -> Scaling:
     """Coordinates in k dimensions from the squared distances ``D2`` (n, n), which stay as they are.
+
+    With ``columns`` only these of a wider ``D2`` are looked at.
 
     Eigenvalues that are not positive give coordinates of 0. A second array of that size is made for small n only.
 
@@ -51,6 +55,8 @@ def classical_scaling(D2: NDArray[np.float32], k: int, seed: int) -> Scaling:
            [-1.]])
     """
     n = len(D2)
+    if columns is not None:
+        D2 = D2[:, columns]
     if direct(n, k):
         B = D2 * np.float64(-0.5)
         means = centre(B)

@@ -94,6 +94,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    def _store(self, given: dict[str, Any]) -> None:
+        """Keep the parameters of the constructor, whose ``locals()`` are given."""
+        for name in self._get_param_names():
+            setattr(self, name, given[name])
+
     @property
     def _name(self) -> str:
         return type(self).__name__

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.distances import demand_new_distances
+from lowdim.data.distances import find_zero
 from lowdim.methods.neighborhood import NeighborReducer
 from lowdim.persist import fields
 from lowdim.relate.graph import Graph, closest_bridges, components, joined, part_of
@@ -64,7 +64,4 @@ class GraphReducer(NeighborReducer, ABC):
     def _known(self, X: Any) -> tuple[Any, NDArray]:
         if self.metric != "precomputed":
             return super()._known(X)
-        first = X.argmin(axis=1)
-        least = X[np.arange(len(X)), first]
-        demand_new_distances(least, self._name)
-        return X, np.where(least == 0, first, -1)
+        return X, find_zero(X, self._name)

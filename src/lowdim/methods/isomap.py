@@ -8,32 +8,34 @@ With landmarks only their rows of ``D`` are computed (de Silva and Tenenbaum 200
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
 
-from lowdim.compose.scaling import bytes_to_scale, classical_scaling
-from lowdim.data import options
-from lowdim.data.distances import (
-    demand_class_distances,
-    demand_distances,
-    given_class_distances,
+from lowdim.compose.geodesic_map import (
+    bytes_for_map,
+    draw_landmarks,
+    geodesic_map,
+    mixed_in,
+    place_by_geodesics,
 )
-from lowdim.data.labels import Labels, labels
+from lowdim.compose.scaling import Scaling
+from lowdim.data import options
+from lowdim.data.distances import demand_distances, given_class_distances
+from lowdim.data.labels import Labels
+from lowdim.data.supervision import supervising_labels
 from lowdim.methods.graph_reducer import GraphReducer
 from lowdim.methods.neighborhood import DISCONNECTED, near_rule
 from lowdim.persist import fields
-from lowdim.relate.geodesics import Beside, bytes_for, class_distances, draw_landmarks, geodesics, residual_variance
-from lowdim.relate.graph import Graph, beside, neighbor_graph
+from lowdim.relate.geodesics import Beside
+from lowdim.relate.graph import Graph, beside, in_own_unit, neighbor_graph
 from lowdim.relate.neighbors import METRICS, whitening
-from lowdim.relate.shortcuts import short_circuits
+from lowdim.relate.shortcuts import report_short_circuits
 from lowdim.solve.components import elbow
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
+from lowdim.work.places import brought
 from lowdim.work.random import seed_of
-from lowdim.work.user_warnings import warn
+from lowdim.work.rows import cast
 
-_BLOCK_BYTES = 2**26  # of distances between new rows and old ones
 _REG = 1e-3  # of the weights that interpolate
 _EXPLAINED = 1e-9  # residual variance that is rounding
 
@@ -123,6 +125,12 @@ class Isomap(GraphReducer):
         "verbose": options.whole(0),
     }
 
+    supervision: float
+    class_distance: Any
+    landmarks: int | None
+    new_points: str
+    random_state: Any
+
     def _state(self) -> dict[str, fields.Field]:
         n = "d" if self.metric == "precomputed" else "n"
         return {
@@ -157,18 +165,7 @@ class Isomap(GraphReducer):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.metric = metric
-        self.supervision = supervision
-        self.class_distance = class_distance
-        self.landmarks = landmarks
-        self.disconnected = disconnected
-        self.new_points = new_points
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._store(locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -187,93 +184,39 @@ class Isomap(GraphReducer):
         Z, metric = self._flat(X if given else self._rows)
         self.n_neighbors_ = None if self.radius is not None else self._count_neighbors(n)
         graph, rows = self._connected(neighbor_graph(Z, self.n_neighbors_, self.radius, metric), Z, metric)
-        self.short_circuits_ = self._suspected(graph, rows)
-        # Distances are squared in float32: in a unit near their own they neither overflow nor vanish.
-        self._unit = float(np.exp2(np.floor(np.log2(graph.lengths.max(initial=0) or 1.0))))
-        graph = graph._replace(lengths=graph.lengths / np.float32(self._unit))
+        few = "fewer neighbours" if self.radius is None else "a smaller radius"
+        self.short_circuits_ = report_short_circuits(graph, rows, self._name, f"Try {few}.")
+        graph, self._unit = in_own_unit(graph)
         self._fitted, self._graph = rows, (graph.starts, graph.ends, graph.lengths)
         codes = None if found is None else found.codes if rows is None else found.codes[rows]
         drawn = None if self.landmarks is None else draw_landmarks(graph.n, int(self.landmarks), codes, seed)
         self.landmarks_ = drawn if drawn is None or rows is None else rows[drawn]
-        D = geodesics(graph, drawn, squared=found is None)
-        self.classes_, self.class_distance_ = None, None
-        if found is not None and codes is not None:
-            self.classes_ = found.classes
-            self.class_distance_ = self._mix(D, codes if drawn is None else codes[drawn], codes, len(found.classes))
-            np.multiply(D, D, out=D)
-        some = slice(None) if drawn is None else drawn
-        scaling = classical_scaling(D if drawn is None else D[:, some], k, seed)
-        Y = scaling.places if drawn is None else scaling.project(D.T)
-        self.residual_variance_ = residual_variance(D, np.arange(graph.n)[some], Y, squared=True)
+        self.classes_ = None if found is None else found.classes
+        classes = mixed_in(codes, self.classes_, float(self.supervision), self.class_distance, self._unit)
+        made = geodesic_map(graph, k, drawn, classes, seed)
+        self.class_distance_ = None if made.between is None else made.between * self._unit
+        self.residual_variance_ = made.residual_variance
         left = np.maximum([1.0, *self.residual_variance_], _EXPLAINED)  # in logarithms, or a narrow sheet is a line
         self.suggested_components_ = min(k, elbow(np.log(left)))
-        del D
-        self._dual, self._offset = scaling.dual, scaling.offset
-        self.eigenvalues_, self.residual_ = scaling.values * self._unit**2, scaling.residual
-        self._complete((Y * self._unit).astype(float_dtype(X.dtype)), X if given else self._rows)
-
-    def _suspected(self, graph: Graph, rows: NDArray | None) -> NDArray[np.int32]:
-        """Suspected short circuits, told to the user."""
-        suspects = short_circuits(graph)
-        pairs = suspects.pairs if rows is None else rows[suspects.pairs].astype(np.int32)
-        if len(pairs):
-            told = "1 pair is a suspected short circuit"
-            if len(pairs) > 1:
-                told = f"{len(pairs):,} pairs are suspected short circuits"
-            (i, j), few = pairs[0], "fewer neighbours" if self.radius is None else "a smaller radius"
-            warn(
-                f"Isomap: neighbours should be close along the data; {told} (short_circuits_), such as "
-                f"rows {i} and {j}, {suspects.lengths[0]:.3g} apart and "
-                f"{suspects.detours[0]:.3g} the way round. Try {few}."
-            )
-        return pairs
-
-    def _mix(self, D: NDArray[np.float32], own: NDArray, codes: NDArray, n_classes: int) -> NDArray[np.float64]:
-        """Turn ``D`` between rows of classes ``own`` and ``codes`` into ``(1 − α) D + α C``, in place; return ``C``."""
-        share = float(self.supervision)
-        if self.class_distance is None:
-            C = class_distances(D, own, codes, n_classes)
-        else:
-            C = np.array(self.class_distance, dtype=np.float64) / self._unit
-        D *= np.float32(1 - share)
-        columns = (share * C).astype(np.float32)[:, codes]
-        for i, code in enumerate(own):
-            D[i] += columns[code]
-        return C * self._unit
+        self.eigenvalues_, self.residual_ = made.scaling.values * self._unit**2, made.scaling.residual
+        self._dual, self._offset = made.scaling.dual, made.scaling.offset
+        self._complete(cast(made.places * self._unit, float_dtype(X.dtype)), X if given else self._rows)
 
     def _place(self, Q: Any) -> NDArray:
         if self.metric == "precomputed":
             Z, Q = None, self._learnt_from(Q.T).T
         else:
-            Z, Q = self._learnt_from(self._flat(self._rows)[0]), self._flat(Q)[0]
-        metric = self.metric if self._whitening is None else "euclidean"
-        near = beside(Z, Q, self.n_neighbors_, self.radius, metric)
+            Z, Q = self._learnt_from(self._flat(brought(self._rows, Q))[0]), self._flat(Q)[0]
+        near = beside(Z, Q, self.n_neighbors_, self.radius, self.metric if self._whitening is None else "euclidean")
         if self.new_points == "interpolate" or self.supervision > 0:
-            return self._between(Z, Q, near)
-        graph, m, scaled = Graph(*self._graph), Q.shape[0], near.lengths / np.float32(self._unit)
+            return self._interpolate(Z, Q, near, _REG)
         drawn = self.landmarks_
         if drawn is not None and self._fitted is not None:
             drawn = np.searchsorted(self._fitted, drawn)
-        Y = np.empty((m, self._dual.shape[1]))
-        step = max(64, _BLOCK_BYTES // (4 * graph.n))
-        for start in range(0, m, step):
-            stop = min(m, start + step)
-            cut = slice(near.starts[start], near.starts[stop])
-            some = Beside(near.starts[start : stop + 1] - near.starts[start], near.rows[cut], scaled[cut])
-            D = geodesics(graph, some)
-            D = D if drawn is None else D[:, drawn]
-            Y[start:stop] = -0.5 * (np.square(D, dtype=np.float64) @ self._dual) - self._offset
+        scaled = Beside(near.starts, near.rows, near.lengths * (1 / self._unit))
+        scaling = Scaling(self.eigenvalues_, self.embedding_, self._dual, self._offset, self.residual_)
+        Y = place_by_geodesics(scaled, *brought((Graph(*self._graph), drawn, scaling), Q))
         return Y * self._unit
-
-    def _between(self, Z: Any, Q: Any, near: Beside) -> NDArray:
-        """Places between the neighbours; where rows are not known, by weights that fall with the squared distance."""
-        if self.metric == "precomputed":
-            W = 1.0 / np.maximum(np.square(near.lengths, dtype=np.float64), np.finfo(np.float64).tiny)
-            A = sp.csr_array((W, near.rows, near.starts), shape=(Q.shape[0], len(self._places())))
-            return np.asarray(A @ self._places()) / np.asarray(A.sum(axis=1)).reshape(-1, 1)
-        if self.metric == "cosine":
-            Z, Q = normalize(Z), normalize(Q)
-        return self._interpolate(Z, Q, near, _REG)
 
     def _demand_sense(self, X: Any, y: Any) -> Labels | None:
         """Refuse what cannot work, before any work, and return the labels where they are used."""
@@ -292,26 +235,15 @@ class Isomap(GraphReducer):
             self._demand_components(int(self.landmarks) - 1, "landmarks", "draw more of them")
         if not self.supervision:
             return None
-        if y is None:
-            raise ValueError(
-                f"Isomap: supervision={self.supervision:g} requires y to be passed, but the target y is None. Pass the "
-                "labels of the rows, fit(X, y), or supervision=0."
-            )
-        found = labels(self._name, y, X)
-        if self.class_distance is not None:
-            demand_class_distances(self.class_distance, len(found.classes), "Isomap")
-        if self.landmarks is not None and self.landmarks < len(found.classes):
-            raise ValueError(
-                f"Isomap: supervision needs a landmark in each of the {len(found.classes)} classes; got landmarks="
-                f"{self.landmarks}. Raise it."
-            )
-        return found
+        least = None if self.landmarks is None else int(self.landmarks)
+        return supervising_labels(self._name, y, X, float(self.supervision), self.class_distance, least)
 
     def _demand_memory(self, n: int) -> None:
         m, k = int(self.landmarks or n), int(self.n_components)
-        figure = bytes_for(m, n) + bytes_to_scale(m, k, copy=self.landmarks is not None) + 24.0 * n * k
         what = f"Isomap: the distances along the data, {m:,} × {n:,},"
-        memory.require(figure, what, "Lower landmarks." if self.landmarks else "Pass landmarks=1000, for example.")
+        memory.require(
+            bytes_for_map(m, n, k), what, "Lower landmarks." if self.landmarks else "Pass landmarks=1000, for example."
+        )
 
     def _check_state(self) -> None:
         super()._check_state()

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from lowdim.work.places import brought, placed, to_numpy
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast, in_form_of, own, put, searchable, take
 
-Class = TypeVar("Class", bound=type)
 RULES = {
     "n_components": options.whole(1),
     "init": options.one_of("pca", "spectral", "random")
@@ -40,48 +39,6 @@ RULES = {
     "n_jobs": options.jobs,
     "verbose": options.whole(0),
 }
-# Texts of the parameters and attributes that all have; ``described`` puts them where a docstring names them.
-TEXTS = {
-    "metric": """metric : {"euclidean", "cosine", "manhattan", "mahalanobis", "precomputed"}
-        Distance between rows. For "precomputed", ``X`` holds the distances and ``init`` cannot be "pca".""",
-    "neighbors": """neighbors : {"auto", "exact", "approximate"}
-        How nearest neighbours are found.""",
-    "running": """callback : callable or None
-        ``callback(iteration, loss, embedding)``; returning True stops the descent.
-    callback_every : int
-        Iterations between calls of ``callback`` and entries of ``loss_trace_``.
-    warm_start : bool
-        Continue from the map fitted before, for as many iterations again.
-    random_state : int, Generator, RandomState or None
-        Seed of everything random: the same seed gives the same bits.
-    n_jobs : int or None
-        Threads; None is all cores this process may use. The map has the same bits for any number.
-    verbose : int
-        1 shows the stages with the loss and the time left.""",
-    "found": """loss_trace_, loss_iterations_ : arrays
-        The loss on the way, and the iterations it belongs to.
-    timings_ : dict
-        Seconds by stage.
-    neighbors_ : str
-        Search that ran.
-    neighbors_recall_ : float or None
-        Share of true neighbours that an approximate search found, measured on a sample.""",
-}
-
-
-def described(**texts: str) -> Callable[[Class], Class]:
-    """Decorator that puts shared texts where the docstring of a class has ``{their name}`` on a line of its own.
-
-    >>> described(k="k : int")(type("A", (), {"__doc__": "    {k}"})).__doc__
-    '    k : int'
-    """
-
-    def fill(cls: Class) -> Class:
-        for name, text in (TEXTS | texts).items():
-            cls.__doc__ = (cls.__doc__ or "").replace(f"    {{{name}}}", f"    {text}")
-        return cls
-
-    return fill
 
 
 class NeighborEmbedding(Reducer, ABC):
@@ -105,11 +62,6 @@ class NeighborEmbedding(Reducer, ABC):
     n_iter_: int
     loss_trace_: NDArray
     loss_iterations_: NDArray
-
-    def _store(self, given: dict[str, Any]) -> None:
-        """Keep the parameters of the constructor, whose ``locals()`` are given."""
-        for name in self._get_param_names():
-            setattr(self, name, given[name])
 
     @abstractmethod
     def _demand_parameters(self, X: Any, y: Any) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import options
@@ -14,9 +13,11 @@ from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.geodesics import Beside
 from lowdim.relate.graph import Bridges
-from lowdim.relate.weights import barycentric
+from lowdim.relate.lengths import unit_rows
+from lowdim.relate.weights import interpolate
 from lowdim.work.blocks import float_dtype
-from lowdim.work.rows import in_form_of
+from lowdim.work.places import brought, to_numpy
+from lowdim.work.rows import cast, in_form_of, kept, put, searchable, take
 from lowdim.work.user_warnings import warn
 
 DISCONNECTED = ("error", "bridge", "largest")
@@ -120,8 +121,7 @@ class NeighborReducer(Reducer, ABC):
 
     def _keep_rows(self, X: Any) -> Any:
         """The training rows as floats, kept: what happens to X later must not change the model."""
-        dtype = float_dtype(X.dtype)
-        self._rows = X.astype(dtype, copy=True) if sp.issparse(X) else np.array(X, dtype, order="C")
+        self._rows = kept(X, float_dtype(X.dtype))
         return self._rows
 
     def _tell(
@@ -172,19 +172,16 @@ class NeighborReducer(Reducer, ABC):
             The places, float32 for float32 and small integers, float64 otherwise.
         """
         X = self._take(X, reset=False, sparse=self.__sklearn_tags__().input_tags.sparse)
-        Y = np.empty((X.shape[0], self._n_features_out), float_dtype(X.dtype))
-        Q, twins = self._known(X)
-        known = twins >= 0
-        Y[known] = self.embedding_[twins[known]]
-        if not known.all():
-            Y[~known] = self._place(Q[~known])
-        return Y
+        dtype, (Q, equal) = float_dtype(X.dtype), self._known(X)
+        new = np.flatnonzero(to_numpy(equal) < 0)
+        Y = cast(take(brought(self.embedding_, X), equal), dtype)  # those of no training row are placed below
+        return put(Y, new, cast(self._place(take(Q, new)), dtype)) if len(new) else Y
 
     def _known(self, X: Any) -> tuple[Any, NDArray]:
         """New rows in the form of the training rows, and the training row that each equals (−1: none)."""
-        X = in_form_of(X, self._rows)
-        Q = X.astype(self._rows.dtype) if sp.issparse(X) else np.ascontiguousarray(X, self._rows.dtype)
-        return Q, find_equal(self._rows, Q)
+        rows = brought(self._rows, X)
+        Q = searchable(in_form_of(X, rows), rows.dtype)
+        return Q, find_equal(rows, Q)
 
     @abstractmethod
     def _place(self, Q: Any) -> NDArray:
@@ -230,6 +227,10 @@ class NeighborReducer(Reducer, ABC):
         return self._learnt_from(self.embedding_).astype(np.float64)
 
     def _interpolate(self, X: Any, Q: Any, near: Beside, reg: float) -> NDArray:
-        """Places ``Σ w_j y_j`` of new rows by the weights that rebuild them from their neighbours."""
-        W = barycentric(X, near.starts, near.rows, reg, queries=Q)
-        return np.asarray(sp.csr_array((W, near.rows, near.starts), shape=(Q.shape[0], X.shape[0])) @ self._places())
+        """Places ``Σ w_j y_j`` of new rows by the weights that rebuild them from their neighbours.
+
+        Where rows are not known (``X`` None) the weights fall with the squared distance.
+        """
+        if getattr(self, "metric", "") == "cosine":
+            X, Q = unit_rows(X), unit_rows(Q)
+        return interpolate(near, X, Q, brought(self._places(), Q), reg)

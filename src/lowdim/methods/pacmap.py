@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from lowdim.compose import layout
 from lowdim.data import options
+from lowdim.data.descriptions import described
 from lowdim.methods import neighbor_embedding
-from lowdim.methods.neighbor_embedding import NeighborEmbedding, described
+from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
 from lowdim.relate.fuzzy import fuzzy_union
 from lowdim.relate.neighbors import Neighbors

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
+from lowdim.data.descriptions import MAP_TEXTS, described
 from lowdim.methods import neighbor_embedding
-from lowdim.methods.neighbor_embedding import NeighborEmbedding, described
+from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
 from lowdim.relate.affinities import Affinities, affinities, likelihoods, neighbors_for
 from lowdim.relate.neighbors import Neighbors
@@ -197,7 +198,7 @@ class _Stochastic(NeighborEmbedding):
             raise ValueError(f"_perplexities {self._perplexities} do not fit {len(self.embedding_)} rows")
 
 
-@described(**_TEXTS)
+@described(MAP_TEXTS | _TEXTS)
 class SNE(_Stochastic):
     """Stochastic neighbour embedding with Gauss's falloff, in its symmetric form; it crowds what t-SNE spreads.
 
@@ -229,7 +230,7 @@ class SNE(_Stochastic):
         return Falloff("gauss")
 
 
-@described(**_TEXTS)
+@described(MAP_TEXTS | _TEXTS)
 class TSNE(_Stochastic):
     """t-distributed stochastic neighbour embedding: maps of clusters, with new points placed.
 

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
+from lowdim.data.descriptions import described
 from lowdim.data.labels import known_labels
 from lowdim.methods import neighbor_embedding
-from lowdim.methods.neighbor_embedding import NeighborEmbedding, described
+from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
 from lowdim.relate.fuzzy import FuzzyGraph, fuzzy_union, memberships, sharpened, typical_distance
 from lowdim.relate.neighbors import Neighbors

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.quality.measure import Sample, demand_same_length, rows_of
 from lowdim.relate import neighbors
-from lowdim.relate.kernels import squared_norms
+from lowdim.relate.lengths import squared_norms, unit_rows
 from lowdim.work import jobs, memory
 from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.limits import SQUARES
 from lowdim.work.progress import stage
 
 _STRIP_BYTES = 2**26  # of distances at a time
 _ROUNDING = 1e-14  # of a squared distance from products
-_SMALLEST, _LARGEST = 1e-140, 1e140  # of the largest value
 _WHOLE_WORK = 5e12  # products up to which all rows are looked at: 70,000 rows of 784 features
 _WHOLE_STRIPS = 5e10  # the same where distances are made by strips
 _SOME = 5000  # rows looked at beyond that
@@ -35,7 +35,7 @@ class Space:
         if metric != "precomputed":
             self._demand_range(who)
         if metric == "cosine":
-            self._to_unit_length(who)
+            self.X = unit_rows(self.X, who)
         if metric == "precomputed":
             self._demand_distances(who)
         if metric == "manhattan" and self.sparse:
@@ -60,24 +60,7 @@ class Space:
         values = self.X.data if self.sparse else self.X
         if values.dtype == np.float32 or not values.size:
             return
-        largest = max(float(values.max()), -float(values.min()))
-        if largest and not _SMALLEST <= largest <= _LARGEST:
-            raise ValueError(
-                f"{who}: values from {_SMALLEST:g} to {_LARGEST:g} are needed, so that their squares are "
-                f"numbers; the largest is {largest:g}. Divide all by it."
-            )
-
-    def _to_unit_length(self, who: str) -> None:
-        X = self.X
-        doubles = X.astype(np.float64) if self.sparse else X
-        size = np.sqrt(squared_norms(doubles) if self.sparse else np.einsum("ij,ij->i", X, X, dtype=np.float64))
-        if not size.all():
-            raise ValueError(
-                f"{who}: every row must have a direction for metric='cosine'; row {int(size.argmin())} is all "
-                "zeros. Drop such rows, or use metric='euclidean'."
-            )
-        unit = (sp.diags_array(1 / size) @ X).tocsr() if self.sparse else X / size[:, None]
-        self.X = unit.astype(X.dtype)
+        SQUARES.demand(who, max(float(values.max()), -float(values.min())), "values must be within")
 
     def _demand_distances(self, who: str) -> None:
         if self.sparse or self.X.shape[1] != self.n or self.X.min() < 0:

@@ -116,6 +116,17 @@ def _nearest_to(X: Any, queries: Any, k: int, metric: str) -> tuple[NDArray[np.i
 
 
 @verb
+def in_own_unit(graph: Graph) -> tuple[Graph, float]:
+    """The graph with its lengths in a unit near the longest, a power of 2: their squares are numbers in float32.
+
+    >>> in_own_unit(Graph(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.full(2, 6e30, np.float32)))[1] > 4e30
+    True
+    """
+    unit = float(np.exp2(np.floor(np.log2(graph.lengths.max(initial=0) or 1.0))))
+    return graph._replace(lengths=graph.lengths / np.float32(unit)), unit
+
+
+@verb
 def joined(graph: Graph, bridges: Bridges) -> Graph:
     """The graph with the bridges as edges."""
     tails = np.concatenate([graph.tails(), bridges.pairs[:, 0]])

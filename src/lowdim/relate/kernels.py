@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from lowdim import _native
+from lowdim.relate.lengths import squared_norms, unit_rows
 from lowdim.relate.moments import column_moments
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
@@ -114,9 +115,7 @@ class Kernel:
         else:
             X = X.tocsr().astype(dtype, copy=False)
         if self.name == "cosine":
-            size = np.sqrt(squared_norms(X))
-            size[size == 0] = 1
-            X = X / size[:, None] if not sp.issparse(X) else (sp.diags_array(1 / size) @ X).tocsr().astype(dtype)
+            X = unit_rows(X)
         return self.as_rows(X)
 
     @verb(on=1)
@@ -224,13 +223,6 @@ class Kernel:
         """Rows of ``A`` taken at a time; fewer where they are wide and sparse, since a strip is densified."""
         wide = _STRIP_BYTES // (A.X.dtype.itemsize * max(1, A.X.shape[1])) if sp.issparse(A.X) else _STRIP
         return max(16, min(_STRIP, wide))
-
-
-def squared_norms(X: Any) -> NDArray:
-    """``‖x‖²`` of each row, dense or CSR."""
-    if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel().astype(X.dtype)
-    return np.einsum("ij,ij->i", X, X)
 
 
 def _raise_to(G: NDArray, degree: int) -> None:

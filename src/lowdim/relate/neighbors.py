@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.relate import partition, trees
-from lowdim.relate.kernels import city_block, squared_norms
+from lowdim.relate.kernels import city_block
+from lowdim.relate.lengths import squared_norms, unit_rows
 from lowdim.relate.moments import moments
 from lowdim.work import jobs, memory
 from lowdim.work.blocks import float_dtype
+from lowdim.work.limits import SINGLES, SQUARES
 from lowdim.work.places import verb
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
@@ -32,7 +34,6 @@ _SINGULAR = 1e-12  # share of the largest eigenvalue of the correlations up to w
 _ROUNDING = 1e-14  # of a squared distance from sums in another order
 _SAMPLE = 500  # queries whose recall is measured, or that tell how many pairs a radius gives
 _PAIR_BYTES = 48  # of a pair within a radius, while it is found and handed over
-_LEAST, _MOST = 1e-37, 1e37  # that values differ by, for distances that are numbers in float32
 
 
 class Neighbors(NamedTuple):
@@ -129,12 +130,8 @@ def _demand_pairs(pairs: float, radius: float) -> None:
 @verb
 def demand_singles(X: Any, metric: str) -> None:
     """Refuse rows, or distances, from which no distances in float32 come."""
-    spread = float(X.max()) - float(X.min())
-    if metric != "cosine" and spread != 0 and not _LEAST <= spread <= _MOST:
-        raise ValueError(
-            f"Neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for distances in float32; got {spread:.3g}. "
-            "Scale the data."
-        )
+    if metric != "cosine":
+        SINGLES.demand("Neighbours", float(X.max()) - float(X.min()))
 
 
 def as_euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDArray, NDArray | None, bool]:
@@ -142,7 +139,7 @@ def as_euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDAr
     X = np.ascontiguousarray(X, float_dtype(X.dtype))
     Q = None if queries is None else np.ascontiguousarray(queries, X.dtype)
     if metric == "cosine":
-        return _directions(X), None if Q is None else _directions(Q), True
+        return unit_rows(X, "Neighbours"), None if Q is None else unit_rows(Q, "Neighbours"), True
     if metric == "mahalanobis":
         turn = whitening(X)
         return whitened(X, *turn), None if Q is None else whitened(Q, *turn), False
@@ -181,19 +178,6 @@ def whitened(X: Any, mean: NDArray, white: NDArray) -> NDArray:
     else:
         Z = np.einsum("ij,jk->ik", X - mean, white, optimize=False)
     return np.ascontiguousarray(Z, X.dtype)
-
-
-def _directions(X: Any) -> Any:
-    """Rows of norm 1."""
-    norms = np.sqrt(squared_norms(X))
-    if not norms.all():
-        raise ValueError(
-            f"metric='cosine' needs rows that are not zero, which have no direction; got row {int(norms.argmin())}. "
-            "Drop such rows, or use metric='euclidean'."
-        )
-    if sp.issparse(X):
-        return (sp.diags_array(1 / norms) @ X).tocsr()
-    return (X / norms[:, None]).astype(X.dtype)
 
 
 def _turned(distances: NDArray, halved: bool) -> NDArray:
@@ -261,10 +245,10 @@ def strips(X: Any, queries: Any, metric: str) -> Iterator[tuple[slice, NDArray]]
         raise ValueError(
             "metric='mahalanobis' needs dense rows; got sparse ones. Pass X.toarray(), or reduce X by PCA first."
         )
-    partition.demand_squares(max(float(abs(A).max()) for A in (X, Q)))
+    SQUARES.demand("Neighbours", max(float(abs(A).max()) for A in (X, Q)))
     X, Q = X.astype(np.float64), Q.astype(np.float64)
     if metric == "cosine":
-        X, Q = _directions(X), _directions(Q)
+        X, Q = unit_rows(X, "Neighbours"), unit_rows(Q, "Neighbours")
     squares = squared_norms(X)
     for start in range(0, Q.shape[0], step):
         rows = slice(start, min(Q.shape[0], start + step))

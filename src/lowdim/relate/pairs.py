@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.relate.kernels import squared_norms
+from lowdim.relate.lengths import squared_norms
 from lowdim.relate.neighbors import as_euclidean
 from lowdim.work import jobs
 from lowdim.work.progress import stage

@@ -16,6 +16,7 @@ from lowdim import _native
 from lowdim.relate.moments import moments
 from lowdim.work import jobs, memory
 from lowdim.work.blocks import row_blocks
+from lowdim.work.limits import SQUARES
 from lowdim.work.random import stream
 
 Singles = NDArray[np.float32]
@@ -29,7 +30,6 @@ _AXES = 48  # that k-means looks at
 _SHARES = (0.6, 0.8, 0.92)  # of the variance after which a pair is weighed up
 _PROBES = 24  # groups, at the least, of an approximate search
 _AT_LEAST = 8  # coordinates a stage
-_LEAST, _MOST = 1e-150, 1e150  # distances from the mean
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
     )
     mean = X[:: max(1, n // _SAMPLE)].mean(axis=0, dtype=np.float64).astype(X.dtype)
     most = float(np.max([_largest(A, mean) for A in (X, Q) if A is not None]))
-    demand_squares(most)
+    SQUARES.demand("Neighbours", most)
     scale = 2.0 ** -np.ceil(np.log2(most * np.sqrt(d))) if most > 0 else 1.0
     plain = float(n) * m * d < _PLAIN
     axes, stages = (None, np.array([d])) if plain or d > _WIDEST or d < 2 * _AT_LEAST else _axes(X)
@@ -108,15 +108,6 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
     points = _grouped(Z, X, centres)
     queries = None if Q is None or values[1] is None else _grouped(values[1], Q, centres)
     return Parts(points, queries, centres, stages.astype(np.int64), float(scale))
-
-
-def demand_squares(most: float) -> None:
-    """Refuse distances, of which ``most`` is the largest, whose squares are no numbers."""
-    if most != 0 and not _LEAST <= most <= _MOST:  # NaN is refused as well
-        raise ValueError(
-            f"Neighbours: values must differ by {_LEAST:g} to {_MOST:g}, for their squares to be numbers; got "
-            f"{most:.3g}. Scale the data."
-        )
 
 
 def _largest(X: NDArray, mean: NDArray) -> float:

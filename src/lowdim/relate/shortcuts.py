@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from lowdim.relate.geodesics import geodesics
 from lowdim.relate.graph import Graph, components
 from lowdim.work.places import verb
+from lowdim.work.user_warnings import warn
 
 _FEWEST = 5  # neighbours that may show the way along the data
 _SUSPECTS = 256  # longest edges, whose rows' detours are measured
@@ -65,3 +66,19 @@ def _thinned(graph: Graph, tails: NDArray) -> NDArray[np.bool_]:
         if components(Graph(starts, graph.ends[kept], graph.lengths[kept])).max() == parts:
             break
     return np.asarray(rank >= few)
+
+
+def report_short_circuits(graph: Graph, rows: NDArray | None, name: str, advice: str) -> NDArray[np.int32]:
+    """Suspected short circuits (s, 2) of a graph on ``rows`` (None: all), told to the user."""
+    suspects = short_circuits(graph)
+    pairs = suspects.pairs if rows is None else rows[suspects.pairs].astype(np.int32)
+    if len(pairs):
+        told = "1 pair is a suspected short circuit"
+        if len(pairs) > 1:
+            told = f"{len(pairs):,} pairs are suspected short circuits"
+        (i, j) = pairs[0]
+        warn(
+            f"{name}: neighbours should be close along the data; {told} (short_circuits_), such as rows {i} and {j}, "
+            f"{suspects.lengths[0]:.3g} apart and {suspects.detours[0]:.3g} the way round. {advice}"
+        )
+    return pairs

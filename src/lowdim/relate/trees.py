@@ -6,6 +6,7 @@ from scipy.spatial import KDTree
 
 from lowdim.relate import partition
 from lowdim.work import jobs
+from lowdim.work.limits import SQUARES
 
 _DIMENSIONS, _NEIGHBORS, _ROWS = 3, 64, 2000
 
@@ -18,7 +19,7 @@ def suits(X: NDArray, k: int) -> bool:
 def nearest(X: NDArray, k: int, queries: NDArray | None) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Indices and distances (m, k) by (distance, index) of rows of ``X``; without queries, of each row but itself."""
     Q, itself = (X, True) if queries is None else (queries, False)
-    partition.demand_squares(float(np.max([np.abs(A).max() for A in (X, Q)])))
+    SQUARES.demand("Neighbours", float(np.max([np.abs(A).max() for A in (X, Q)])))
     width = k + itself
     far, found = KDTree(X).query(Q, width + 1, workers=jobs.current())
     tied = np.flatnonzero(far[:, width - 1] == far[:, width])  # the tree may have left out a lower index

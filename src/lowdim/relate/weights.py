@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.relate.geodesics import Beside
 from lowdim.work import jobs
 from lowdim.work.places import verb
 from lowdim.work.progress import stage
@@ -54,6 +55,24 @@ def _demand_numbers(W: NDArray[np.float64]) -> NDArray[np.float64]:
     if not np.isfinite(W).all():
         raise ValueError("Weights: squared differences of neighbours must be finite; some overflow. Scale the data.")
     return W
+
+
+@verb
+def interpolate(near: Beside, X: Any, queries: Any, Y: NDArray, reg: float) -> NDArray[np.float64]:
+    """Places ``Σ w_j y_j`` (m, k) of points beside rows at ``Y`` (n, k), by the weights that rebuild them.
+
+    Where the rows ``X`` are not known (None) the weights fall with the squared distance.
+
+    >>> near = Beside(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1.0, 2.0], np.float32))
+    >>> interpolate(near, None, None, np.array([[0.0], [5.0]]), 0.0)
+    array([[1.]])
+    """
+    if X is None:
+        W = 1.0 / np.maximum(np.square(near.lengths, dtype=np.float64), np.finfo(np.float64).tiny)
+    else:
+        W = barycentric(X, near.starts, near.rows, reg, queries=queries)
+    A = sp.csr_array((W, near.rows, near.starts), shape=(len(near.starts) - 1, len(Y)))
+    return np.asarray(A @ Y) / (np.asarray(A.sum(axis=1)).reshape(-1, 1) if X is None else 1.0)
 
 
 def share_with_bridges(W: sp.csr_array, pairs: NDArray) -> sp.csr_array:

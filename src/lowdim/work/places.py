@@ -143,15 +143,23 @@ def placed(A: NDArray, like: Any) -> Any:  # noqa: ARG001  # it says where
 
 
 def brought(A: Any, like: Any) -> Any:
-    """The array ``A`` where ``like`` lives; itself if it is there."""
-    return A if of(A) is of(like) else placed(to_numpy(A), like)
+    """The array ``A`` where ``like`` lives, itself if it is there; of a tuple, what arrays it has."""
+    if isinstance(A, tuple):
+        return _rebuilt(A, [brought(item, like) for item in A])
+    if of(A) is of(like) or not hasattr(A, "shape"):
+        return A
+    return placed(to_numpy(A), like)
 
 
 def home(value: Any) -> Any:
     """``value`` with every array of another place in it brought to NumPy, tuples and lists looked into."""
     if isinstance(value, tuple):
-        brought_home = [home(item) for item in value]
-        return type(value)(*brought_home) if hasattr(value, "_fields") else tuple(brought_home)
+        return _rebuilt(value, [home(item) for item in value])
     if isinstance(value, list):
         return [home(item) for item in value]
     return value if of(value) is None else to_numpy(value)
+
+
+def _rebuilt(value: tuple[Any, ...], items: list[Any]) -> Any:
+    """A tuple of the same kind with other items."""
+    return type(value)(*items) if hasattr(value, "_fields") else tuple(items)

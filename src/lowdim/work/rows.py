@@ -41,6 +41,12 @@ def own(A: Any) -> Any:
 
 
 @verb
+def kept(A: Any, dtype: Any) -> Any:
+    """A copy as floats in C order, or CSR."""
+    return A.astype(dtype, copy=True) if sp.issparse(A) else np.array(A, dtype, order="C")
+
+
+@verb
 def searchable(A: Any, dtype: Any) -> Any:
     """Rows as the neighbour search takes them: floats in C order, or CSR."""
     return sp.csr_array(A, dtype=dtype) if sp.issparse(A) else np.ascontiguousarray(A, dtype=dtype)

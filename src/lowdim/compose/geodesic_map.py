@@ -1,0 +1,149 @@
+"""Maps that keep distances along the data: shortest paths on a graph, scaled, and the places of new rows among them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.compose.scaling import Scaling, bytes_to_scale, classical_scaling, place_by_distances
+from lowdim.relate.geodesics import Beside, bytes_for, geodesics
+from lowdim.relate.graph import Graph
+from lowdim.work import jobs
+from lowdim.work.places import verb
+from lowdim.work.progress import stage
+from lowdim.work.random import stream
+
+_BLOCK_BYTES = 2**26  # of distances between new rows and old ones
+
+
+class ClassDistances(NamedTuple):
+    """Class (n,) of each row, number of classes, their share in the distances, and theirs (C, C), None to measure."""
+
+    codes: NDArray
+    n_classes: int
+    share: float
+    between: NDArray[np.float64] | None
+
+
+def mixed_in(
+    codes: NDArray | None, classes: NDArray | None, share: float, between: Any, unit: float
+) -> ClassDistances | None:
+    """What the classes of rows do to their distances, in the unit of the graph; None without classes."""
+    if codes is None or classes is None:
+        return None
+    given = None if between is None else np.array(between, dtype=np.float64) / unit
+    return ClassDistances(codes, len(classes), share, given)
+
+
+class GeodesicMap(NamedTuple):
+    """Scaling of the distances, places (n, k), what 1 … k coordinates leave of their variance, and class distances."""
+
+    scaling: Scaling
+    places: NDArray[np.float64]
+    residual_variance: NDArray[np.float64]
+    between: NDArray[np.float64] | None
+
+
+def geodesic_map(graph: Graph, k: int, drawn: NDArray | None, classes: ClassDistances | None, seed: int) -> GeodesicMap:
+    """Map in k dimensions of the rows of a connected graph whose edges are of the order of 1.
+
+    With ``drawn`` only the distances from these landmarks are computed, and the other rows placed by them.
+    """
+    D = geodesics(graph, drawn, squared=classes is None)
+    between = None if classes is None else mix_classes(D, drawn, classes)
+    scaling = classical_scaling(D, k, seed, columns=drawn)
+    Y = scaling.places if drawn is None else place_by_distances(D.T, scaling)
+    return GeodesicMap(scaling, Y, residual_by_dimension(D, drawn, Y), between)
+
+
+def bytes_for_map(m: int, n: int, k: int) -> float:
+    """Memory for :func:`geodesic_map` of n rows from m landmarks, or all."""
+    return bytes_for(m, n) + bytes_to_scale(m, k, copy=m < n) + 24.0 * n * k
+
+
+@verb
+def place_by_geodesics(near: Beside, graph: Graph, drawn: NDArray | None, scaling: Scaling) -> NDArray[np.float64]:
+    """Places (m, k) of points beside the graph, by their distances along it to all rows, or to the landmarks."""
+    m = len(near.starts) - 1
+    Y = np.empty((m, scaling.dual.shape[1]))
+    step = max(64, _BLOCK_BYTES // (4 * graph.n))
+    for start in range(0, m, step):
+        stop = min(m, start + step)
+        cut = slice(near.starts[start], near.starts[stop])
+        some = Beside(near.starts[start : stop + 1] - near.starts[start], near.rows[cut], near.lengths[cut])
+        D = geodesics(graph, some)
+        D = np.square(D if drawn is None else D[:, drawn], dtype=np.float64)
+        Y[start:stop] = place_by_distances(D, scaling)
+    return Y
+
+
+def draw_landmarks(n: int, m: int, codes: NDArray | None, seed: int) -> NDArray[np.int64]:
+    """At most m of n rows, drawn at random, in order; each class of ``codes`` (n,) has one first."""
+    drawn = stream(seed, "landmarks").permutation(n)
+    if codes is not None:
+        _, first = np.unique(codes[drawn], return_index=True)
+        drawn = np.concatenate([drawn[first], np.delete(drawn, first)])
+    return np.sort(drawn[:m])
+
+
+@verb
+def mix_classes(D: NDArray[np.float32], drawn: NDArray | None, classes: ClassDistances) -> NDArray[np.float64]:
+    """Turn the distances ``D`` (m, n) into squares of ``(1 − α) D + α C``, in place; return ``C`` between classes."""
+    codes, share = classes.codes, classes.share
+    own = codes if drawn is None else codes[drawn]
+    C = class_distances(D, own, codes, classes.n_classes) if classes.between is None else classes.between
+    D *= np.float32(1 - share)
+    columns = (share * C).astype(np.float32)[:, codes]
+    for i, code in enumerate(own):
+        D[i] += columns[code]
+    np.multiply(D, D, out=D)
+    return C
+
+
+def class_distances(D: NDArray[np.float32], own: NDArray, codes: NDArray, n_classes: int) -> NDArray[np.float64]:
+    """Mean distance (C, C) between the members of two classes, 0 within one, NaN where one has none.
+
+    ``D`` (m, n) are the distances of rows of the classes ``own`` (m,) to rows of the classes ``codes`` (n,).
+
+    >>> D = np.array([[0, 1, 4], [1, 0, 3], [4, 3, 0]], np.float32)
+    >>> class_distances(D, np.array([0, 0, 1]), np.array([0, 0, 1]), 2)
+    array([[0. , 3.5],
+           [3.5, 0. ]])
+    """
+    member = np.eye(n_classes, dtype=np.float32)[codes]
+    sums = np.zeros((n_classes, n_classes))
+    np.add.at(sums, own, D @ member)  # float32 sums of a row, float64 over rows
+    pairs = np.outer(np.bincount(own, minlength=n_classes), np.bincount(codes, minlength=n_classes))
+    C = np.divide(sums, pairs, out=np.full_like(sums, np.nan), where=pairs > 0)
+    C = (C + C.T) / 2
+    np.fill_diagonal(C, 0.0)
+    return C
+
+
+@verb
+def residual_by_dimension(D2: NDArray[np.float32], drawn: NDArray | None, Y: NDArray) -> NDArray[np.float64]:
+    """Share (k,) of the variance of distances that those in the first 1 … k coordinates of ``Y`` leave unexplained.
+
+    That is ``1 − R²`` over all pairs of the rows ``drawn`` (all for None) with the n rows of ``Y``, from the squared
+    distances ``D2`` (m, n).
+    """
+    rows = np.arange(len(Y)) if drawn is None else drawn
+    k, m = Y.shape[1], len(D2)
+    whole = m == len(Y)  # each pair is there twice
+    with stage("residual variance", total=m) as tick:
+        sums = _native.distance_sums(
+            D2,
+            rows.astype(np.int32),
+            np.ascontiguousarray(Y.T, dtype=np.float32),
+            squared=True,
+            beyond=whole,
+            n_threads=jobs.current(),
+            tick=tick,
+        ).sum(axis=0)
+    count = D2.size / 2 if whole else D2.size
+    d, d2 = sums[0] / count, sums[1] / count
+    e, e2, de = (sums[2:].reshape(k, 3) / count).T
+    spread = (d2 - d * d) * (e2 - e * e)
+    explained = np.square(de - d * e) / np.where(spread > 0, spread, 1.0)
+    return np.where(spread > 0, np.clip(1.0 - explained, 0.0, 1.0), 1.0)

@@ -1,0 +1,38 @@
+"""Lengths of rows, and rows of length 1."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.work.places import verb
+
+
+@verb
+def squared_norms(X: Any, dtype: Any = None) -> NDArray:
+    """``‖x‖²`` of each row, dense or CSR, in another precision where given."""
+    if sp.issparse(X):
+        X = X if dtype is None else X.astype(dtype)
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel().astype(X.dtype)
+    return np.einsum("ij,ij->i", X, X, dtype=dtype)
+
+
+@verb
+def unit_rows(X: Any, name: str | None = None) -> Any:
+    """Rows of length 1, dense or CSR; those that are all zeros stay so, or are refused where ``name`` needs directions.
+
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    size = np.sqrt(squared_norms(X, np.float64))
+    zero = np.flatnonzero(size == 0)
+    if len(zero) and name is not None:
+        raise ValueError(
+            f"{name}: every row must have a direction for metric='cosine'; row {zero[0]} is all zeros. Drop such rows, "
+            "or use metric='euclidean'."
+        )
+    size[zero] = 1
+    unit = (sp.diags_array(1 / size) @ X).tocsr() if sp.issparse(X) else X / size[:, None].astype(X.dtype)
+    return unit.astype(X.dtype, copy=False)

@@ -344,7 +344,7 @@ def test_model_files_carry_no_square_array(roll, tmp_path):
 
 def test_a_single_short_circuit_is_told_in_the_singular(monkeypatch):
     one = ShortCircuits(np.array([[3, 9]], np.int32), np.ones(1, np.float32), np.full(1, 50.0, np.float32))
-    monkeypatch.setattr("lowdim.methods.isomap.short_circuits", lambda graph: one)
+    monkeypatch.setattr("lowdim.relate.shortcuts.short_circuits", lambda graph: one)
     told = r"1 pair is a suspected short circuit \(short_circuits_\), such as rows 3 and 9"
     with pytest.warns(UserWarning, match=told):
         Isomap(1).fit(np.arange(30.0)[:, None])

@@ -228,10 +228,8 @@ class Isomap(GraphReducer):
         self._demand_components(n - 1, "n_samples")
         if self.landmarks is not None:
             if self.landmarks > n:
-                raise ValueError(
-                    f"Isomap: landmarks must be at most n_samples ({n:,}); got {self.landmarks:,}. Lower it, or pass "
-                    "None."
-                )
+                needs = f"Isomap: landmarks must be at most n_samples ({n:,}); got {self.landmarks:,}."
+                raise ValueError(f"{needs} Lower it, or pass None.")
             self._demand_components(int(self.landmarks) - 1, "landmarks", "draw more of them")
         if not self.supervision:
             return None

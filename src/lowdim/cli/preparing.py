@@ -173,10 +173,12 @@ def prepared(
     """
     from lowdim.data.missing import settle
     from lowdim.data.table import Wanted
+    from lowdim.work import progress
 
     start = perf_counter()
     mixed = asked.prepare != "none"
-    table = source.read(mixed=mixed, missing="drop" if asked.missing == "drop" else "error", **reading)
+    with progress.showing(verbose, "data"), progress.stage("reading"):
+        table = source.read(mixed=mixed, missing="drop" if asked.missing == "drop" else "error", **reading)
     made = Prepared(table, table.names, seconds={"read": perf_counter() - start})
     keeps = _is_sparse(table.X) or (inside and not table.mixed)
     step = None if keeps else asked.preparation(table)

@@ -24,15 +24,15 @@ class Finding:
     kind: str
     why: str
     gaps: int
-    distinct: int
+    distinct: int  # 0 where it was not asked for
     spelling: str = ""  # style of numbers or format of dates where text spells them
     low: str = ""
     high: str = ""
     problem: str = ""  # what keeps it from being used, for kinds "mixed", "empty" and "other"
 
 
-def recognise(column: "pl.Series", *, most_levels: int = 50) -> Finding:
-    """Kind of a column by the rules, in this order:
+def recognise(column: "pl.Series", *, most_levels: int = 50, count: bool = False) -> Finding:
+    """Kind of a column by the rules, in this order; ``count`` has distinct numbers and dates counted too.
 
     - no value: ``empty``; one value only: ``constant``;
     - booleans, or text of which every value is a yes or a no: ``yes/no``;
@@ -55,7 +55,10 @@ def recognise(column: "pl.Series", *, most_levels: int = 50) -> Finding:
         return Finding("empty", "it has no value in any row", gaps, 0, problem="no value in any row")
     if filled.dtype.is_nested() or filled.dtype in (pl.Binary, pl.Object):
         return Finding("other", f"it holds {filled.dtype}", gaps, 0, problem=f"it holds {filled.dtype}")
-    distinct = int(filled.n_unique())
+    if filled.dtype == pl.String:
+        return _recognise_text(filled, gaps, most_levels)
+    numeric = filled.dtype.is_numeric() or filled.dtype.is_temporal()
+    distinct = 1 if numeric and filled.min() == filled.max() else int(filled.n_unique()) if count or not numeric else 0
     if distinct == 1:
         return Finding("constant", f"every value is {_shown(filled[0])}", gaps, 1)
     if filled.dtype == pl.Boolean:
@@ -65,46 +68,42 @@ def recognise(column: "pl.Series", *, most_levels: int = 50) -> Finding:
         if filled.dtype.is_integer() and _counts_rows(filled, gaps):
             return Finding("identifier", "its whole numbers count the rows", gaps, distinct, "", low, high)
         return Finding("number", "it holds numbers", gaps, distinct, "", low, high)
-    if filled.dtype.is_temporal():
-        ends = _shown(filled.min()), _shown(filled.max())
-        return Finding("date", f"it holds {filled.dtype}", gaps, distinct, "", *ends)
-    return _recognise_text(filled, gaps, distinct, most_levels)
+    ends = _shown(filled.min()), _shown(filled.max())
+    return Finding("date", f"it holds {filled.dtype}", gaps, distinct, "", *ends)
 
 
-def _recognise_text(filled: "pl.Series", gaps: int, distinct: int, most_levels: int) -> Finding:
-    if distinct == 2 and not spelling.answers(filled).null_count():
+def _recognise_text(filled: "pl.Series", gaps: int, most_levels: int) -> Finding:
+    """Kind of a column of text, by its distinct values and how often each of them is there."""
+    counts = filled.value_counts()
+    values, often = counts[:, 0], counts[:, 1].to_numpy()
+    distinct = len(values)
+    if distinct == 1:
+        return Finding("constant", f"every value is {_shown(values[0])}", gaps, 1)
+    if distinct == 2 and not spelling.answers(values).null_count():
         return Finding("yes/no", "it holds a yes and a no", gaps, 2)
-    style, numbers = spelling.number_style(filled)
+    style, numbers = spelling.number_style(values, counts=often)
     if numbers == 1.0:
-        spelled = spelling.spelled_numbers(filled, style)
+        spelled = spelling.spelled_numbers(values, style)
         ends = _shown(spelled.min()), _shown(spelled.max())
         return Finding("number", f"its text spells numbers with {style}", gaps, distinct, style, *ends)
-    form, dates = spelling.date_format(filled)
+    form, dates = spelling.date_format(values, often)
     if dates == 1.0:
-        moments = spelling.spelled_dates(filled, form)
+        moments = spelling.spelled_dates(values, form)
         ends = _shown(moments.min()), _shown(moments.max())
         return Finding("date", f"its text spells dates as {form}", gaps, distinct, form, *ends)
     mixtures: list[tuple[str, float, pl.Series | None]] = [
-        ("number", numbers, spelling.spelled_numbers(filled, style)),
-        ("date", dates, spelling.spelled_dates(filled, form) if form else None),
+        ("number", numbers, spelling.spelled_numbers(values, style)),
+        ("date", dates, spelling.spelled_dates(values, form) if form else None),
     ]
-    for what, share, values in mixtures:
-        if values is not None and (share >= _MOSTLY or values.n_unique() > most_levels + 1):
-            other = filled.filter(values.is_null())
-            words = f"{share:.0%} of its values are {what}s, but not {_shown(other[0])}"
+    for what, share, read in mixtures:
+        if read is not None and (share >= _MOSTLY or read.drop_nulls().n_unique() > most_levels):
+            others = filled.filter(filled.is_in(values.filter(read.is_null())))
+            words = f"{share:.0%} of its values are {what}s, but not {_shown(others[0])}"
             return Finding("mixed", words, gaps, distinct, form if what == "date" else style, problem=what)
     if distinct > _DIFFERENT * len(filled):
         how_many = "every value is" if distinct == len(filled) else f"{distinct / len(filled):.0%} of the values are"
         return Finding("identifier", f"{how_many} different", gaps, distinct)
     return Finding("category", f"text of {distinct:,} different values", gaps, distinct)
-
-
-def first_other(column: "pl.Series", finding: Finding) -> tuple[int, str]:
-    """Row (from 0) and value of the first cell of a mixed column that is not of its main kind."""
-    read = spelling.spelled_dates if finding.problem == "date" else spelling.spelled_numbers
-    strange = column.is_not_null() & read(column, finding.spelling).is_null()
-    row = int(strange.arg_max() or 0)
-    return row, str(column[row])
 
 
 def numbers_in(column: "pl.Series", style: str = "") -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from lowdim.work.user_warnings import warn
 if TYPE_CHECKING:
     import polars as pl
 
-_ROWS = 2**16  # rows encoded at a time
+_ROWS = 2**14  # rows encoded at a time: few enough to stay in the cache
 _WORDS = {
     "number": ("number column", "number columns"),
     "yes/no": ("yes/no column", "yes/no columns"),
@@ -94,7 +94,7 @@ def survey(table: Columns, asked: list[Wish]) -> list[Survey]:
     with progress.stage("kinds of columns", total=len(asked)) as tick:
         for j, wish in enumerate(asked):
             name, column = table.names[j], table.series(j)
-            finding = kinds.recognise(column, most_levels=wish.max_levels)
+            finding = kinds.recognise(column, most_levels=wish.max_levels, count=True)
             try:
                 done, wrong = plans.learn(name, column, finding, wish, table.order(j)).done, False
             except ValueError as error:

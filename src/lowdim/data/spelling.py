@@ -1,6 +1,9 @@
 """How text spells numbers, dates and answers: recognised for a whole column, then read the same way ever after."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,32 +64,37 @@ def spelled_numbers(text: "pl.Series", style: str) -> "pl.Series":
     return text.cast(pl.Float64, strict=False)
 
 
-def number_style(text: "pl.Series", *, commas: bool = False) -> tuple[str, float]:
+def number_style(text: "pl.Series", *, commas: bool = False, counts: NDArray[Any] | None = None) -> tuple[str, float]:
     """Style in which most cells are numbers, and the share of filled cells that are.
 
     ``commas`` says that decimal commas are likely, as in a file divided by semicolons; it decides where ``1,234`` could
-    be either.
+    be either. ``counts`` say how many cells each of ``text`` stands for.
 
     >>> import polars as pl
     >>> number_style(pl.Series(["0,5", "12,25"])), number_style(pl.Series(["1,234", "12,500"]))
     (('decimal commas', 1.0), ('thousands separators', 1.0))
     """
-    filled = text.drop_nulls()
-    if not len(filled):
+    if not len(text) - text.null_count():
         return PLAIN, 0.0
-    order = (PLAIN, COMMAS, THOUSANDS) if commas else (PLAIN, THOUSANDS, COMMAS)
     best = PLAIN, 0.0
-    for style in order:
-        if style != PLAIN and filled.str.contains(r"^[+-]?0\d").any():
+    for style in (PLAIN, COMMAS, THOUSANDS) if commas else (PLAIN, THOUSANDS, COMMAS):
+        if style != PLAIN and text.str.contains(r"^[+-]?0\d").any():
             continue  # 007 and 01/2020 are codes
-        share = 1.0 - spelled_numbers(filled, style).null_count() / len(filled)
-        if style == THOUSANDS and not commas and filled.str.contains(r"^[+-]?0,\d").any():
+        if style == THOUSANDS and not commas and text.str.contains(r"^[+-]?0,\d").any():
             continue  # no thousands begin with 0
+        share = _share(text, spelled_numbers(text, style), counts)
         if share > best[1]:
             best = style, share
         if share == 1.0:
             break
     return best
+
+
+def _share(text: "pl.Series", values: "pl.Series", counts: NDArray[Any] | None) -> float:
+    """Share of the filled cells of ``text`` that ``values`` has something for."""
+    filled, read = text.is_not_null().to_numpy(), values.is_not_null().to_numpy()
+    weights = np.ones(len(text)) if counts is None else counts
+    return float(weights[read].sum() / weights[filled].sum())
 
 
 def spelled_dates(text: "pl.Series", form: str) -> "pl.Series":
@@ -98,22 +106,21 @@ def spelled_dates(text: "pl.Series", form: str) -> "pl.Series":
     return text.str.to_date(form, strict=False, exact=True).cast(pl.Datetime("us"))
 
 
-def date_format(text: "pl.Series") -> tuple[str, float]:
-    """Format in which most cells are dates, and the share of filled cells that are.
+def date_format(text: "pl.Series", counts: NDArray[Any] | None = None) -> tuple[str, float]:
+    """Format in which most cells are dates, and the share of filled cells that are; ``counts`` as for numbers.
 
     >>> import polars as pl
     >>> date_format(pl.Series(["24.12.2020", "1.2.2021"]))
     ('%d.%m.%Y', 1.0)
     """
-    filled = text.drop_nulls()
+    probe = text.drop_nulls().head(_PROBE)
     best = "", 0.0
-    if not len(filled) or not filled.head(_PROBE).str.contains(r"^\d+[./-]\d+[./-]\d+").any():
+    if not probe.str.contains(r"^\d+[./-]\d+[./-]\d+").any():
         return best  # eight digits in a row are a number, unless a plan names the format
     for form in DATE_FORMATS:
-        probe = filled.head(_PROBE)
         if spelled_dates(probe, form).null_count() == len(probe):
             continue
-        share = 1.0 - spelled_dates(filled, form).null_count() / len(filled)
+        share = _share(text, spelled_dates(text, form), counts)
         if share > best[1]:
             best = form, share
         if share == 1.0:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _PANDAS_INDEX = "__index_level_0__"
 _SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _BLOCK = 2**24  # bytes looked at together
+_PROBE = 10_000  # rows by which types of columns are first inferred
 
 
 class _NotUTF8Error(ValueError):
@@ -59,16 +60,20 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
         )
     # Labels and ids are read as text first: 007 is not 7.
     kept = {cell: pl.String for j, cell in enumerate(cells) if _keeps_text(j, cell.strip(), wanted)}
+    packed = not isinstance(data, bytes) and data.suffix.lower() == ".gz"
+    options: dict[str, Any] = {
+        "separator": separator,
+        "has_header": header,
+        "new_columns": None if header else [f"x{j}" for j in range(len(cells))],
+        "schema_overrides": kept if header else None,
+        "glob": False,
+    }
     try:
-        frame = pl.read_csv(
-            data if isinstance(data, bytes) or data.suffix.lower() != ".gz" else gzip.decompress(data.read_bytes()),
-            separator=separator,
-            has_header=header,
-            new_columns=None if header else [f"x{j}" for j in range(len(cells))],
-            schema_overrides=kept if header else None,
-            infer_schema_length=None,
-            glob=False,
-        )
+        content = gzip.decompress(data.read_bytes()) if packed and isinstance(data, Path) else data
+        try:  # types by the first rows, which is quick; by all rows where one of the others differs
+            frame = pl.read_csv(content, infer_schema_length=_PROBE, **options)
+        except pl.exceptions.PolarsError:
+            frame = pl.read_csv(content, infer_schema_length=None, **options)
     except (pl.exceptions.PolarsError, *ARCHIVE_ERRORS) as error:
         if "utf-8" in str(error).lower():
             raise _NotUTF8Error from None
@@ -227,7 +232,7 @@ def _tidy(frame: "pl.DataFrame", wanted: Wanted, *, commas: bool) -> tuple["pl.D
             identity = column.name in (wanted.id, index)
             text = column.str.strip_chars() if identity else stripped(column)
             numbers = _numbers(text, identity or column.name == wanted.label, whole=identity)
-            if numbers.dtype == pl.String and not identity and column.name != wanted.label:
+            if numbers.dtype == pl.String and not identity and column.name != wanted.label and _maybe_numbers(text):
                 style, share = number_style(text, commas=commas)
                 if share == 1.0:
                     numbers, spelt[style] = spelled_numbers(text, style), spelt[style] + 1
@@ -248,8 +253,13 @@ def _numbers(text: "pl.Series", exact: bool, whole: bool) -> "pl.Series":
     return text.cast(pl.Float64) if not whole and _all_numbers(text, pl.Float64) else text
 
 
+def _maybe_numbers(text: "pl.Series") -> bool:
+    """Whether the first cells have digits, which words do not."""
+    return bool(text.drop_nulls().head(100).str.contains(r"\d").all())
+
+
 def _all_numbers(text: "pl.Series", dtype: Any) -> bool:
-    return bool(text.cast(dtype, strict=False).null_count() == text.null_count())
+    return _maybe_numbers(text) and bool(text.cast(dtype, strict=False).null_count() == text.null_count())
 
 
 def _without_index(frame: "pl.DataFrame", index: str | None, wanted: Wanted) -> tuple["pl.DataFrame", str | None]:

@@ -12,6 +12,7 @@ UNDER_SANITIZERS = LOWDIM_NATIVE=$(abspath $(SANITIZED)) ASAN_OPTIONS=detect_lea
 INSTALL := $(BIN)/pip install -q --no-build-isolation -C cmake.define.LOWDIM_STRICT=ON -e .
 # The build of PyTorch for CPUs, without the libraries of a GPU: from the indexes pip knows, or from PyTorch's own.
 TORCH := 2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
+TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for GPUs brings its own
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
@@ -29,6 +30,8 @@ $(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
 	@$(BIN)/pip install -q "torch==$(TORCH)" 2>/dev/null \
 	  || $(BIN)/pip install -q --index-url $(TORCH_INDEX) "torch==$(TORCH)" \
 	  || echo "PyTorch could not be had: the tests of the autoencoder will be skipped."
+	@$(BIN)/pip install -q "triton==$(TRITON)" 2>/dev/null \
+	  || echo "Triton could not be had: the tests of kernels for GPUs will be skipped."
 	@touch $@
 
 $(STAMP): $(VENV)/.tools $(NATIVE)

@@ -4,6 +4,8 @@ from importlib.util import find_spec
 
 import pytest
 
+# Modules for tensors need both to be imported at all; their tests say so in tests/gpu.
+collect_ignore_glob = [] if find_spec("torch") and find_spec("triton") else ["src/lowdim/gpu/*"]
 _NEEDS = {"lowdim.methods.autoencoder.Autoencoder": "torch"}
 
 

@@ -1,9 +1,16 @@
-"""Tensors to NumPy and back."""
+"""Tensors to NumPy and back, and which of them NumPy's verbs serve."""
 
-from typing import Any
+import os
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # Triton's own switch: kernels then run in this memory
 
 
 def to_numpy(A: Any) -> NDArray:
@@ -14,3 +21,55 @@ def to_numpy(A: Any) -> NDArray:
 def placed(A: NDArray, like: Any) -> Any:
     """The NumPy array on the device of the tensor ``like``."""
     return torch.as_tensor(A, device=like.device)
+
+
+def torch_dtype(dtype: Any) -> torch.dtype:
+    """Torch's name of a type of NumPy's."""
+    return cast(torch.dtype, getattr(torch, np.dtype(dtype).name))
+
+
+def on_device(numpy_verb: Callable[..., Any]) -> Callable[[Call], Call]:
+    """Decorator of a verb for tensors on a device: those in this machine's memory go to ``numpy_verb`` as views."""
+
+    def decorate(function: Call) -> Call:
+        @wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            given = [*args, *kwargs.values()]
+            devices = {A.device for A in _tensors(given)}
+            if len(devices) > 1:
+                raise ValueError(
+                    f"{function.__name__}: tensors must be on one device; got {', '.join(sorted(map(str, devices)))}. "
+                    "Move them with .to(…)."
+                )
+            if INTERPRETED or any(device.type != "cpu" for device in devices):
+                return function(*args, **kwargs)
+            arrays = {name: _as_arrays(value) for name, value in kwargs.items()}
+            return _as_tensors(numpy_verb(*map(_as_arrays, args), **arrays))
+
+        return cast(Call, run)
+
+    return decorate
+
+
+def _tensors(given: Any) -> list[Any]:
+    if isinstance(given, torch.Tensor):
+        return [given]
+    return [A for part in given for A in _tensors(part)] if isinstance(given, list | tuple) else []
+
+
+def _as_arrays(value: Any) -> Any:
+    return _converted(value, torch.Tensor, to_numpy)
+
+
+def _as_tensors(value: Any) -> Any:
+    return _converted(value, np.ndarray, torch.from_numpy)
+
+
+def _converted(value: Any, kind: type, convert: Callable[[Any], Any]) -> Any:
+    """``value``, or a tuple of values, with all arrays of one kind converted."""
+    if isinstance(value, kind):
+        return convert(value)
+    if isinstance(value, tuple):
+        parts = [_converted(part, kind, convert) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value

@@ -146,7 +146,6 @@ def as_euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDAr
     return X, Q, False
 
 
-@verb
 def whitening(X: Any) -> tuple[NDArray, NDArray]:
     """Mean (d,) of the rows and what whitens them (d, r), r the rank of their covariance, whatever the features' units.
 

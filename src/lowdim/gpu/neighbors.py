@@ -1,0 +1,228 @@
+"""Nearest neighbours of rows on a device, exact, with ties broken by (distance, index).
+
+Few rows are compared with all others. Of many, a threshold for each query from a sample of rows leaves somewhat more
+than k candidates by products in half precision; these are ranked by distances in float64. The products err by at most
+``margin``, so a query whose k-th candidate is below its threshold by more than that has all its neighbours. The others
+are searched again below the distance of that candidate with products in single precision, and what is left is
+compared with all rows.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+import triton
+
+from lowdim.gpu import places
+from lowdim.gpu.kernels.candidates import candidates
+from lowdim.gpu.kernels.keys import keys
+from lowdim.gpu.kernels.least_scores import least_scores
+from lowdim.gpu.kernels.ranks import ranks
+from lowdim.gpu.memory import require
+from lowdim.gpu.places import on_device
+from lowdim.relate import neighbors as numpy_neighbors
+from lowdim.relate.neighbors import Neighbors
+from lowdim.work.progress import Tick, stage
+
+MOST_NEIGHBORS = 1024
+FEW = 16_384  # rows up to which all pairs are compared
+_RANK, _SLOTS = 26, 64  # the rank-th smallest of the slots' minima is about the 33rd smallest of the sample
+_STATISTIC = 33
+_KEYS = 2**25  # pairs compared at a time
+_ROOM = 2**26  # candidates held at a time
+_WHOLE = 128  # columns up to which a row of the product is loaded once
+_HALF, _SINGLE = 1.1 * 2.0**-9, 2.0**-18  # errors of a product in ‖q‖ max‖x‖, and of its sums
+
+
+class _Searched(NamedTuple):
+    """Rows to search among: as given (n, d), centred and padded for products, and their squared norms."""
+
+    X: Any
+    factors: Any
+    norms: Any
+    scale: float
+
+
+@on_device(numpy_neighbors.nearest)
+def nearest(
+    X: Any, k: int, queries: Any = None, metric: str = "euclidean", how: str = "auto", seed: int = 0
+) -> Neighbors:
+    """The ``k`` nearest rows of ``X`` to each of ``queries``; without queries, to each row of ``X`` but itself."""
+    if metric not in ("euclidean", "cosine", "mahalanobis"):
+        raise ValueError(
+            f"metric={metric!r} has no version for tensors on a device; there are 'euclidean', 'cosine' and "
+            "'mahalanobis'. Use one of these, or bring the rows to NumPy."
+        )
+    if how == "approximate":
+        raise ValueError("neighbors='approximate' has no version for tensors on a device. Use 'auto', which is exact.")
+    if k > MOST_NEIGHBORS:
+        raise ValueError(f"At most {MOST_NEIGHBORS} neighbours are searched on a device; got {k}. Lower the number.")
+    n, d = X.shape
+    m = n if queries is None else len(queries)
+    require(
+        12.0 * m * k + n * (4.0 * d + 8.0 * _padded(d)) + 16.0 * (_KEYS + _ROOM),
+        X,
+        f"The {k} neighbours of {m:,} rows",
+        "Use fewer neighbours or rows.",
+    )
+    A, Q = _euclidean(X, queries, metric)
+    own = torch.arange(m, device=X.device) if queries is None else torch.full((m,), -1, device=X.device)
+    with stage("neighbours", total=m) as tick:
+        if n <= FEW:
+            indices, squares = _among_all(A, Q, own, k, tick)
+        else:
+            indices, squares = _by_candidates(A, Q, own, k, seed, tick)
+    return Neighbors(indices, squares / 2 if metric == "cosine" else squares.sqrt_(), "exact")
+
+
+def demand_singles(X: Any, metric: str) -> None:
+    """Refuse rows from which no distances in float32 come."""
+    numpy_neighbors.demand_singles(torch.stack(torch.aminmax(X.double())).numpy(force=True), metric)
+
+
+def whitened(X: Any, mean: Any, white: Any) -> Any:
+    """``(X − mean) white``, in the type of ``X``."""
+    there = {"device": X.device, "dtype": torch.float64}
+    shift, turn = torch.as_tensor(mean, **there), torch.as_tensor(white, **there)
+    blocks = X.split(max(1, 2**24 // X.shape[1]))
+    return torch.cat([((block.double() - shift) @ turn).to(X.dtype) for block in blocks])
+
+
+def _euclidean(X: Any, queries: Any, metric: str) -> tuple[Any, Any]:
+    """Rows and queries whose Euclidean distances are those of the metric, or twice whose roots are."""
+    if metric == "cosine":
+        X, queries = _directions(X), None if queries is None else _directions(queries)
+    elif metric == "mahalanobis":
+        turn = numpy_neighbors.whitening(X)
+        X, queries = whitened(X, *turn), None if queries is None else whitened(queries, *turn)
+    X = X.contiguous()
+    return X, X if queries is None else queries.to(X.dtype).contiguous()
+
+
+def _directions(X: Any) -> Any:
+    """Rows of norm 1."""
+    norms = X.double().norm(dim=1, keepdim=True)
+    if not bool(norms.all()):
+        raise ValueError(
+            f"metric='cosine' needs rows that are not zero, which have no direction; got row {int(norms.argmin())}. "
+            "Drop such rows, or use metric='euclidean'."
+        )
+    return (X / norms).to(X.dtype)
+
+
+def _among_all(X: Any, Q: Any, own: Any, k: int, tick: Tick) -> tuple[Any, Any]:
+    """Indices and squared distances (m, k) by comparing all pairs, some queries at a time."""
+    (n, d), m = X.shape, len(Q)
+    indices = torch.empty(m, k, dtype=torch.int32, device=X.device)
+    squares = torch.empty(m, k, dtype=torch.float32, device=X.device)
+    step = max(1, _KEYS // n)
+    for start in range(0, m, step):
+        rows = slice(start, min(m, start + step))
+        block, count = Q[rows], len(Q[rows])
+        pairs = torch.empty(count, n, dtype=torch.int64, device=X.device)
+        grid = (triton.cdiv(n, 128), triton.cdiv(count, 32))
+        keys[grid](block, X, own[rows], pairs, count, n, d, BM=32, BN=128)
+        indices[rows], squares[rows] = _decoded(pairs.topk(k, dim=1, largest=False, sorted=True).values)
+        tick(rows.stop)
+    return indices, squares
+
+
+def _by_candidates(X: Any, Q: Any, own: Any, k: int, seed: int, tick: Tick) -> tuple[Any, Any]:
+    """Indices and squared distances (m, k) by thresholds and candidates, some queries at a time."""
+    (n, _), m = X.shape, len(Q)
+    wanted = 2 * k + 105  # candidates that a threshold leaves on average, about a sixth more or less
+    room = triton.next_power_of_2(int(1.7 * wanted))
+    centre = X.double().mean(0).to(X.dtype)
+    coarse, fine = _searched(X, centre, torch.float16), None
+    longest = float(coarse.norms.max().sqrt()) / coarse.scale
+    chosen = torch.Generator(X.device).manual_seed(seed & (2**63 - 1))
+    slots = triton.cdiv(int(_STATISTIC * n / wanted), _SLOTS)
+    sample = torch.randint(n, (slots * _SLOTS,), device=X.device, generator=chosen)
+    sampled = coarse._replace(factors=coarse.factors[sample], norms=coarse.norms[sample])
+    indices = torch.empty(m, k, dtype=torch.int32, device=X.device)
+    squares = torch.empty(m, k, dtype=torch.float32, device=X.device)
+    step = max(1, _ROOM // room)
+    for start in range(0, m, step):
+        rows = slice(start, min(m, start + step))
+        block, itself, found, near = Q[rows], own[rows], indices[rows], squares[rows]
+        turned, size = _queries(block, centre, coarse)
+        limits = _limits(turned, sampled, slots)
+        counts, found[:], near[:] = _search(block, turned, coarse, itself, limits, room, k)
+        margin = _HALF * size * longest + _SINGLE * (longest + size).square()
+        reach = near[:, -1] - size.square()  # scores of the k-th candidates
+        sure = (counts <= room) & (reach <= limits / coarse.scale**2 - margin)
+        left = (~sure).nonzero().view(-1)
+        if len(left):
+            again = left[near[left, -1].isfinite()]  # k rows are no further away than this
+            fine = fine or _searched(X, centre, torch.float32)
+            turned, size = _queries(block[again], centre, fine)
+            limits = near[again, -1] - size.square() + 2 * _SINGLE * (longest + size).square()
+            counts, found[again], near[again] = _search(block[again], turned, fine, itself[again], limits, room, k)
+            done = torch.zeros(len(block), dtype=torch.bool, device=X.device)
+            done[again] = counts <= room
+            left = left[~done[left]]
+        if len(left):
+            found[left], near[left] = _among_all(X, block[left], itself[left], k, lambda _: None)
+        tick(rows.stop)
+    return indices, squares
+
+
+def _padded(d: int) -> int:
+    """Columns of the factors: a power of two for the tensor cores, or a multiple of a half of that."""
+    return max(16, triton.next_power_of_2(d)) if d <= _WHOLE else triton.cdiv(d, 64) * 64
+
+
+def _searched(X: Any, centre: Any, dtype: Any) -> _Searched:
+    """Rows with their factors in this type; half precision is scaled by a power of two to where it holds them."""
+    n, d = X.shape
+    shifted = (X - centre).float()
+    scale = 1.0
+    if dtype == torch.float16:
+        most = float(shifted.abs().max())
+        scale = 2.0 ** float(torch.floor(torch.log2(torch.tensor(128.0 / most)))) if most > 0 else 1.0
+    factors = torch.zeros(n, _padded(d), dtype=dtype, device=X.device)
+    factors[:, :d] = shifted * scale
+    return _Searched(X, factors, (shifted.double().square().sum(1) * scale**2).float(), scale)
+
+
+def _queries(Q: Any, centre: Any, among: _Searched) -> tuple[Any, Any]:
+    """Factors −2q of the queries, scaled as the rows are, and the norms of the queries."""
+    shifted = (Q - centre).float()
+    factors = torch.zeros(len(Q), among.factors.shape[1], dtype=among.factors.dtype, device=Q.device)
+    factors[:, : Q.shape[1]] = shifted * (-2 * among.scale)
+    return factors, shifted.double().norm(dim=1).float()
+
+
+def _shape(width: int) -> dict[str, Any]:
+    return {"WHOLE": width <= _WHOLE, "BM": 64, "BN": 64, "BK": width if width <= _WHOLE else 64}
+
+
+def _limits(turned: Any, sampled: _Searched, slots: int) -> Any:
+    m, width = turned.shape
+    least = torch.empty(m, _SLOTS, device=turned.device)
+    least_scores[(triton.cdiv(m, 64),)](
+        turned, sampled.factors, sampled.norms, least, m, slots, width, **_shape(width), num_warps=4
+    )
+    return least.sort(dim=1).values[:, _RANK - 1].contiguous()
+
+
+def _search(Q: Any, turned: Any, among: _Searched, own: Any, limits: Any, room: int, k: int) -> tuple[Any, Any, Any]:
+    """Number of candidates below the limits (m,), and the indices and squared distances of the nearest (m, k)."""
+    (m, width), n, there = turned.shape, len(among.X), {"device": Q.device}
+    counts = torch.zeros(m, dtype=torch.int32, **there)
+    found = torch.empty(m, room, dtype=torch.int32, **there)
+    sort = not places.INTERPRETED  # sorting takes seconds a row there
+    keyed = torch.empty(m, k if sort else room, dtype=torch.int64, **there)
+    if m:
+        parts = min(64, triton.cdiv(4096, triton.cdiv(m, 64)))  # enough programs for every processor
+        columns = triton.cdiv(triton.cdiv(n, parts), 64) * 64
+        grid = (triton.cdiv(m, 64), triton.cdiv(n, columns))
+        rows = (turned, among.factors, among.norms, limits, counts, found)
+        candidates[grid](*rows, m, n, columns, width, ROOM=room, **_shape(width), num_warps=4)
+        warps = max(1, room // 512)
+        ranks[(m,)](Q, among.X, own, counts, found, keyed, k, Q.shape[1], ROOM=room, SORT=sort, num_warps=warps)
+    return counts, *_decoded(keyed if sort else keyed.sort(dim=1).values[:, :k])
+
+
+def _decoded(keyed: Any) -> tuple[Any, Any]:
+    """Indices and squared distances of keys."""
+    return (keyed & 0xFFFFFFFF).int(), (keyed >> 32).int().view(torch.float32)

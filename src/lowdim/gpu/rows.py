@@ -1,0 +1,43 @@
+"""What is done to rows of tensors: some taken or put, copies, other types, room for more."""
+
+from typing import Any
+
+import torch
+
+from lowdim.gpu.places import torch_dtype
+
+
+def take(A: Any, ids: Any) -> Any:
+    """The rows of ``A`` with these numbers."""
+    return A[torch.as_tensor(ids, device=A.device)]
+
+
+def put(A: Any, ids: Any, B: Any) -> Any:
+    """``A`` with the rows of these numbers replaced by those of ``B``, in place."""
+    A[torch.as_tensor(ids, device=A.device)] = B.to(A.dtype)
+    return A
+
+
+def cast(A: Any, dtype: Any) -> Any:
+    """``A`` in another type, itself where it has it."""
+    return A.to(torch_dtype(dtype))
+
+
+def own(A: Any) -> Any:
+    """A copy: what happens to ``A`` later must not change it."""
+    return A.clone()
+
+
+def searchable(A: Any, dtype: Any) -> Any:
+    """Rows as the neighbour search takes them: floats, row by row in memory."""
+    return cast(A, dtype).contiguous()
+
+
+def in_form_of(A: Any, other: Any) -> Any:  # noqa: ARG001  # all are dense
+    """``A`` itself: tensors are dense."""
+    return A
+
+
+def blank(shape: tuple[int, ...], like: Any) -> Any:
+    """Room for doubles, column by column, on the device of ``like``."""
+    return torch.empty(shape[::-1], dtype=torch.float64, device=like.device).T

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
-from lowdim.quality.measure import METRIC, SAMPLE, Measure, Sample, demand_same_length, measuring, rows_of
+from lowdim.data.descriptions import described
+from lowdim.quality.measure import METRIC, SAMPLE, TEXTS, Measure, Sample, demand_same_length, measuring, rows_of
 from lowdim.quality.space import Space, both
 from lowdim.work import jobs, memory
 from lowdim.work.blocks import row_blocks
@@ -23,6 +24,7 @@ _SAME = 1e-13  # share of the squares below which a variance is rounding
 Doubles = NDArray[np.float64]
 
 
+@described(TEXTS)
 def shepard_correlation(
     X: Any,
     Y: Any,
@@ -37,14 +39,11 @@ def shepard_correlation(
 
     Parameters
     ----------
-    X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
-        The data, or their distances with ``metric="precomputed"``.
-    Y : array or DataFrame of shape (n_samples, n_components)
-        The map.
+    {X}
+    {Y}
     kind : {"spearman", "pearson"}, default "spearman"
         Of the ranks of the distances, or of the distances themselves.
-    metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
-        Distance in ``X``; that in ``Y`` is always Euclidean.
+    {metric}
     sample : None, int or "auto", default "auto"
         Pairs to look at: all, so many, or 500,000 where there are more than that (1,000 rows).
     random_state : int, Generator, RandomState or None, default 0

@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from lowdim.data import options
+from lowdim.data.descriptions import described
 from lowdim.data.labels import Labels
 from lowdim.quality.measure import (
     METRIC,
     SAMPLE,
+    TEXTS,
     Measure,
     demand_neighbors,
     draw_rows,
@@ -29,6 +31,7 @@ _WHOLE_SUMS = 5e11  # differences of features up to which the silhouette looks a
 _SEEDS = 2**32  # scikit-learn's folds take no larger
 
 
+@described(TEXTS)
 def neighbor_hit(
     Y: Any,
     y: Any,
@@ -51,17 +54,13 @@ def neighbor_hit(
         Neighbours of each row, fewer than there are rows.
     metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
         Distance in ``Y``.
-    sample : None, int or "auto", default "auto"
-        Rows to look at: all, so many, or all up to ``n²d = 5e12`` products. Their neighbours are sought among all rows.
-    random_state : int, Generator, RandomState or None, default 0
-        Draws the sample.
+    {rows}
     n_jobs : int, default None
         Threads; None is all cores.
 
     Returns
     -------
-    Measure
-        A float; its ``error`` is the standard error of sampling, ``sampled`` the number of rows, or None for all.
+    {sampled_rows}
 
     Examples
     --------

@@ -41,6 +41,22 @@ class Measure(float):
         return f"{float(self):.6g} ± {self.error:.1g}" if self.error else float.__repr__(self)
 
 
+TEXTS = {  # what docstrings of measures share
+    "X": """X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
+        The data, or their distances with ``metric="precomputed"``.""",
+    "Y": """Y : array or DataFrame of shape (n_samples, n_components)
+        The map.""",
+    "metric": """metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
+        Distance in ``X``; that in ``Y`` is always Euclidean.""",
+    "rows": """sample : None, int or "auto", default "auto"
+        Rows to look at: all, so many, or all up to ``n²d = 5e12`` products. Their neighbours are sought among all rows.
+    random_state : int, Generator, RandomState or None, default 0
+        Draws the sample.""",
+    "sampled_rows": """Measure
+        A float; its ``error`` is the standard error of sampling, ``sampled`` the number of rows, or None for all.""",
+}
+
+
 @contextmanager
 def measuring(name: str, rules: Mapping[str, options.Rule], **given: Any) -> Iterator[str]:
     """Check what the measure ``name`` was given, hold threads to its ``n_jobs``, and yield the name."""

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
-from lowdim.quality.measure import METRIC, SAMPLE, Measure, demand_neighbors, draw_rows, measuring
+from lowdim.data.descriptions import described
+from lowdim.quality.measure import METRIC, SAMPLE, TEXTS, Measure, demand_neighbors, draw_rows, measuring
 from lowdim.quality.space import Space, affordable, both
 
 _RULES = {
@@ -33,6 +34,7 @@ class Distortion(NamedTuple):
     missing_neighbors: NDArray[np.float64]
 
 
+@described(TEXTS)
 def trustworthiness(
     X: Any,
     Y: Any,
@@ -47,25 +49,18 @@ def trustworthiness(
 
     Parameters
     ----------
-    X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
-        The data, or their distances with ``metric="precomputed"``.
-    Y : array or DataFrame of shape (n_samples, n_components)
-        The map.
+    {X}
+    {Y}
     n_neighbors : int, default 10
         Neighbours of each row; fewer than half of the rows.
-    metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
-        Distance in ``X``; that in ``Y`` is always Euclidean.
-    sample : None, int or "auto", default "auto"
-        Rows to look at: all, so many, or all up to ``n²d = 5e12`` products. Their neighbours are sought among all rows.
-    random_state : int, Generator, RandomState or None, default 0
-        Draws the sample.
+    {metric}
+    {rows}
     n_jobs : int, default None
         Threads; None is all cores. It changes no bit of the result.
 
     Returns
     -------
-    Measure
-        A float; its ``error`` is the standard error of sampling, ``sampled`` the number of rows, or None for all.
+    {sampled_rows}
 
     Examples
     --------

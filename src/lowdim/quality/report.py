@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
+from lowdim.data.descriptions import described
 from lowdim.quality.coranking import Coranking
 from lowdim.quality.distances import Pairs, reconstruction_error
 from lowdim.quality.labels import knn_accuracy, neighbor_hit, silhouette
-from lowdim.quality.measure import METRIC, SAMPLE, Measure, labels_of, measuring
+from lowdim.quality.measure import METRIC, SAMPLE, TEXTS, Measure, labels_of, measuring
 from lowdim.quality.neighbourhoods import Distortion, Neighbourhoods
 from lowdim.quality.space import both
 
@@ -52,6 +53,7 @@ def _line(value: Measure) -> str:
     return text + (f" (sample of {value.sampled:,})" if value.sampled else "")
 
 
+@described(TEXTS)
 def report(
     X: Any,
     Y: Any,
@@ -69,10 +71,8 @@ def report(
 
     Parameters
     ----------
-    X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
-        The data, or their distances with ``metric="precomputed"``.
-    Y : array or DataFrame of shape (n_samples, n_components)
-        The map.
+    {X}
+    {Y}
     y : of shape (n_samples,), default None
         Labels, for the accuracy of neighbours (5 votes, 5 folds, fewer where ``n_neighbors`` or the largest class is
         less), their hits and the silhouette, all of the map.
@@ -80,8 +80,7 @@ def report(
         What was made of the map by ``inverse_transform``, for the reconstruction error.
     n_neighbors : int, default 10
         Neighbours of each row; fewer than half of the rows.
-    metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
-        Distance in ``X``; that in ``Y`` is always Euclidean.
+    {metric}
     sample : None, int or "auto", default "auto"
         Rows to look at: all, so many, or what each measure takes by itself.
     pairs : None, int or "auto", default "auto"

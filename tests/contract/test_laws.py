@@ -284,3 +284,9 @@ def test_a_map_that_was_returned_is_the_callers_own(cls, iris):
     before = model.transform(X).copy()
     Y[:] = 7.0
     np.testing.assert_array_equal(model.transform(X), before)
+
+
+@pytest.mark.parametrize("method", registry.METHODS, ids=lambda method: method.name)
+def test_the_registry_asks_the_method_for_its_memory(method):
+    few, many = method.memory(200, 10), method.memory(20_000, 10)
+    assert 0 < few <= many

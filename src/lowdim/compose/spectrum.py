@@ -39,13 +39,21 @@ def choose(X: Any, n_components: Any) -> str:
     a small count of components is cheaper by products alone. Files with more rows than columns are read once, in
     order.
     """
-    n, d = X.shape
-    limit = _DIRECT_SPARSE if sp.issparse(X) else _DIRECT
+    mapped = isinstance(X, np.memmap) or isinstance(getattr(X, "base", None), np.memmap)
+    return choose_for(X.shape[0], X.shape[1], n_components, sparse=sp.issparse(X), mapped=mapped)
+
+
+def choose_for(n: int, d: int, n_components: Any, *, sparse: bool = False, mapped: bool = False) -> str:
+    """The same rule by the shape of the rows.
+
+    >>> choose_for(1000, 50, None), choose_for(50, 1000, 3), choose_for(10**6, 10**5, 2)
+    ('covariance', 'gram', 'randomized')
+    """
+    limit = _DIRECT_SPARSE if sparse else _DIRECT
     if isinstance(n_components, Integral) and not direct(min(n, d), int(n_components), limit):
         return "randomized"
     if n < d:
         return "gram"
-    mapped = isinstance(X, np.memmap) or isinstance(getattr(X, "base", None), np.memmap)
     return "streaming" if mapped else "covariance"
 
 

@@ -183,7 +183,7 @@ class Autoencoder(Reducer):
         n, d = X.shape
         widths = self._widths(d)
         plan = self._plan(n, d, first_epoch=len(self.loss_trace_) if goes_on else 0)
-        self._demand_room(X, widths, plan.batch_size)
+        self._ask_memory(n, d)
         device = training.find_device(self.device, X)
         M = column_moments(X)
         self._demand_finite(X, M.mean)
@@ -300,9 +300,9 @@ class Autoencoder(Reducer):
             first_epoch=first_epoch,
         )
 
-    def _demand_room(self, X: Any, widths: list[int], batch_size: int) -> None:
-        """Refuse before allocating: layers, gradients, moments, first and best layers, rows, outputs of a batch."""
-        n, d = X.shape
+    def _ask_memory(self, n: int, d: int) -> None:
+        """Layers, gradients, moments, first and best layers, rows, outputs of a batch."""
+        widths, batch_size = self._widths(d), self._plan(n, d, first_epoch=0).batch_size
         n_weights = sum((before + 1) * after for before, after in pairwise(widths))
         held = d * min(n, max(batch_size, training.WINDOW_BYTES // (4 * d)))
         memory.require(

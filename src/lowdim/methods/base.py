@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from lowdim.data import gate, options
 from lowdim.persist.fields import SEEN, Field, check_fields
 from lowdim.relate.scales import scales
-from lowdim.work import jobs, places, progress
+from lowdim.work import jobs, memory, places, progress
 from lowdim.work.finite import careful, is_finite
 from lowdim.work.user_warnings import ScaleWarning, warn
 
@@ -133,6 +133,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "ignore ScaleWarning if they share one unit.",
                 ScaleWarning,
             )
+
+    def _ask_memory(self, n: int, d: int) -> None:
+        """Ask for what fitting n rows of d features takes by the parameters of now, before anything is allocated."""
+        memory.require(8.0 * n * d, f"{self._name}: {n:,} rows of {d:,} features", "Pass fewer rows.")
 
     def _demand_finite(self, X: Any, witness: Any) -> None:
         """Raise ValueError if ``witness``, computed from all of ``X``, shows NaN or infinity there."""

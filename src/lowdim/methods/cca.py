@@ -84,11 +84,7 @@ class CCA(TwoViewReducer, LinearReducer):
     def _learn(self, X: Any, Y: NDArray) -> None:
         (n, d), e = X.shape, Y.shape[1]
         self._demand_count(min(d, e), "min(n_features, n_targets)", "Lower it, or pass None for all.")
-        memory.require(
-            8.0 * 5 * (d * d + e * e + d * e),
-            f"CCA: the covariances of {d:,} and {e:,} features",
-            "Reduce the views first, for example by PCA, or use KernelCCA with kernel='linear'.",
-        )
+        self._ask_memory(n, d, e)
         M, N = moments(X), moments(Y)
         self._demand_finite(X, M.mean)
         P, Q = (self._whitening(S.scatter / n, A.dtype) for S, A in ((M, X), (N, Y)))
@@ -107,6 +103,13 @@ class CCA(TwoViewReducer, LinearReducer):
         """Whitening of ``S + κI``, inside the range where that is singular."""
         S[np.diag_indices_from(S)] += self.ridge
         return whiten(S, 30 * float(np.finfo(float_dtype(dtype)).eps))
+
+    def _ask_memory(self, n: int, d: int, e: int = 1) -> None:
+        memory.require(
+            8.0 * 5 * (d * d + e * e + d * e),
+            f"CCA: the covariances of {d:,} and {e:,} features",
+            "Reduce the views first, for example by PCA, or use KernelCCA with kernel='linear'.",
+        )
 
     def _second_scores(self, Y: NDArray) -> NDArray:
         return ((Y - self.y_mean_) @ self.y_components_.T).astype(float_dtype(Y.dtype))

@@ -61,7 +61,7 @@ class SimilarityReducer(GraphReducer, ABC):
         self._demand_one_size()
         self.n_neighbors_ = None if self._full or self.radius is not None else self._count_neighbors(n)
         self._demand_components(n - 1, "n_samples")
-        self._demand_memory(n)
+        self._ask_memory(*X.shape)
         seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
         self._rows = np.empty((0, 0), dtype) if given else self._keep_rows(X)
         self._whitening = whitening(X) if self.metric == "mahalanobis" else None
@@ -188,13 +188,14 @@ class SimilarityReducer(GraphReducer, ABC):
         v = np.ones(len(tails)) if self._binary else similarities(near.lengths, own, local[near.rows])
         return sp.csr_array((v, near.rows, near.starts), shape=(m, n))
 
-    def _demand_memory(self, n: int) -> None:
+    def _ask_memory(self, n: int, d: int) -> None:
         if self._full:
             what = f"{self._name}: the similarities of all pairs of {n:,} rows"
             memory.require(24.0 * n * n, what, "Pass n_neighbors='auto'.")
-        elif self.n_neighbors_ is not None:
-            needed = n * (160.0 * self.n_neighbors_ + 8.0 * 8 * (int(self.n_components) + 16))
-            what = f"{self._name}: the graph of {self.n_neighbors_} neighbours of {n:,} rows"
+        elif self.radius is None:
+            near = self._count_neighbors(n)
+            needed = n * (160.0 * near + 8.0 * 8 * (int(self.n_components) + 16))
+            what = f"{self._name}: the graph of {near} neighbours of {n:,} rows"
             memory.require(needed, what, "Lower n_neighbors, or pass fewer rows.")
 
     def _state(self) -> dict[str, fields.Field]:

@@ -177,7 +177,7 @@ class Isomap(GraphReducer):
         X = self._take(X, reset=True, sparse=not given, minimum=2)
         n, k = X.shape[0], int(self.n_components)
         found = self._demand_sense(X, y)
-        self._demand_memory(n)
+        self._ask_memory(*X.shape)
         seed = seed_of(self.random_state)
         self._rows = np.empty((0, 0), float_dtype(X.dtype)) if given else self._keep_rows(X)
         self._whitening = whitening(X) if self.metric == "mahalanobis" else None
@@ -236,7 +236,7 @@ class Isomap(GraphReducer):
         least = None if self.landmarks is None else int(self.landmarks)
         return supervising_labels(self._name, y, X, float(self.supervision), self.class_distance, least)
 
-    def _demand_memory(self, n: int) -> None:
+    def _ask_memory(self, n: int, d: int) -> None:
         m, k = int(self.landmarks or n), int(self.n_components)
         what = f"Isomap: the distances along the data, {m:,} × {n:,},"
         memory.require(

@@ -116,7 +116,7 @@ class KernelCCA(TwoViewReducer, KernelReducer):
     def _learn(self, X: Any, Y: NDArray) -> None:
         n = X.shape[0]
         self._demand_count(n - 1, "n_samples - 1", "Lower it.")
-        memory.require(8.0 * 8 * n * n, f"KernelCCA: two {n:,} × {n:,} kernel matrices", "Fit on fewer rows.")
+        self._ask_memory(*X.shape)
         kernel, A = self._prepare(X, seed=0)
         self.y_gamma_ = resolve_gamma(Y, self.gamma, 0) if kernel.has_gamma else None
         self._y_shift = self._y_kernel().shift(Y)
@@ -136,6 +136,9 @@ class KernelCCA(TwoViewReducer, KernelReducer):
         self._y_offset = other.means @ (y_dual * sign)
         self.correlations_ = np.minimum(rho[:k], 1.0).astype(A.X.dtype)
         self.n_components_ = k
+
+    def _ask_memory(self, n: int, d: int) -> None:
+        memory.require(8.0 * 8 * n * n, f"KernelCCA: two {n:,} × {n:,} kernel matrices", "Fit on fewer rows.")
 
     def _y_kernel(self) -> Kernel:
         return self._kernel(getattr(self, "y_gamma_", None) or 1.0)

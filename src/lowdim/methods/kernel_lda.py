@@ -131,13 +131,13 @@ class KernelLDA(KernelReducer):
         if self.kernel == "precomputed":
             self._demand_gram(X)
         found = labels(self._name, y, X)
-        n, limit = X.shape[0], len(found.classes) - 1
+        limit = len(found.classes) - 1
         if self.n_components is not None and self.n_components > limit:
             raise ValueError(
                 f"KernelLDA: n_components must be at most n_classes - 1 = {limit}; got {self.n_components}. "
                 "Lower it, or pass None for all."
             )
-        _demand_memory(n, 3)
+        self._ask_memory(*X.shape)
         kernel, A = self._prepare(X, seed=0)
         solved = (self._by_factor(kernel, A, found) if self.ridge else None) or self._by_eigenvectors(kernel, A, found)
         k = self.n_components or len(solved.values)
@@ -158,10 +158,13 @@ class KernelLDA(KernelReducer):
         solved = gram_discriminants(K, found.codes, found.counts, float(self.ridge))
         return None if solved is None else _Directions(solved.values, solved.weights, means, solved.places)
 
+    def _ask_memory(self, n: int, d: int) -> None:
+        _demand_squares(n, 3 if self.ridge else 6)
+
     def _by_eigenvectors(self, kernel: Kernel, A: KernelRows, found: Labels) -> "_Directions":
         """Directions within the range of the kernel matrix."""
         n, limit = len(A), len(found.classes) - 1
-        _demand_memory(n, 6)
+        _demand_squares(n, 6)
         U, values, means = self._spanned(kernel, A)
         size = np.sqrt(values)
         M = class_moments(U * size, found.codes, np.full(limit + 1, 1.0 / n))  # T = U Λ^½
@@ -178,5 +181,5 @@ class KernelLDA(KernelReducer):
         return _Directions(values, (U / size) @ W.T, means, M.between() @ W.T)
 
 
-def _demand_memory(n: int, arrays: int) -> None:
+def _demand_squares(n: int, arrays: int) -> None:
     memory.require(8.0 * arrays * n * n, f"KernelLDA: the {n:,} × {n:,} kernel matrix", "Fit on fewer rows.")

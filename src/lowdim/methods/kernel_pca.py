@@ -201,12 +201,8 @@ class KernelPCA(KernelReducer):
     def _learn(self, X: Any) -> NDArray:
         X = self._take(X, reset=True, sparse=True, minimum=2)
         self._demand_sense(X)
-        k, way, named = int(self.n_components), self._approximation(), self._kernel(1.0)
-        if way is None:
-            self.solver_ = spectrum.choose(X, k, self.solver, named, inverse=bool(self.inverse))
-        else:
-            spectrum.demand_memory(X, k, named, way)
-            self.solver_ = way.name
+        k, way = int(self.n_components), self._approximation()
+        self.solver_ = self._choose(X)
         seed = seed_of(self.random_state)
         kernel, A = self._prepare(X, seed)
         if way is None:
@@ -219,6 +215,17 @@ class KernelPCA(KernelReducer):
         if self.inverse:
             self._learn_preimages(X, scores, self.landmarks_, float(self.ridge))
         return scores
+
+    def _choose(self, X: Any) -> str:
+        """Solver, once there is memory for what it needs."""
+        k, way, named = int(self.n_components), self._approximation(), self._kernel(1.0)
+        if way is None:
+            return spectrum.choose(X, k, self.solver, named, inverse=bool(self.inverse))
+        spectrum.demand_memory(X, k, named, way)
+        return way.name
+
+    def _ask_memory(self, n: int, d: int) -> None:
+        self._choose(np.broadcast_to(0.0, (n, d)))  # rows of that shape that take no room
 
     def _approximation(self) -> spectrum.Approximation | None:
         if self.approximation is None:

@@ -113,12 +113,7 @@ class KLExpansion(OrthonormalReducer):
         found = labels(self._name, np.zeros(n, np.int64) if y is None else y, X, several=False)
         k = self._room(min(n, d))
         pi = priors(self, self.priors, found)
-        side = min(n, d)
-        memory.require(
-            8.0 * (4 * side * side + (n * k if d > n else 0)),
-            f"KLExpansion: the {side:,} × {side:,} matrix of {n:,} rows and {d:,} features",
-            "Reduce the features first, for example by PCA with solver='randomized'.",
-        )
+        self._ask_memory(n, d)
         values, vectors, mean, spread = (self._by_rows if d > n else self._by_features)(X, found, pi, k)
         none = values <= max(values[0], 0.0) * d * np.finfo(np.float64).eps
         U = completed(vectors[~none], k)
@@ -130,6 +125,14 @@ class KLExpansion(OrthonormalReducer):
         self.mean_, self.scale_ = mean.astype(dtype), np.ones(d, dtype)
         self.n_components_ = k
         return self
+
+    def _ask_memory(self, n: int, d: int) -> None:
+        side = min(n, d)
+        memory.require(
+            8.0 * (4 * side * side + (n * (self.n_components or side) if d > n else 0)),
+            f"KLExpansion: the {side:,} × {side:,} matrix of {n:,} rows and {d:,} features",
+            "Reduce the features first, for example by PCA with solver='randomized'.",
+        )
 
     def _by_features(self, X: NDArray, found: Labels, pi: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray, Any]:
         """Eigenvectors of ``S`` itself: values (k,), vectors (k, d), overall mean, and variances of scores."""

@@ -152,8 +152,8 @@ class LDA(LinearReducer):
         found = labels(self._name, y, X)
         limit = self._room(len(found.classes), X.shape[1])
         pi = priors(self, self.priors, found)
-        wide = self.solver == "gram" or (self.solver == "auto" and X.shape[1] > X.shape[0])
-        _demand_memory(wide, *X.shape)
+        self._ask_memory(*X.shape)
+        wide = self._is_wide(*X.shape)
         leave, target = self._shrinkage(X, found, pi)
         T, V, ridge = self._coordinates(X, found, pi, target) if wide else (X, None, target)
         # A common factor stays out of the weights: alike, they keep the sums of uint8 exact.
@@ -188,6 +188,20 @@ class LDA(LinearReducer):
         self.eigenvalues_ = values.astype(dtype)
         self.n_components_ = k
         return self
+
+    def _is_wide(self, n: int, d: int) -> bool:
+        """Whether the Gram matrix of the rows is solved rather than the scatter of the features."""
+        return self.solver == "gram" or (self.solver == "auto" and d > n)
+
+    def _ask_memory(self, n: int, d: int) -> None:
+        """Scatter, whitening and the work space of LAPACK, or the Gram matrix and a basis."""
+        wide = self._is_wide(n, d)
+        what = f"the {n:,} × {n:,} Gram matrix" if wide else f"the {d:,} × {d:,} scatter matrix"
+        memory.require(
+            8.0 * (5 * n * n + 3 * n * d if wide else 6 * d * d),
+            f"LDA: {what} of {n:,} rows and {d:,} features",
+            "Reduce the features first, for example by PCA.",
+        )
 
     def _shrinkage(self, X: NDArray, found: Labels, pi: NDArray) -> tuple[NDArray, Any]:
         """Share (C,) that is left of the covariance of each class, and the diagonal that is added, if known yet."""
@@ -294,13 +308,3 @@ def _nothing_varies() -> ValueError:
 
 def _class_means(X: NDArray, found: Labels) -> NDArray:
     return np.stack([X[found.codes == c].mean(axis=0, dtype=np.float64) for c in range(len(found.classes))])
-
-
-def _demand_memory(wide: bool, n: int, d: int) -> None:
-    """Refuse before allocating: scatter, whitening and the work space of LAPACK, or the Gram matrix and a basis."""
-    what = f"the {n:,} × {n:,} Gram matrix" if wide else f"the {d:,} × {d:,} scatter matrix"
-    memory.require(
-        8.0 * (5 * n * n + 3 * n * d if wide else 6 * d * d),
-        f"LDA: {what} of {n:,} rows and {d:,} features",
-        "Reduce the features first, for example by PCA.",
-    )

@@ -153,7 +153,7 @@ class LLE(NeighborReducer):
         self.n_neighbors_ = self._count_neighbors(n)
         self._demand_components(n - 1, "n_samples")
         self._demand_neighbors()
-        _demand_memory(n, self.n_neighbors_, int(self.n_components), self.variant)
+        self._ask_memory(*X.shape)
         seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
         rows = self._keep_rows(X)
         first = find_equal(rows, rows)
@@ -257,6 +257,14 @@ class LLE(NeighborReducer):
         self.eigenvalues_, self.reconstruction_error_, self.residual_ = np.zeros(k), 0.0, 0.0
         self.solver_, self.embedding_ = "none", np.zeros((n, k), dtype)
 
+    def _ask_memory(self, n: int, d: int) -> None:
+        """Neighbours, the weights with their transpose or M with its halves, and the vectors of the search."""
+        near, k = self._count_neighbors(n), int(self.n_components)
+        entries = 60.0 * near if self.variant == "standard" else 40.0 * (near + 1) ** 2
+        what = f"LLE: {near} neighbours of {n:,} rows in {k:,} components"
+        instead = "Lower n_neighbors or n_components, or pass fewer rows."
+        memory.require(n * (entries + 8.0 * 16 * (k + 16)), what, instead)
+
     def _place(self, Q: Any) -> NDArray:
         rows = self._learnt_from(self._rows)
         return self._interpolate(rows, Q, beside(rows, Q, self.n_neighbors_, None, "euclidean"), float(self.reg))
@@ -275,11 +283,3 @@ def _root(W: sp.csr_array) -> int:
     """Of the closed class the row that most others have for a neighbour: all rows lead there."""
     closed = closed_classes(W.indptr, W.indices)
     return int(np.argmax(np.where(closed == 0, np.bincount(W.indices, minlength=len(closed)), -1)))
-
-
-def _demand_memory(n: int, k: int, components: int, variant: str) -> None:
-    """Ask for the neighbours, the weights with their transpose or M with its halves, and the vectors of the search."""
-    entries = 60.0 * k if variant == "standard" else 40.0 * (k + 1) ** 2
-    needed = n * (entries + 8.0 * 16 * (components + 16))
-    what = f"LLE: {k} neighbours of {n:,} rows in {components:,} components"
-    memory.require(needed, what, "Lower n_neighbors or n_components, or pass fewer rows.")

@@ -136,6 +136,7 @@ class NeighborEmbedding(Reducer, ABC):
         X = self._take(X, reset=True, sparse=self.metric != "precomputed", minimum=2)
         n, before = X.shape[0], self._demand_possible(X)
         self._demand_parameters(X, y)
+        self._ask_memory(*X.shape)
         seed, dtype, self.timings_ = seed_of(self.random_state), float_dtype(X.dtype), {}
         with self._timed("neighbors"):
             X = searchable(X, dtype)
@@ -250,8 +251,8 @@ class NeighborEmbedding(Reducer, ABC):
             )
         return int(self.n_neighbors)
 
-    def _demand_memory(self, n: int, near: int, each: float, what: str, instead: str) -> None:
-        """Refuse n rows of ``near`` neighbours, ``each`` bytes a neighbour, that do not fit."""
+    def _ask_each(self, n: int, near: int, each: float, what: str, instead: str) -> None:
+        """Ask for n rows of ``near`` neighbours, ``each`` bytes a neighbour."""
         memory.require(
             n * (each * near + 64.0 * int(self.n_components) + 100.0),
             f"{self._name}: {what} of {n:,} rows to {near} neighbours each",

@@ -125,12 +125,18 @@ class PaCMAP(NeighborEmbedding):
 
     def _demand_parameters(self, X: Any, y: Any) -> None:
         n = X.shape[0]
+        self.n_neighbors_ = self._resolve_neighbors(n)
+
+    def _resolve_neighbors(self, n: int) -> int:
         usual = _NEIGHBORS + max(0, round(15 * (np.log10(n) - 4)))
         few = max(1, min(usual, (n - 1) // 2))
-        self.n_neighbors_ = self._count_neighbors(few, n - 1, "n_samples - 1, or no row is further apart")
-        near, (mid, further) = self._near_each(n), self._counts()
+        return self._count_neighbors(few, n - 1, "n_samples - 1, or no row is further apart")
+
+    def _ask_memory(self, n: int, d: int) -> None:
+        own = self._resolve_neighbors(n)
+        near, pairs = min(n - 1, own + _EXTRA), own * (1 + float(self.mid_near) + float(self.further))
         memory.require(
-            n * (32.0 * near + 12.0 * (self.n_neighbors_ + mid + further) + 64.0 * int(self.n_components) + 100.0),
+            n * (32.0 * near + 12.0 * pairs + 64.0 * int(self.n_components) + 100.0),
             f"PaCMAP: the pairs of {n:,} rows, from {near} neighbours each",
             "Lower n_neighbors, or fit a sample and transform the rest.",
         )

@@ -129,7 +129,7 @@ class PCA(StreamedReducer):
         limit = spectrum.most_components(X.shape, weights)
         self._demand_room_for_components(limit, "min(n_samples, n_features)")
         self.solver_ = self.solver if self.solver != "auto" else spectrum.choose(X, self.n_components)
-        spectrum.demand_memory(self.solver_, X.shape[0], X.shape[1], self._enough(limit))
+        self._ask_memory(*X.shape)
         M = spectrum.measure(X, weights, self.solver_)
         self._demand_finite(X, M.mean)
         self._dtype = float_dtype(X.dtype).name
@@ -151,6 +151,10 @@ class PCA(StreamedReducer):
             )
         return self
 
+    def _ask_memory(self, n: int, d: int) -> None:
+        solver = getattr(self, "solver_", None) or spectrum.choose_for(n, d, self.n_components)
+        spectrum.demand_memory(solver, n, d, self._enough(min(n, d)))
+
     def _solve(self, M: Moments) -> None:
         limit = spectrum.most_components((M.rows, len(M.mean)), M.weight)
         self._demand_room_for_components(limit, "min(rows so far, n_features)")
@@ -160,7 +164,7 @@ class PCA(StreamedReducer):
         """How many components to compute before the number to keep is known."""
         if isinstance(self.n_components, Integral):
             return int(self.n_components)
-        if self.solver_ == "randomized" and self.n_components is not None:
+        if getattr(self, "solver_", "") == "randomized" and self.n_components is not None:
             return min(limit, spectrum.FIRST_LOOK)
         return limit
 

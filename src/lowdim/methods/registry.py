@@ -1,6 +1,5 @@
 """The methods there are: one line each, read by the command line, the contract tests and ``lowdim.reduce``."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -17,7 +16,6 @@ class Method:
     summary: str
     when: str
     cost: str
-    memory: Callable[[int, int], float]  # bytes for n rows of d features, by default parameters
     supervised: bool = False
     components: int | None = 2  # n_components for a first look, where the caller names none
     default_rows: int = 20_000  # up to which a comparison includes it without being asked; 0: never
@@ -25,6 +23,14 @@ class Method:
     def load(self) -> Any:
         """Return the class, imported now."""
         return getattr(import_module(self.module), self.class_name)
+
+    def memory(self, n: int, d: int) -> float:
+        """Bytes that the method asks for n rows of d features, by its default parameters."""
+        from lowdim.work import memory
+
+        with memory.recording() as asked:
+            self.load()()._ask_memory(n, d)
+        return max(asked)
 
 
 METHODS = (
@@ -35,7 +41,6 @@ METHODS = (
         "directions of largest variance",
         "first look, compression, denoising; a linear map that can be undone and read feature by feature",
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n); streams data of any length",
-        lambda n, d: 32.0 * min(n, d) * (min(n, d) + d),
         default_rows=10_000_000,
     ),
     Method(
@@ -45,7 +50,6 @@ METHODS = (
         "directions of largest variance within classes",
         "labelled rows whose classes differ in mean: what varies inside them; can be undone",
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n)",
-        lambda n, d: 32.0 * min(n, d) * (min(n, d) + d),
         supervised=True,
         default_rows=10_000_000,
     ),
@@ -56,7 +60,6 @@ METHODS = (
         "directions in which classes lie apart",
         "labelled rows: a map or features for a classifier; at most one direction fewer than classes",
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n)",
-        lambda n, d: 48.0 * min(n, d) ** 2,
         supervised=True,
         components=None,
         default_rows=10_000_000,
@@ -68,7 +71,6 @@ METHODS = (
         "PCA in the space of a kernel",
         "curved structure with a kernel that fits it; nested groups; denoising with pre-images",
         "n²·d time, n² memory (without it, n²·d a pass); n·rank of both with approximation='rpcholesky'",
-        lambda n, d: 8.0 * n * (n + d),
     ),
     Method(
         "isomap",
@@ -77,7 +79,6 @@ METHODS = (
         "distances along the data, kept in a flat map",
         "one sheet or curve, bent or rolled up: its own coordinates; global shape rather than clusters",
         "n² log n time, 4 n² bytes; n·landmarks of both with landmarks=1000",
-        lambda n, d: 4.0 * n * n + 8.0 * n * d + 1000.0 * n,
     ),
     Method(
         "lle",
@@ -86,7 +87,6 @@ METHODS = (
         "each row put together from its neighbours, and the map likewise",
         "one sheet or curve, bent or rolled up, of many rows; memory grows with n only",
         "n·d·neighbours² time and a sparse eigenproblem; n² for the exact neighbours",
-        lambda n, d: 8.0 * n * d + 3000.0 * n,
     ),
     Method(
         "laplacian_eigenmaps",
@@ -95,7 +95,6 @@ METHODS = (
         "the smoothest coordinates of the graph of neighbours",
         "clusters and curves of many rows; what spectral clustering sees; rows that are alike end up close",
         "neighbours and a sparse eigenproblem; memory grows with n only",
-        lambda n, d: 8.0 * n * d + 3000.0 * n,
     ),
     Method(
         "diffusion_map",
@@ -104,7 +103,6 @@ METHODS = (
         "coordinates of a random walk between similar rows",
         "paths and branches, as of developing cells; distances that average over all ways between two rows",
         "neighbours and a sparse eigenproblem; memory grows with n only",
-        lambda n, d: 8.0 * n * d + 3000.0 * n,
     ),
     Method(
         "tsne",
@@ -113,7 +111,6 @@ METHODS = (
         "maps that keep neighbours, with room between clusters",
         "a picture of clusters in many dimensions; distances between clusters mean little",
         "neighbours, then n time a pass in 1 and 2 dimensions, n·log n in 3; n·perplexity memory",
-        lambda n, d: 8.0 * n * d + n * (52.0 * min(90, n) + 228.0),
         default_rows=200_000,
     ),
     Method(
@@ -123,7 +120,6 @@ METHODS = (
         "maps that keep neighbours, clusters tight and far apart",
         "as t-SNE, and faster still: clusters and how they hang together; also in more than 3 dimensions",
         "neighbours, then n·n_neighbors time an epoch in any dimension; n·n_neighbors memory",
-        lambda n, d: 8.0 * n * d + n * (52.0 * min(15, n) + 228.0),
         default_rows=200_000,
     ),
     Method(
@@ -133,7 +129,6 @@ METHODS = (
         "maps that keep neighbours and the large shape",
         "clusters, and where they lie to each other: a picture of the whole as well as of the detail",
         "neighbours, then n·n_neighbors time an iteration in any dimension; n·n_neighbors memory",
-        lambda n, d: 8.0 * n * d + n * (32.0 * min(75, n) + 12.0 * 90 + 228.0),
         default_rows=200_000,
     ),
     Method(
@@ -143,7 +138,6 @@ METHODS = (
         "maps that keep neighbours, by a Gaussian",
         "to compare with t-SNE: it crowds clusters together, and keeps more of the distances between them",
         "as t-SNE",
-        lambda n, d: 8.0 * n * d + n * (52.0 * min(90, n) + 228.0),
         default_rows=50_000,
     ),
     Method(
@@ -153,7 +147,6 @@ METHODS = (
         "a code from which a network can give rows back",
         "curved structure and many rows; fewer values than PCA for the same error; can be undone; needs lowdim[torch]",
         "n·d time an epoch, d memory for a given hidden; streams data of any length",
-        lambda n, d: 5120.0 * d + 20.0 * min(float(n * d), 2.0**23) + 2048.0 * d,
     ),
     Method(
         "select",
@@ -162,7 +155,6 @@ METHODS = (
         "features that serve a classifier or regression, one at a time",
         "fewer columns to measure or explain, each kept as it is; 'lowdim select' shows the path",
         "d² fits in all; least squares, LDA and k-NN without refits; k-NN keeps n² distances",
-        lambda n, d: 8.0 * n * n + 48.0 * n * d,
         supervised=True,
         default_rows=0,
     ),
@@ -173,7 +165,6 @@ METHODS = (
         "LDA in the space of a kernel",
         "classes that no straight line separates; a few thousand labelled rows",
         "n³ time, n² memory",
-        lambda n, d: 24.0 * n * n + 8.0 * n * d,
         supervised=True,
         components=None,
         default_rows=5_000,
@@ -185,7 +176,6 @@ METHODS = (
         "directions of two views whose scores correlate most",
         "two sets of measurements of the same rows; the label column is the second view",
         "n·(d² + e²) time, d² + e² memory, e features in the second view",
-        lambda n, d: 40.0 * d * d + 16.0 * n,
         supervised=True,
         components=None,
         default_rows=0,
@@ -197,7 +187,6 @@ METHODS = (
         "CCA in the space of a kernel",
         "two views related by curves; a few thousand rows",
         "n³ time, n² memory",
-        lambda n, d: 64.0 * n * n + 8.0 * n * d,
         supervised=True,
         components=None,
         default_rows=0,
@@ -213,7 +202,6 @@ PREPARATIONS = (
         "numbers, categories, dates and gaps as columns of comparable weight",
         "tables of mixed columns, before any method",
         "n·d time, 8 n·d bytes for the d columns that come out",
-        lambda n, d: 8.0 * n * d,
         default_rows=0,
     ),
 )

@@ -22,7 +22,7 @@ from lowdim.persist import ModelFileError, fields
 from lowdim.solve.criteria.choose import criterion_for
 from lowdim.solve.criteria.refit import score_without_features
 from lowdim.solve.search import Search, Step
-from lowdim.work import jobs
+from lowdim.work import jobs, memory
 from lowdim.work.user_warnings import warn
 
 DIRECTIONS = ("forward", "backward", "floating_forward", "floating_backward")
@@ -166,6 +166,10 @@ class SequentialSelector(SelectorMixin, Reducer):
         self.keep = keep
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _ask_memory(self, n: int, d: int) -> None:
+        """Distances between all rows, which nearest neighbours keep, and the rows of the folds."""
+        memory.require(8.0 * n * n + 48.0 * n * d, f"SequentialSelector: {n:,} rows", "Pass fewer rows.")
 
     @fitting
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> "SequentialSelector":

@@ -136,17 +136,22 @@ class _Stochastic(NeighborEmbedding):
                 f"{name}: repulsion={how!r} needs n_components of at most {divergence.FAST[how]}; got {k}. "
                 "Use repulsion='auto'."
             )
-        given = self.perplexity
-        if given == "auto" or self.sigma is not None:
-            given = max(1.0, min(_PERPLEXITY, (n - 1) / 3))
-        self._perplexities = [float(u) for u in (given if isinstance(given, list | tuple) else [given])]
+        self._perplexities = self._resolve_perplexities(n)
         if max(self._perplexities) > n - 1 or min(self._perplexities) < 1:
             raise ValueError(
                 f"{name}: perplexity must be between 1 and n_samples - 1 = {n - 1}; got {self.perplexity}. "
                 "Pass 'auto', or more rows."
             )
-        instead = "Lower perplexity, or fit a sample and transform the rest."
-        self._demand_memory(n, self._near_each(n), 52.0, "the affinities", instead)
+
+    def _resolve_perplexities(self, n: int) -> list[float]:
+        given = self.perplexity
+        if given == "auto" or self.sigma is not None:
+            given = max(1.0, min(_PERPLEXITY, (n - 1) / 3))
+        return [float(u) for u in (given if isinstance(given, list | tuple) else [given])]
+
+    def _ask_memory(self, n: int, d: int) -> None:
+        near = neighbors_for(max(self._resolve_perplexities(n)), n)
+        self._ask_each(n, near, 52.0, "the affinities", "Lower perplexity, or fit a sample and transform the rest.")
 
     def _near_each(self, n: int) -> int:
         return neighbors_for(max(self._perplexities), n)

@@ -168,12 +168,17 @@ class UMAP(NeighborEmbedding):
                 f"UMAP: min_dist must be at most spread ({self.spread:g}); got {self.min_dist:g}. Lower it, or raise "
                 "spread."
             )
-        self.n_neighbors_ = self._count_neighbors(max(2, min(_NEIGHBORS, n - 1)), n)
+        self.n_neighbors_ = self._resolve_neighbors(n)
         if self.supervision > 0:
             known_labels("UMAP", y, n)
-        instead = "Lower n_neighbors, or fit a sample and transform the rest."
-        self._demand_memory(n, self.n_neighbors_, 52.0, "the graph", instead)
         self.a_, self.b_ = curve(float(self.min_dist), float(self.spread))
+
+    def _resolve_neighbors(self, n: int) -> int:
+        return self._count_neighbors(max(2, min(_NEIGHBORS, n - 1)), n)
+
+    def _ask_memory(self, n: int, d: int) -> None:
+        instead = "Lower n_neighbors, or fit a sample and transform the rest."
+        self._ask_each(n, self._resolve_neighbors(n), 52.0, "the graph", instead)
 
     def _near_each(self, n: int) -> int:
         return self.n_neighbors_ - 1

@@ -2,6 +2,9 @@
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -58,11 +61,34 @@ def available() -> int:
     return max(0, int(free))
 
 
+_recorded: ContextVar[list[float] | None] = ContextVar("lowdim_memory_recorded", default=None)
+
+
+@contextmanager
+def recording() -> Iterator[list[float]]:
+    """Collect the bytes that are asked for inside, instead of refusing any.
+
+    >>> with recording() as asked:
+    ...     require(1e20, "PCA: much", "Use less.")
+    >>> asked
+    [1e+20]
+    """
+    asked: list[float] = []
+    token = _recorded.set(asked)
+    try:
+        yield asked
+    finally:
+        _recorded.reset(token)
+
+
 def require(n_bytes: float, what: str, instead: str) -> None:
     """Raise MemoryError unless ``n_bytes`` for ``what`` fit; ``instead`` says what to do.
 
     >>> require(1, "PCA: a byte", "Use less.")
     """
+    if (asked := _recorded.get()) is not None:
+        asked.append(float(n_bytes))
+        return
     free = available()
     if n_bytes > free:
         raise MemoryError(f"{what} needs {human(n_bytes)} of memory; {human(free)} is available. {instead}")

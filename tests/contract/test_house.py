@@ -4,17 +4,21 @@ import ast
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
 from importlinter.cli import lint_imports
+from scipy.spatial.distance import pdist
+from sklearn.utils.estimator_checks import check_estimator
 
 import lowdim
 from lowdim import _native
 from lowdim.methods import registry
 from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.methods.neighborhood import NeighborReducer
+from lowdim.persist.fields import SEEN, check_fields
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(lowdim.__file__).parent
@@ -88,6 +92,19 @@ def test_the_first_blocks_of_the_readme_run(tmp_path, monkeypatch):
     plt.close("all")
     assert names["pca"].n_components_ == 21  # as the comment there says
     assert 0.8 < names["found"]["trustworthiness"] < 0.9
+
+
+def test_the_method_written_out_in_the_documentation_keeps_the_contract(rng, tmp_path, monkeypatch):
+    block, *_ = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "adding_a_method.md").read_text(), re.S)
+    (tmp_path / "documented_method.py").write_text(block)
+    monkeypatch.syspath_prepend(tmp_path)
+    cls = import_module("documented_method").RandomProjection
+    method = cls(400, random_state=0)
+    check_estimator(cls(random_state=0), on_skip=None)
+    X = rng.normal(size=(30, 50))
+    apart, kept = pdist(X, "sqeuclidean"), pdist(method.fit_transform(X), "sqeuclidean")
+    assert abs(kept / apart - 1).mean() < method.distortion_
+    check_fields({name: vars(method)[name] for name in method._state()}, SEEN | method._state(), partly=True)
 
 
 def test_source_files_stay_short():

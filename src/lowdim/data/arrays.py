@@ -1,5 +1,6 @@
 """Files of arrays into tables: npy (as a memory map), npz and h5ad."""
 
+import zipfile
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from lowdim.data.bounds import demand_bytes, demand_members
 from lowdim.data.complaints import damaged, listing
 from lowdim.data.table import Table, Wanted, from_arrays, numbered
 from lowdim.work.archive_errors import ARCHIVE_ERRORS
@@ -25,11 +27,14 @@ def read_npy(path: Path, source: str, wanted: Wanted) -> Table:
 def read_npz(path: Path, source: str, wanted: Wanted) -> Table:
     """Table of the array ``X`` (or the only one) of an npz file, or of a SciPy sparse matrix."""
     try:
+        if not zipfile.is_zipfile(path):  # NumPy would take it for a pickle
+            raise zipfile.BadZipFile("it is no archive of arrays")
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             keys = list(arrays.files)
             plain = [key for key in keys if key not in ("y", "ids", "names")]
             key = "X" if "X" in keys else plain[0] if len(plain) == 1 else None
             beside = {"y", "ids", "names", wanted.label, wanted.id} & set(keys) - {key}
+            demand_members(path, keys if key is None else [key, *map(str, beside)], source)
             extras: dict[str, NDArray[Any]] = {str(name): arrays[name] for name in beside}
             X = None if key is None else np.asarray(arrays[key])
         if key is None and {"format", "shape"} <= set(keys):
@@ -68,7 +73,7 @@ def read_h5ad(path: Path, source: str, wanted: Wanted) -> Table:
         ) from None
     try:
         with h5py.File(path, "r") as file:
-            X, obs, var = _h5_matrix(file["X"]), file["obs"], file["var"]
+            X, obs, var = _h5_matrix(file["X"], source), file["obs"], file["var"]
             index = obs.attrs["_index"]
             names = [str(name) for name in _h5_column(var[var.attrs["_index"]])]
             extras = {str(key): _h5_column(obs[key]) for key in {index, wanted.label, wanted.id} & set(obs)}
@@ -77,7 +82,9 @@ def read_h5ad(path: Path, source: str, wanted: Wanted) -> Table:
     return from_arrays(X, names, extras, wanted, source, id=index)
 
 
-def _h5_matrix(node: Any) -> Any:
+def _h5_matrix(node: Any, source: str) -> Any:
+    parts = [node] if hasattr(node, "shape") else [node[part] for part in ("data", "indices", "indptr")]
+    demand_bytes(sum(float(part.size) * part.dtype.itemsize for part in parts), source)
     if hasattr(node, "shape"):
         return node[:]
     kind = {"csr_matrix": sparse.csr_matrix, "csc_matrix": sparse.csc_matrix}[node.attrs["encoding-type"]]

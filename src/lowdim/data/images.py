@@ -1,11 +1,13 @@
 """Folders of images into tables, one row an image."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.data.bounds import demand_images
 from lowdim.data.complaints import damaged
 from lowdim.data.table import Table, Wanted, from_arrays
 from lowdim.work.archive_errors import ARCHIVE_ERRORS
@@ -38,7 +40,8 @@ def read_images(folder: Path, source: str, wanted: Wanted) -> Table:
     shape: tuple[int, int] = (0, 0)
     for i, path in enumerate(paths):
         try:
-            with Image.open(path) as image:
+            with _opened(path) as image:
+                demand_images(len(paths), image.size, 4 if image.mode in _DEEP_MODES else 1, source)
                 pixels = np.asarray(image if image.mode in _DEEP_MODES else image.convert("L"))
         except (*ARCHIVE_ERRORS, Image.DecompressionBombError) as error:
             raise damaged(str(path), "image", error, "Replace or remove it.") from None
@@ -55,6 +58,15 @@ def read_images(folder: Path, source: str, wanted: Wanted) -> Table:
     names = [f"pixel_{row}_{column}" for row in range(shape[0]) for column in range(shape[1])]
     label = "folder" if all(groups) else None
     return from_arrays(X, names, extras, wanted, source, label=label, id="file", image_shape=shape)
+
+
+def _opened(path: Path) -> Any:
+    """An image, its pixels not yet read."""
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # what fits into memory is no bomb
+        return Image.open(path)
 
 
 def _hidden(path: Path) -> bool:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from lowdim.data.arrays import read_h5ad, read_npy, read_npz
+from lowdim.data.bounds import unpacked
 from lowdim.data.complaints import no_data
 from lowdim.data.datasets import KNOWN, feature_names, image_shape, load
 from lowdim.data.images import read_images
@@ -91,7 +92,8 @@ def read(
     name = os.fsdecode(source)
     if name == "-":
         stream = getattr(sys.stdin, "buffer", None)
-        return read_text(sys.stdin.read().encode() if stream is None else stream.read(), "standard input", wanted)
+        text = sys.stdin.read().encode() if stream is None else unpacked(stream, "standard input")
+        return read_text(text, "standard input", wanted)
     path = Path(name).expanduser()
     if os.path.isdir(path):
         return read_images(path, name, wanted)

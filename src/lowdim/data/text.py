@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lowdim.data.bounds import demand_frame, demand_text, unpacked
 from lowdim.data.complaints import damaged, no_data
 from lowdim.data.spelling import MISSING, number_style, spelled_numbers, stripped
 from lowdim.data.table import Table, Wanted, as_list, from_frame
@@ -32,6 +33,12 @@ class _NotUTF8Error(ValueError):
 
 def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | None = None) -> Table:
     """Table of a file of text, or of its bytes; the separator is found out unless given."""
+    if isinstance(data, Path) and data.suffix.lower() == ".gz":
+        try:
+            with gzip.GzipFile(data) as file:
+                data = unpacked(file, source)
+        except ARCHIVE_ERRORS as error:
+            raise damaged(source, "gzip", error, "Compress it again.") from None
     try:
         return _read(data, source, wanted, separator, [])
     except _NotUTF8Error:
@@ -54,13 +61,13 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
         raise damaged(source, "text", error, "Check its quotes and line ends.") from None
     header = not _is_numbers(cells, below, commas=separator != ",")
     names = [cell.strip() for cell in cells]
-    if header and (twice := next((name for name in names if name and names.count(name) > 1), None)):
+    demand_text(data, separator, len(cells), source)
+    if header and (twice := next((name for name, n in Counter(names).items() if name and n > 1), None)):
         raise ValueError(
             f"read: columns need names of their own; {source} has {twice!r} more than once. Rename one of them."
         )
     # Labels and ids are read as text first: 007 is not 7.
     kept = {cell: pl.String for j, cell in enumerate(cells) if _keeps_text(j, cell.strip(), wanted)}
-    packed = not isinstance(data, bytes) and data.suffix.lower() == ".gz"
     options: dict[str, Any] = {
         "separator": separator,
         "has_header": header,
@@ -69,12 +76,11 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
         "glob": False,
     }
     try:
-        content = gzip.decompress(data.read_bytes()) if packed and isinstance(data, Path) else data
         try:  # types by the first rows, which is quick; by all rows where one of the others differs
-            frame = pl.read_csv(content, infer_schema_length=_PROBE, **options)
+            frame = pl.read_csv(data, infer_schema_length=_PROBE, **options)
         except pl.exceptions.PolarsError:
-            frame = pl.read_csv(content, infer_schema_length=None, **options)
-    except (pl.exceptions.PolarsError, *ARCHIVE_ERRORS) as error:
+            frame = pl.read_csv(data, infer_schema_length=None, **options)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, *ARCHIVE_ERRORS) as error:
         if "utf-8" in str(error).lower():
             raise _NotUTF8Error from None
         _blank_rows(data, source, separator, header, len(cells))  # a ragged line is the likely cause: name it
@@ -126,10 +132,8 @@ def _keeps_text(place: int, name: str, wanted: Wanted) -> bool:
     return name in (wanted.label, wanted.id) or (place == 0 and not name)
 
 
-def _open(data: Path | bytes) -> io.BytesIO | io.BufferedReader | gzip.GzipFile:
-    if isinstance(data, bytes):
-        return io.BytesIO(data)
-    return gzip.GzipFile(data) if data.suffix.lower() == ".gz" else open(data, "rb")
+def _open(data: Path | bytes) -> io.BytesIO | io.BufferedReader:
+    return io.BytesIO(data) if isinstance(data, bytes) else open(data, "rb")
 
 
 def _first_lines(data: Path | bytes, source: str, notes: list[str]) -> tuple[str, str]:
@@ -144,8 +148,6 @@ def _first_lines(data: Path | bytes, source: str, notes: list[str]) -> tuple[str
             first, second = next(filled, ""), next(filled, "")
     except UnicodeDecodeError:
         raise _NotUTF8Error from None
-    except ARCHIVE_ERRORS as error:
-        raise damaged(source, "gzip", error, "Compress it again.") from None
     if not first:
         raise ValueError(no_data(source))
     if "\0" in first:
@@ -274,8 +276,9 @@ def read_parquet(path: Path, source: str, wanted: Wanted) -> Table:
     import polars as pl
 
     try:
+        demand_frame(path, source)
         frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise damaged(source, "parquet", error) from None
     index = _PANDAS_INDEX if _PANDAS_INDEX in frame.columns else None
     frame, index = _without_index(frame, index, wanted)

@@ -138,7 +138,7 @@ def _broken_csr(rng: np.random.Generator, X: np.ndarray) -> Any:
 
 def _wrong(rng: np.random.Generator, X: np.ndarray) -> Any:
     """What no method can take."""
-    Z = X.astype(np.float64)
+    Z = np.clip(X.astype(np.float64), -1e9, 1e9)
     hole = Z.copy()
     hole[int(rng.integers(len(Z))), 0] = pick(rng, [np.nan, np.inf, -np.inf])
     masked = np.ma.masked_array(Z, mask=np.median(Z) < Z)

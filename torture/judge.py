@@ -1,6 +1,7 @@
 """What a call may do: give a finite result, or raise one of a few exceptions in lowdim's own words."""
 
 import linecache
+import re
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -86,7 +87,8 @@ def _innermost(found: TracebackType | None) -> traceback.FrameSummary:
 
 def _demand_own_warnings(told: list[warnings.WarningMessage]) -> None:
     for warning in told:
-        if warning.category not in (UserWarning, DataConversionWarning):
+        ours = warning.category.__module__.startswith("lowdim") or re.match(r"\w+: ", str(warning.message))
+        if not ours and warning.category not in (UserWarning, DataConversionWarning):
             raise Failure(
                 "escaped warning",
                 f"{warning.category.__name__} at {warning.filename}:{warning.lineno}: {warning.message}",

@@ -104,8 +104,8 @@ def _sunflower(done: int, size: int, n: int, k: int) -> NDArray[np.float64]:
 
 def _eigenvectors(V: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:
     Y = np.zeros((V.shape[0], k))
-    few = min(k, V.shape[0] - 1)
-    Y[:, :few] = spectral_map(V, few, seed=seed, tol=_SPECTRAL).places
+    if few := min(k, V.shape[0] - 1):
+        Y[:, :few] = spectral_map(V, few, seed=seed, tol=_SPECTRAL).places
     return Y
 
 

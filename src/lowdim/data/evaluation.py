@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from lowdim.data.gate import one_a_row
+from lowdim.work.archive_errors import shortened
 
 
 def splits_of(cv: Any, estimator: Any, X: Any, y: Any, groups: Any) -> list[tuple[NDArray, NDArray]]:
@@ -69,6 +70,16 @@ def demand_scorer(scoring: Any) -> None:
             f"SequentialSelector: scoring must be the name of a scorer of scikit-learn or a callable; got "
             f"{scoring!r}. {advice}"
         )
+
+
+def kind_of_targets(y: NDArray[Any]) -> str:
+    """What scikit-learn calls such targets: "binary", "continuous", "multiclass" or the like."""
+    try:
+        return str(type_of_target(y, raise_unknown=True))
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"SequentialSelector: y must hold labels or numbers; {shortened(error).rstrip('.')}. Convert it."
+        ) from None
 
 
 def targets_for(estimator: Any, y: NDArray[Any]) -> NDArray[Any]:

@@ -28,12 +28,7 @@ def labels(name: str, y: Any, X: Any, *, several: bool = True, of: str = "X") ->
             f"{name} requires y to be passed, but the target y is None. Pass the labels of the rows: fit(X, y)."
         )
     y = one_a_row(name, y, n, "y", "label", of)
-    if y.size != n:
-        raise ValueError(f"{name}: y must be a 1d array of labels; got shape {y.shape}. Pass one column of it.")
-    if y.dtype.kind in "cV":
-        what = "complex numbers" if y.dtype.kind == "c" else f"records of {y.dtype}"
-        raise ValueError(f"{name}: y must hold numbers, text or dates as labels; got {what}. Pass one column of it.")
-    y = column_or_1d(y, warn=True)
+    y = _column(name, y)
     _demand_present(name, y)
     y = _of_one_kind(name, y)
     try:
@@ -52,11 +47,21 @@ def labels(name: str, y: Any, X: Any, *, several: bool = True, of: str = "X") ->
     return Labels(classes, codes.astype(np.int32), counts)
 
 
+def _column(name: str, y: NDArray[Any]) -> NDArray[Any]:
+    """Labels as one column of what can be a label."""
+    if y.size != len(y):
+        raise ValueError(f"{name}: y must be a 1d array of labels; got shape {y.shape}. Pass one column of it.")
+    if y.dtype.kind in "cV":
+        what = "complex numbers" if y.dtype.kind == "c" else f"records of {y.dtype}"
+        raise ValueError(f"{name}: y must hold numbers, text or dates as labels; got {what}. Pass one column of it.")
+    return column_or_1d(y, warn=True)
+
+
 def known_labels(name: str, y: Any, n: int) -> NDArray[np.int32]:
     """Class 0 … C − 1 of each of n rows and −1 where it is unknown: None, NaN or, among numbers, −1."""
     if y is None:
         raise ValueError(f"{name}: supervision needs labels; got y=None. Pass fit(X, y), or supervision=0.")
-    y = column_or_1d(one_a_row(name, y, n, "y", "label"), warn=True)
+    y = _column(name, one_a_row(name, y, n, "y", "label"))
     unknown = np.array([absent(v) for v in y]) if y.dtype.kind == "O" else y != y
     if y.dtype.kind in "iuf":
         unknown = unknown | (y == -1)

@@ -53,10 +53,10 @@ class KernelReducer(Reducer):
         given = self.kernel == "precomputed"
         return {
             "gamma_": fields.nothing | fields.number(0),
-            "dual_coef_": fields.array("d" if given else "b", "k"),
+            "dual_coef_": fields.array("d" if given else "b", "k", precision="p"),
             "_offset": fields.array("k"),
             "_shift": fields.nothing | fields.array("d"),
-            "_basis": fields.array(0, 0) if given else fields.rows("b", "d"),
+            "_basis": fields.array(0, 0) if given else fields.rows("b", "d", precision="p"),
         }
 
     def __sklearn_tags__(self) -> Any:

@@ -84,8 +84,8 @@ class KernelCCA(TwoViewReducer, KernelReducer):
         return {
             **super()._state(),
             "y_gamma_": fields.nothing | fields.number(0),
-            "y_dual_coef_": fields.array("b", "k"),
-            "_y_basis": fields.rows("b", "e"),
+            "y_dual_coef_": fields.array("b", "k", precision="q"),
+            "_y_basis": fields.rows("b", "e", precision="q"),
             "_y_offset": fields.array("k"),
             "_y_shift": fields.nothing | fields.array("e"),
             "correlations_": fields.array("k", low=0, high=1),

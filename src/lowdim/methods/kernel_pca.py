@@ -121,8 +121,8 @@ class KernelPCA(KernelReducer):
             "approximation_error_": fields.number(),
             "residual_": fields.nothing | fields.number(),
             "solver_": fields.text(*spectrum.SOLVERS, "rpcholesky", "nystroem"),
-            "_centres": fields.optional(fields.array("l", "k")),
-            "_weights": fields.optional(fields.array("l", "d")),
+            "_centres": fields.optional(fields.array("l", "k", precision="r")),
+            "_weights": fields.optional(fields.array("l", "d", precision="r")),
             "_intercept": fields.optional(fields.array("d")),
         }
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
-from sklearn.utils.multiclass import type_of_target
 
 from lowdim.data import evaluation, features, gate, options
 from lowdim.methods.base import Reducer, applying, fitting
@@ -295,6 +294,33 @@ class SequentialSelector(SelectorMixin, Reducer):
         """
         return self._take(X, reset=False, sparse=True)[:, np.flatnonzero(self.support_)]
 
+    @applying
+    def inverse_transform(self, X: Any) -> Any:
+        """Rows of all features, with zeros for those that were not chosen.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features_)
+            The chosen columns.
+
+        Returns
+        -------
+        array or sparse matrix (n_samples, n_features)
+            The same columns in their places.
+        """
+        X = gate.rows(X, self._name, sparse=True)
+        if X.shape[1] != self.n_features_:
+            raise ValueError(
+                f"SequentialSelector: inverse_transform needs the {self.n_features_} columns that were chosen; got "
+                f"{X.shape[1]}. Pass what transform returned."
+            )
+        return super().inverse_transform(X)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.support_.sum() != self.n_features_:
+            raise ValueError(f"support_ holds {self.support_.sum()} features; n_features_ is {self.n_features_}")
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         return self.support_
 
@@ -323,4 +349,4 @@ class SequentialSelector(SelectorMixin, Reducer):
 
 
 def _default(y: NDArray[Any]) -> Any:
-    return estimator_named("linear" if type_of_target(y, raise_unknown=True).startswith("continuous") else "knn")
+    return estimator_named("linear" if evaluation.kind_of_targets(y).startswith("continuous") else "knn")

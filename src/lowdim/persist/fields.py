@@ -76,8 +76,17 @@ def optional(field: Field) -> Field:
     return Field(field.check, optional=True)
 
 
-def array(*shape: Size, kind: str = "f", low: float = -math.inf, high: float = math.inf, finite: bool = True) -> Field:
+def array(
+    *shape: Size,
+    kind: str = "f",
+    low: float = -math.inf,
+    high: float = math.inf,
+    finite: bool = True,
+    precision: str = "",
+) -> Field:
     """Array of numbers of this shape; ``kind`` is a kind of dtype, such as "f", or one dtype, such as "f4".
+
+    Fields that share a letter of ``precision`` share their dtype.
 
     >>> check_fields({"x": np.array([1.0, np.nan])}, {"x": array("n")})
     Traceback (most recent call last):
@@ -89,6 +98,7 @@ def array(*shape: Size, kind: str = "f", low: float = -math.inf, high: float = m
         _demand_type(value, kind)
         _demand_shape(value.shape, shape, sizes)
         _demand_range(value, low, high, finite)
+        _demand_precision(value, precision, sizes)
 
     return Field(check)
 
@@ -121,8 +131,8 @@ def starts(n: Size, of: Size) -> Field:
     return Field(check)
 
 
-def rows(n: Size, d: Size) -> Field:
-    """Rows as floats, dense or CSR, finite."""
+def rows(n: Size, d: Size, precision: str = "") -> Field:
+    """Rows as floats, dense or CSR, finite; ``precision`` as for :func:`array`."""
 
     def check(value: Any, sizes: Sizes) -> None:
         if sp.issparse(value):
@@ -135,6 +145,7 @@ def rows(n: Size, d: Size) -> Field:
             _demand_shape(getattr(value, "shape", ()), (n, d), sizes)
         _demand_type(value, "f")
         _demand_range(value, -math.inf, math.inf, True)
+        _demand_precision(value, precision, sizes)
 
     return Field(check)
 
@@ -263,11 +274,6 @@ def _is_none(value: Any, _: Sizes) -> None:
         raise ValueError(f"must be None; got {_kind_of(value)}")
 
 
-def _is_flag(value: Any, _: Sizes) -> None:
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"must be True or False; got {_kind_of(value)}")
-
-
 def _is_plain(value: Any, sizes: Sizes) -> None:
     if isinstance(value, list | tuple):
         for part in value:
@@ -278,7 +284,6 @@ def _is_plain(value: Any, sizes: Sizes) -> None:
 
 nothing = Field(_is_none)
 plain = Field(_is_plain)
-flag = Field(_is_flag)
 # What scikit-learn's base class keeps beside what is learnt.
 SEEN = {
     "n_features_in_": count("d", low=1),
@@ -312,6 +317,11 @@ def _demand_shape(found: Iterable[int], shape: tuple[Size, ...], sizes: Sizes) -
         except ValueError:
             needed = tuple(part if isinstance(part, int) else sizes.get(part, part) for part in shape)
             raise ValueError(f"does not fit together with the rest: shape {found}, not {needed}") from None
+
+
+def _demand_precision(value: Any, letter: str, sizes: Sizes) -> None:
+    if letter and sizes.setdefault(f"bytes of {letter}", value.dtype.itemsize) != value.dtype.itemsize:
+        raise ValueError(f"must have the precision of the rest; got {value.dtype}")
 
 
 def _limit(size: Size, sizes: Sizes) -> float:

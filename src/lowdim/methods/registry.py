@@ -1,5 +1,6 @@
 """The methods there are: one line each, read by the command line, the contract tests and ``lowdim.reduce``."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -25,12 +26,12 @@ class Method:
         return getattr(import_module(self.module), self.class_name)
 
     def memory(self, n: int, d: int) -> float:
-        """Bytes that the method asks for n rows of d features, by its default parameters."""
+        """Bytes that the method asks for n rows of d features, by its default parameters; 0 for sizes it refuses."""
         from lowdim.work import memory
 
-        with memory.recording() as asked:
+        with memory.recording() as asked, suppress(ValueError):
             self.load()()._ask_memory(n, d)
-        return max(asked)
+        return max(asked, default=0.0)
 
 
 METHODS = (

@@ -6,8 +6,12 @@ from typing import Any, TypeVar
 Described = TypeVar("Described", bound=Callable[..., Any])
 
 MAP_TEXTS = {
-    "metric": """metric : {"euclidean", "cosine", "manhattan", "mahalanobis", "precomputed"}
-        Distance between rows. For "precomputed", ``X`` holds the distances and ``init`` cannot be "pca".""",
+    "metric": """metric : str or callable
+        Distance between rows: "euclidean", "cosine", "correlation", "mahalanobis", "manhattan", "chebyshev",
+        "minkowski", "hamming", "jaccard", or a function of two rows. For "precomputed", ``X`` holds the distances, all
+        of them or a sparse graph of neighbours, and ``init`` cannot be "pca".
+    metric_params : dict or None
+        ``{"p": 3}`` of Minkowski's distance, ``{"VI": V}`` of Mahalanobis', by default the inverse covariance.""",
     "neighbors": """neighbors : {"auto", "exact", "approximate"}
         How nearest neighbours are found.""",
     "running": """callback : callable or None

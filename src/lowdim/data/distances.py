@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.options import Rule
@@ -17,6 +18,9 @@ def demand_distances(D: Any, name: str) -> None:
     needs = f"{name}: metric='precomputed' needs the distances between all pairs of rows, "
     if n != m:
         raise ValueError(f"{needs}a square matrix (n_samples, n_samples); got {D.shape}. Pass all of them.")
+    if sp.issparse(D):
+        _demand_graph(D, name)
+        return
     largest = max(1e-300, float(D.max()))
     eps = float(np.finfo(D.dtype if D.dtype.kind == "f" else np.float64).eps)
     for start in range(0, n, _STRIP):
@@ -46,10 +50,29 @@ def find_zero(D: Any, name: str) -> NDArray[np.int64]:
 
     Negative distances are refused in the name of the estimator that was given them.
     """
+    if sp.issparse(D):  # what is not stored is not 0 but unknown
+        rows = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
+        least, found = np.zeros(D.shape[0]), np.full(D.shape[0], -1, np.int64)
+        np.minimum.at(least, rows, D.data)
+        demand_new_distances(least, name)
+        zeros = np.flatnonzero(D.data == 0)[::-1]
+        found[rows[zeros]] = D.indices[zeros]
+        return found
     first = D.argmin(axis=1)
     least = D[np.arange(len(D)), first]
     demand_new_distances(least, name)
     return np.where(least == 0, first, -1)
+
+
+def _demand_graph(D: Any, name: str) -> None:
+    """Refuse a sparse graph that holds no distances: negative ones, or others than 0 from a row to itself."""
+    needs = f"{name}: metric='precomputed' needs distances in a sparse graph of neighbours, "
+    if D.nnz and D.data.min() < 0:
+        raise ValueError(f"{needs}0 or more; got {D.data.min():g}. Pass distances, not weights.")
+    own = D.diagonal()
+    if own.any():
+        row = int(np.flatnonzero(own)[0])
+        raise ValueError(f"{needs}0 from each to itself; got {own[row]:g} for row {row}. Pass distances, not weights.")
 
 
 def demand_new_distances(least: Any, name: str) -> None:

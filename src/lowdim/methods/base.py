@@ -11,12 +11,16 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from lowdim.data import gate, options
 from lowdim.persist.fields import SEEN, Field, check_fields
+from lowdim.relate.metrics import METRICS, Metric, kind_of, metric_with
 from lowdim.relate.scales import scales
 from lowdim.work import jobs, memory, places, progress
 from lowdim.work.finite import careful, is_finite
 from lowdim.work.user_warnings import ScaleWarning, warn
 
-SCALED = ("euclidean", "cosine", "manhattan", "chebyshev", "minkowski")  # metrics that scales change
+METRIC_RULES = {  # of methods that measure distances
+    "metric": options.one_of(*METRICS) | options.Rule(callable, "a function of two rows"),
+    "metric_params": options.none | options.Rule(lambda value: isinstance(value, Mapping), "a dict"),
+}
 _FAR_APART = 100.0  # ratio of standard deviations that is told
 Call = TypeVar("Call", bound=Callable[..., Any])
 
@@ -120,8 +124,13 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _depends_on_scale(self) -> bool:
         """Whether multiplying a feature by a number changes the result."""
-        own = getattr(self, "metric", "euclidean") in SCALED and getattr(self, "kernel", "rbf") != "precomputed"
-        return self._scale_matters and own
+        scaled = kind_of(self._metric).scaled if hasattr(self, "metric") else True
+        return self._scale_matters and scaled and getattr(self, "kernel", "rbf") != "precomputed"
+
+    @property
+    def _metric(self) -> Metric:
+        """Metric with its parameters, as the verbs take it."""
+        return metric_with(self.metric, getattr(self, "metric_params", None), self._name)
 
     def _hint_at_scales(self, X: Any) -> None:
         found = scales(X)

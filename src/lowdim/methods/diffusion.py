@@ -15,7 +15,6 @@ from lowdim.methods.graph_reducer import GraphReducer
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.graph import beside, neighbor_graph
-from lowdim.relate.neighbors import whitening
 from lowdim.relate.pairwise import pairwise
 from lowdim.relate.similarities import divided, full_similarities, local_widths, similarities
 from lowdim.work import memory
@@ -54,7 +53,7 @@ class SimilarityReducer(GraphReducer, ABC):
 
     def _learn(self, X: Any, y: Any) -> None:
         given, n_components = self.metric == "precomputed", int(self.n_components)
-        X = self._take(X, reset=True, sparse=not given, minimum=2)
+        X = self._take(X, reset=True, sparse=not given or not self._full, minimum=2)
         n = X.shape[0]
         if given:
             demand_distances(X, self._name)
@@ -64,7 +63,7 @@ class SimilarityReducer(GraphReducer, ABC):
         self._ask_memory(*X.shape)
         seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
         self._rows = np.empty((0, 0), dtype) if given else self._keep_rows(X)
-        self._whitening = whitening(X) if self.metric == "mahalanobis" else None
+        self._whitening = self._learn_whitening(X)
         first = np.arange(n) if given else find_equal(self._rows, self._rows)
         kept = np.flatnonzero(first == np.arange(n))  # the others share the place of the row they equal
         if len(kept) == 1:
@@ -158,10 +157,10 @@ class SimilarityReducer(GraphReducer, ABC):
 
     def _place(self, Q: Any) -> NDArray:
         if self.metric == "precomputed":
-            Z, Q = None, self._learnt_from(Q.T).T
+            Z, Q = None, Q if self._fitted is None else Q[:, self._fitted]
         else:
             Z, Q = self._learnt_from(self._flat(self._rows)[0]), self._flat(Q)[0]
-        metric = self.metric if self._whitening is None else "euclidean"
+        metric = self._metric if self._whitening is None else "euclidean"
         places, n, m = self._places(), len(self._density), Q.shape[0]
         Y = np.empty((m, places.shape[1]))
         step = max(64, _BLOCK_BYTES // (8 * n)) if self._full else m

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
+from lowdim.methods.base import METRIC_RULES
 from lowdim.methods.diffusion import SimilarityReducer
 from lowdim.methods.neighborhood import DISCONNECTED, near_rule
-from lowdim.relate.neighbors import METRICS
 
 
 class DiffusionMap(SimilarityReducer):
@@ -27,9 +27,13 @@ class DiffusionMap(SimilarityReducer):
     n_neighbors : int, "auto" or None
         Neighbours of each row; ``"auto"`` is 10, or all other rows where there are fewer. None: all rows are similar,
         by their distance (the full kernel, an array of n² numbers).
-    metric : {"euclidean", "cosine", "manhattan", "mahalanobis", "precomputed"}
-        Distance between neighbours. ``"precomputed"``: ``fit`` takes all distances (n, n), ``transform`` those between
-        new and training rows (m, n).
+    metric : str or callable
+        Distance between rows: "euclidean", "cosine", "correlation", "mahalanobis", "manhattan", "chebyshev",
+        "minkowski", "hamming", "jaccard", or a function of two rows. For "precomputed", ``X`` holds the distances, all
+        of them or a sparse graph of neighbours; ``transform`` takes those of
+        new rows to the training rows.
+    metric_params : dict or None
+        ``{"p": 3}`` of Minkowski's distance, ``{"VI": V}`` of Mahalanobis', by default the inverse covariance.
     width : float or "median"
         The width σ of the similarities; ``"median"`` is the median distance of neighbours, or of all rows with the
         full kernel.
@@ -84,7 +88,7 @@ class DiffusionMap(SimilarityReducer):
     _rules = {
         "n_components": options.whole(1),
         "n_neighbors": near_rule | options.none,
-        "metric": options.one_of(*METRICS),
+        **METRIC_RULES,
         "width": options.real(0) | options.one_of("median"),
         "alpha": options.real(0, 1, closed="both"),
         "time": options.real(0, closed="left"),
@@ -101,7 +105,8 @@ class DiffusionMap(SimilarityReducer):
         n_components: int = 2,
         *,
         n_neighbors: int | str | None = "auto",
-        metric: str = "euclidean",
+        metric: Any = "euclidean",
+        metric_params: Any = None,
         width: float | str = "median",
         alpha: float = 1.0,
         time: float = 1,
@@ -113,6 +118,7 @@ class DiffusionMap(SimilarityReducer):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.metric = metric
+        self.metric_params = metric_params
         self.width = width
         self.alpha = alpha
         self.time = time

@@ -4,13 +4,14 @@ from abc import ABC
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.distances import find_zero
 from lowdim.methods.neighborhood import NeighborReducer
 from lowdim.persist import fields
 from lowdim.relate.graph import Graph, closest_bridges, components, joined, part_of
-from lowdim.relate.neighbors import whitened
+from lowdim.relate.neighbors import whitened, whitening
 
 
 class GraphReducer(NeighborReducer, ABC):
@@ -31,7 +32,6 @@ class GraphReducer(NeighborReducer, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric != "precomputed"
         return tags
 
     def _connected(self, graph: Graph, Z: Any, metric: str) -> tuple[Graph, NDArray | None]:
@@ -41,6 +41,11 @@ class GraphReducer(NeighborReducer, ABC):
         self.bridges_, self.bridge_lengths_ = np.empty((0, 2), np.int32), np.empty(0, np.float32)
         if self.components_found_ == 1:
             return graph, None
+        if sp.issparse(Z) and metric == "precomputed":
+            raise ValueError(
+                f"{self._name}: a sparse graph of neighbours must be connected, since it holds no distances between "
+                f"its parts; it falls into {self.components_found_:,}. Store more neighbours of each row, or pass rows."
+            )
         bridges = self._tell(parts, "connected", lambda: closest_bridges(Z, parts, metric))
         if bridges is None:
             rows = np.flatnonzero(parts == 0)
@@ -59,7 +64,10 @@ class GraphReducer(NeighborReducer, ABC):
 
     def _flat(self, X: Any) -> tuple[Any, str]:
         """Rows and metric for the neighbour search: Mahalanobis' distance is Euclid's after whitening."""
-        return (X, self.metric) if self._whitening is None else (whitened(X, *self._whitening), "euclidean")
+        return (X, self._metric) if self._whitening is None else (whitened(X, *self._whitening), "euclidean")
+
+    def _learn_whitening(self, X: Any) -> tuple[NDArray, NDArray] | None:
+        return whitening(X, self._metric.given.get("VI")) if self.metric == "mahalanobis" else None
 
     def _known(self, X: Any) -> tuple[Any, NDArray]:
         if self.metric != "precomputed":

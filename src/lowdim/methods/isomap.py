@@ -22,12 +22,12 @@ from lowdim.data import options
 from lowdim.data.distances import demand_distances, given_class_distances
 from lowdim.data.labels import Labels
 from lowdim.data.supervision import supervising_labels
+from lowdim.methods.base import METRIC_RULES
 from lowdim.methods.graph_reducer import GraphReducer
 from lowdim.methods.neighborhood import DISCONNECTED, near_rule
 from lowdim.persist import fields
 from lowdim.relate.geodesics import Beside
 from lowdim.relate.graph import Graph, beside, in_own_unit, neighbor_graph
-from lowdim.relate.neighbors import METRICS, whitening
 from lowdim.relate.shortcuts import report_short_circuits
 from lowdim.solve.components import elbow
 from lowdim.work import memory
@@ -37,6 +37,7 @@ from lowdim.work.random import seed_of
 from lowdim.work.rows import cast
 
 _REG = 1e-3  # of the weights that interpolate
+_FLAT = ("euclidean", "cosine", "manhattan", "mahalanobis")  # metrics whose rows say how neighbours lie
 _EXPLAINED = 1e-9  # residual variance that is rounding
 
 
@@ -51,9 +52,13 @@ class Isomap(GraphReducer):
         Neighbours of each row; ``"auto"`` is 10, or all other rows where there are fewer.
     radius : float or None
         Join rows up to this distance instead; ``n_neighbors`` must then be ``"auto"``.
-    metric : {"euclidean", "cosine", "manhattan", "mahalanobis", "precomputed"}
-        Distance between neighbours. ``"precomputed"``: ``fit`` takes all distances (n, n), ``transform`` those between
-        new and training rows (m, n).
+    metric : str or callable
+        Distance between rows: "euclidean", "cosine", "correlation", "mahalanobis", "manhattan", "chebyshev",
+        "minkowski", "hamming", "jaccard", or a function of two rows. For "precomputed", ``X`` holds the distances, all
+        of them or a sparse graph of neighbours; ``transform`` takes those of
+        new rows to the training rows.
+    metric_params : dict or None
+        ``{"p": 3}`` of Minkowski's distance, ``{"VI": V}`` of Mahalanobis', by default the inverse covariance.
     supervision : float in [0, 1)
         Share α of the classes in the distances, ``(1 − α) D + α C``; 0 uses no labels.
     class_distance : array (n_classes, n_classes) or None
@@ -114,7 +119,7 @@ class Isomap(GraphReducer):
         "n_components": options.whole(1),
         "n_neighbors": near_rule,
         "radius": options.real(0) | options.none,
-        "metric": options.one_of(*METRICS),
+        **METRIC_RULES,
         "supervision": options.real(0, 1, closed="left"),
         "class_distance": options.none | given_class_distances,
         "landmarks": options.whole(1) | options.none,
@@ -155,7 +160,8 @@ class Isomap(GraphReducer):
         *,
         n_neighbors: int | str = "auto",
         radius: float | None = None,
-        metric: str = "euclidean",
+        metric: Any = "euclidean",
+        metric_params: Any = None,
         supervision: float = 0.0,
         class_distance: Any = None,
         landmarks: int | None = None,
@@ -174,13 +180,13 @@ class Isomap(GraphReducer):
 
     def _learn(self, X: Any, y: Any) -> None:
         given = self.metric == "precomputed"
-        X = self._take(X, reset=True, sparse=not given, minimum=2)
+        X = self._take(X, reset=True, sparse=True, minimum=2)
         n, k = X.shape[0], int(self.n_components)
         found = self._demand_sense(X, y)
         self._ask_memory(*X.shape)
         seed = seed_of(self.random_state)
         self._rows = np.empty((0, 0), float_dtype(X.dtype)) if given else self._keep_rows(X)
-        self._whitening = whitening(X) if self.metric == "mahalanobis" else None
+        self._whitening = self._learn_whitening(X)
         Z, metric = self._flat(X if given else self._rows)
         self.n_neighbors_ = None if self.radius is not None else self._count_neighbors(n)
         graph, rows = self._connected(neighbor_graph(Z, self.n_neighbors_, self.radius, metric), Z, metric)
@@ -204,12 +210,13 @@ class Isomap(GraphReducer):
 
     def _place(self, Q: Any) -> NDArray:
         if self.metric == "precomputed":
-            Z, Q = None, self._learnt_from(Q.T).T
+            Z, Q = None, Q if self._fitted is None else Q[:, self._fitted]
         else:
             Z, Q = self._learnt_from(self._flat(brought(self._rows, Q))[0]), self._flat(Q)[0]
-        near = beside(Z, Q, self.n_neighbors_, self.radius, self.metric if self._whitening is None else "euclidean")
+        metric = self._metric if self._whitening is None else "euclidean"
+        near = beside(Z, Q, self.n_neighbors_, self.radius, metric)
         if self.new_points == "interpolate" or self.supervision > 0:
-            return self._interpolate(Z, Q, near, _REG)
+            return self._interpolate(Z if self._metric in _FLAT else None, Q, near, _REG)
         drawn = self.landmarks_
         if drawn is not None and self._fitted is not None:
             drawn = np.searchsorted(self._fitted, drawn)

@@ -10,9 +10,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from lowdim.data import options
+from lowdim.methods.base import METRIC_RULES
 from lowdim.methods.diffusion import SimilarityReducer
 from lowdim.methods.neighborhood import DISCONNECTED, near_rule
-from lowdim.relate.neighbors import METRICS
 
 
 class LaplacianEigenmaps(SimilarityReducer):
@@ -27,9 +27,13 @@ class LaplacianEigenmaps(SimilarityReducer):
         rows are similar, by their distance (the full kernel, an array of n² numbers).
     radius : float or None
         Join rows up to this distance instead; ``n_neighbors`` must then be ``"auto"``.
-    metric : {"euclidean", "cosine", "manhattan", "mahalanobis", "precomputed"}
-        Distance between neighbours. ``"precomputed"``: ``fit`` takes all distances (n, n), ``transform`` those between
-        new and training rows (m, n).
+    metric : str or callable
+        Distance between rows: "euclidean", "cosine", "correlation", "mahalanobis", "manhattan", "chebyshev",
+        "minkowski", "hamming", "jaccard", or a function of two rows. For "precomputed", ``X`` holds the distances, all
+        of them or a sparse graph of neighbours; ``transform`` takes those of
+        new rows to the training rows.
+    metric_params : dict or None
+        ``{"p": 3}`` of Minkowski's distance, ``{"VI": V}`` of Mahalanobis', by default the inverse covariance.
     weights : {"heat", "binary", "self_tuning"}
         Similarity of neighbours at distance d: ``exp(−d²/2σ²)`` and at least 1e-4, σ the width; 1; or
         ``exp(−d²/2σ_i σ_j)``, σ_i the median distance of row i to its neighbours.
@@ -81,7 +85,7 @@ class LaplacianEigenmaps(SimilarityReducer):
         "n_components": options.whole(1),
         "n_neighbors": near_rule | options.none,
         "radius": options.real(0) | options.none,
-        "metric": options.one_of(*METRICS),
+        **METRIC_RULES,
         "weights": options.one_of("heat", "binary", "self_tuning"),
         "width": options.real(0) | options.one_of("median"),
         "disconnected": options.one_of(*DISCONNECTED),
@@ -96,7 +100,8 @@ class LaplacianEigenmaps(SimilarityReducer):
         *,
         n_neighbors: int | str | None = "auto",
         radius: float | None = None,
-        metric: str = "euclidean",
+        metric: Any = "euclidean",
+        metric_params: Any = None,
         weights: str = "heat",
         width: float | str = "median",
         disconnected: str = "bridge",
@@ -108,6 +113,7 @@ class LaplacianEigenmaps(SimilarityReducer):
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.metric = metric
+        self.metric_params = metric_params
         self.weights = weights
         self.width = width
         self.disconnected = disconnected

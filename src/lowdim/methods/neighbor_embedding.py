@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from lowdim.compose import layout
 from lowdim.data import options
 from lowdim.data.distances import demand_distances, find_zero
-from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.methods.base import METRIC_RULES, Reducer, applying, fitting
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal, merge_equal
-from lowdim.relate.neighbors import METRICS, Neighbors, demand_singles, nearest
+from lowdim.relate.neighbors import Neighbors, demand_singles, nearest
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
@@ -30,7 +30,7 @@ RULES = {
     "n_components": options.whole(1),
     "init": options.one_of("pca", "spectral", "random")
     | options.Rule(lambda value: not isinstance(value, str) and hasattr(value, "__len__"), "an array"),
-    "metric": options.one_of(*METRICS),
+    **METRIC_RULES,
     "neighbors": options.one_of("auto", "exact", "approximate"),
     "callback": options.none | options.Rule(callable, "a function (iteration, loss, embedding)"),
     "callback_every": options.whole(1),
@@ -110,7 +110,6 @@ class NeighborEmbedding(Reducer, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric != "precomputed"
         return tags
 
     @property
@@ -133,7 +132,7 @@ class NeighborEmbedding(Reducer, ABC):
         self
             This object.
         """
-        X = self._take(X, reset=True, sparse=self.metric != "precomputed", minimum=2)
+        X = self._take(X, reset=True, sparse=True, minimum=2)
         n, before = X.shape[0], self._demand_possible(X)
         self._demand_parameters(X, y)
         self._ask_memory(*X.shape)
@@ -141,7 +140,7 @@ class NeighborEmbedding(Reducer, ABC):
         with self._timed("neighbors"):
             X = searchable(X, dtype)
             Z = self._learn_rows(X, seed)
-            near = nearest(Z, self._near_each(n), None, self.metric, self.neighbors, seed)
+            near = nearest(Z, self._near_each(n), None, self._metric, self.neighbors, seed)
         with self._timed(self._stages[0]):
             relations = self._relations(Z, near, y, seed)
             self.neighbors_, self.neighbors_recall_ = near.how, near.recall
@@ -196,7 +195,7 @@ class NeighborEmbedding(Reducer, ABC):
         array (n_samples, n_components)
             The places.
         """
-        X = self._take(X, reset=False, sparse=self.metric != "precomputed")
+        X = self._take(X, reset=False, sparse=True)
         dtype = float_dtype(X.dtype)
         X = searchable(X, dtype)
         fitted, places = brought(self._X, X), brought(self.embedding_, X)
@@ -210,7 +209,7 @@ class NeighborEmbedding(Reducer, ABC):
         if len(new):
             n = len(places)
             rows, queries = brought(self._fitted_rows(), X), self._new_rows(take(X, new))
-            near = nearest(rows, self._near_each(n), queries, self.metric, self.neighbors)
+            near = nearest(rows, self._near_each(n), queries, self._metric, self.neighbors)
             loss = self._loss(n, 0, again=True)
             Y = put(Y, new, place(near.indices, self._weights(near), places, loss))
         return cast(Y, dtype)
@@ -229,7 +228,7 @@ class NeighborEmbedding(Reducer, ABC):
                 raise ValueError(
                     f"{name}: init='pca' needs rows of features; got metric='precomputed'. Pass init='spectral'."
                 )
-        demand_singles(X, self.metric)
+        demand_singles(X, self._metric)
         before = getattr(self, "embedding_", None) if self.warm_start else None
         if before is not None and before.shape != (n, k):
             raise ValueError(

@@ -101,7 +101,8 @@ class PaCMAP(NeighborEmbedding):
         further: float = 2.0,
         n_iter: int = 450,
         init: Any = "pca",
-        metric: str = "euclidean",
+        metric: Any = "euclidean",
+        metric_params: Any = None,
         neighbors: str = "auto",
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
@@ -172,7 +173,7 @@ class PaCMAP(NeighborEmbedding):
         self._scales = scales(near.distances)
         columns = nearest_by_scale(near.indices, near.distances, self._scales, self._scales, self.n_neighbors_)
         chosen = np.take_along_axis(near.indices, columns, axis=1)
-        return Pairs(chosen, draw_mid(X, mid, self.metric, seed), draw_further(chosen, further, seed))
+        return Pairs(chosen, draw_mid(X, mid, self._metric, seed), draw_further(chosen, further, seed))
 
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:
         own = scales(near.distances)

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from lowdim.relate import stored
 from lowdim.relate.geodesics import Beside
 from lowdim.relate.neighbors import demand_singles, nearest, within
 from lowdim.work.places import verb
@@ -90,7 +91,10 @@ def beside(X: Any, queries: Any, k: int | None, radius: float | None, metric: st
     if radius is None:
         rows, lengths = _nearest_to(X, queries, k or 1, metric)
         return Beside(np.arange(m + 1) * rows.shape[1], rows.ravel(), lengths.ravel())
-    if metric == "precomputed":
+    if metric == "precomputed" and sp.issparse(queries):
+        starts, rows, lengths = stored.within(queries, float(radius), itself=False)
+        tails = np.repeat(np.arange(m), np.diff(starts))
+    elif metric == "precomputed":
         tails, rows = (found.astype(np.int32) for found in np.nonzero(queries <= radius))
         lengths = queries[tails, rows]
     else:
@@ -108,11 +112,14 @@ def beside(X: Any, queries: Any, k: int | None, radius: float | None, metric: st
 
 def _nearest_to(X: Any, queries: Any, k: int, metric: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """The k nearest rows (m, k) of ``X`` to each query, all where there are fewer, and their distances."""
+    if metric == "precomputed" and sp.issparse(queries):
+        found, lengths = stored.nearest(queries, k, itself=False)
+        return found, lengths.astype(np.float32)
     if metric == "precomputed":
         rows = np.argsort(queries, axis=1, kind="stable")[:, :k]
         return rows.astype(np.int32), np.take_along_axis(queries, rows, axis=1).astype(np.float32)
-    found = nearest(X, min(k, X.shape[0]), queries=queries, metric=metric)
-    return found.indices, found.distances.astype(np.float32)
+    near = nearest(X, min(k, X.shape[0]), queries=queries, metric=metric)
+    return near.indices, near.distances.astype(np.float32)
 
 
 @verb

@@ -2,8 +2,8 @@
 
 Euclidean distances of dense rows are searched natively: exactly (see :mod:`lowdim.relate.partition` for what makes that
 fast), by a tree in few dimensions, or approximately, in the nearest groups alone, with the recall measured. The
-cosine and Mahalanobis's distance are Euclidean ones of other rows. Sparse rows, the city-block distance and given
-distances go by strips of distances.
+cosine and Mahalanobis's distance are Euclidean ones of other rows. Sparse rows, other metrics and given distances go by
+strips of distances (:mod:`lowdim.relate.metrics` has the table), given sparse graphs by what they store.
 """
 
 from collections.abc import Iterator
@@ -14,9 +14,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.relate import partition, trees
+from lowdim.relate import partition, stored, trees
 from lowdim.relate.kernels import city_block
 from lowdim.relate.lengths import squared_norms, unit_rows
+from lowdim.relate.metrics import distances_to, kind_of
 from lowdim.relate.moments import moments
 from lowdim.work import jobs, memory
 from lowdim.work.blocks import float_dtype
@@ -25,7 +26,6 @@ from lowdim.work.places import verb
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
 
-METRICS = ("euclidean", "cosine", "manhattan", "mahalanobis", "precomputed")
 HOW = ("auto", "exact", "approximate")
 _STRIP_BYTES = 2**26  # of distances at a time
 _EXACT_WORK = 2e14  # multiplications above which "auto" settles for an approximate search
@@ -69,7 +69,9 @@ def nearest(
     """
     m = (X if queries is None else queries).shape[0]
     memory.require(8 * m * k, f"The {k} neighbours of {m:,} rows", "Use fewer neighbours or rows.")
-    if metric in ("manhattan", "precomputed") or sp.issparse(X):
+    if metric == "precomputed" and sp.issparse(X if queries is None else queries):
+        return Neighbors(*stored.nearest(X if queries is None else queries, k, itself=queries is None), "given")
+    if kind_of(metric).apart is not None or sp.issparse(X):
         return _by_strips(X, k, queries, metric)
     A, Q, halved = as_euclidean(X, queries, metric)
     if how != "approximate" and trees.suits(A, k):
@@ -95,7 +97,9 @@ def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean"
     >>> within(np.array([[0.0], [1.0], [3.0]]), 1.5).indices
     array([1, 0], dtype=int32)
     """
-    if metric in ("manhattan", "precomputed") or sp.issparse(X):
+    if metric == "precomputed" and sp.issparse(X if queries is None else queries):
+        return Within(*stored.within(X if queries is None else queries, radius, itself=queries is None))
+    if kind_of(metric).apart is not None or sp.issparse(X):
         return _within_strips(X, radius, queries, metric)
     A, Q, halved = as_euclidean(X, queries, metric)
     parts, reach = partition.of(A, Q, seed=0), np.sqrt(2 * radius) if halved else radius
@@ -130,7 +134,7 @@ def _demand_pairs(pairs: float, radius: float) -> None:
 @verb
 def demand_singles(X: Any, metric: str) -> None:
     """Refuse rows, or distances, from which no distances in float32 come."""
-    if metric != "cosine":
+    if metric not in ("cosine", "correlation", "hamming", "jaccard"):
         SINGLES.demand("Neighbours", float(X.max()) - float(X.min()))
 
 
@@ -138,21 +142,34 @@ def as_euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDAr
     """Rows whose Euclidean distances are those of the metric, or (True) twice whose roots are."""
     X = np.ascontiguousarray(X, float_dtype(X.dtype))
     Q = None if queries is None else np.ascontiguousarray(queries, X.dtype)
-    if metric == "cosine":
+    if metric == "correlation":
+        X, Q = _centred(X), None if Q is None else _centred(Q)
+    if metric in ("cosine", "correlation"):
         return unit_rows(X, "Neighbours"), None if Q is None else unit_rows(Q, "Neighbours"), True
     if metric == "mahalanobis":
-        turn = whitening(X)
+        turn = whitening(X, getattr(metric, "given", {}).get("VI"))
         return whitened(X, *turn), None if Q is None else whitened(Q, *turn), False
     return X, Q, False
 
 
-def whitening(X: Any) -> tuple[NDArray, NDArray]:
+def whitening(X: Any, form: NDArray | None = None) -> tuple[NDArray, NDArray]:
     """Mean (d,) of the rows and what whitens them (d, r), r the rank of their covariance, whatever the features' units.
+
+    With a ``form`` V (d, d) the matrix is such that distances are those of ``√((x − y)ᵀ V (x − y))``.
 
     >>> whitening(np.array([[0.0, 5.0], [2.0, 5.0], [4.0, 5.0]]))
     (array([2., 5.]), array([[0.5],
            [0. ]]))
     """
+    if form is not None:
+        if len(form) != X.shape[1]:
+            raise ValueError(
+                f"metric='mahalanobis' needs a VI of shape ({X.shape[1]}, {X.shape[1]}), a row per feature; got "
+                f"{form.shape}. Pass that of these features."
+            )
+        with jobs.alone():
+            values, vectors = np.linalg.eigh(form)
+        return np.zeros(len(form)), vectors * np.sqrt(np.maximum(values, 0.0))
     M = moments(X)
     S = M.scatter / max(1, M.rows - 1)
     size = np.sqrt(np.diagonal(S))
@@ -177,6 +194,17 @@ def whitened(X: Any, mean: NDArray, white: NDArray) -> NDArray:
     else:
         Z = np.einsum("ij,jk->ik", X - mean, white, optimize=False)
     return np.ascontiguousarray(Z, X.dtype)
+
+
+def _centred(X: NDArray) -> NDArray:
+    """Rows less their own means; those whose values are all equal are refused, since they correlate with nothing."""
+    flat = np.flatnonzero((X[:, :1] == X).all(axis=1))
+    if len(flat):
+        raise ValueError(
+            f"Neighbours: every row must vary for metric='correlation'; row {flat[0]} is constant. Drop such rows, or "
+            "use metric='euclidean'."
+        )
+    return np.ascontiguousarray(X - X.mean(axis=1, dtype=np.float64, keepdims=True), X.dtype)
 
 
 def _turned(distances: NDArray, halved: bool) -> NDArray:
@@ -240,13 +268,17 @@ def strips(X: Any, queries: Any, metric: str) -> Iterator[tuple[slice, NDArray]]
             rows = slice(start, min(Q.shape[0], start + step))
             yield rows, np.ascontiguousarray(Q[rows], float_dtype(X.dtype))
         return
-    if metric == "mahalanobis":
+    if sp.issparse(X) and not kind_of(metric).sparse:
         raise ValueError(
-            "metric='mahalanobis' needs dense rows; got sparse ones. Pass X.toarray(), or reduce X by PCA first."
+            f"metric={str(metric)!r} needs dense rows; got sparse ones. Pass X.toarray() if it fits in memory, or "
+            "reduce X by PCA first."
         )
     SQUARES.demand("Neighbours", max(float(abs(A).max()) for A in (X, Q)))
     X, Q = X.astype(np.float64), Q.astype(np.float64)
-    if metric == "cosine":
+    if not sp.issparse(X) and kind_of(metric).apart is None:
+        X, turned, halved = as_euclidean(X, None if Q is X else Q, metric)
+        Q, metric = X if turned is None else turned, "cosine" if halved else "euclidean"
+    elif metric == "cosine":
         X, Q = unit_rows(X, "Neighbours"), unit_rows(Q, "Neighbours")
     squares = squared_norms(X)
     for start in range(0, Q.shape[0], step):
@@ -255,6 +287,8 @@ def strips(X: Any, queries: Any, metric: str) -> Iterator[tuple[slice, NDArray]]
         D = np.empty((len(B), X.shape[0]))
         if metric == "manhattan":
             city_block(B, X, D)
+        elif kind_of(metric).apart is not None:
+            D[...] = distances_to(B, X, metric)
         else:
             D[...] = (X @ np.ascontiguousarray(B.T)).T
             D *= -2

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.relate.lengths import squared_norms
+from lowdim.relate.metrics import kind_of
 from lowdim.relate.neighbors import as_euclidean
 from lowdim.work import jobs
 from lowdim.work.progress import stage
@@ -57,7 +58,7 @@ def draw_mid(X: Any, each: int, metric: str, seed: int) -> Indices:
     """Partners (n, each) of middle distance: the second nearest of six random rows."""
     n = X.shape[0]
     mid, few = np.empty((n, each), np.int32), min(_CANDIDATES, n - 1)
-    if metric != "precomputed" and metric != "manhattan" and not sp.issparse(X):
+    if kind_of(metric).apart is None and not sp.issparse(X):
         X, _, _ = as_euclidean(X, None, metric)  # distances in the same order
         metric = "euclidean"
     with stage("pairs", total=n) as tick:
@@ -94,8 +95,13 @@ def _distances(X: Any, rows: NDArray, others: Indices, metric: str) -> NDArray:
     if not sp.issparse(X) and metric == "euclidean":
         return _native.squared_distances(X, others, rows=rows, n_threads=jobs.current())
     A, B = X[np.repeat(rows, others.shape[1])], X[others.ravel()]
-    if metric == "manhattan":
+    kind = kind_of(metric)
+    if kind.apart is not None and not sp.issparse(X):
+        apart = kind.apart(A, B, **getattr(metric, "given", {}))
+    elif metric == "manhattan":
         apart = abs(A - B).sum(axis=1)
+    elif kind.apart is not None:
+        raise ValueError(f"metric={str(metric)!r} needs dense rows here; got sparse ones. Pass X.toarray() if it fits.")
     else:
         apart = -2 * A.multiply(B).sum(axis=1)
         if metric == "cosine":

@@ -1,0 +1,155 @@
+"""The metrics there are, in one table: what each takes, and how the distances of rows come about.
+
+A metric is Euclidean if its distances are those of other rows, made from the data (``neighbors.as_euclidean``): fast
+searches serve it. Any other says how far rows are apart, and goes by strips of distances. Verbs take a metric by name,
+or a :class:`Metric`: the name together with its parameters.
+"""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.work import jobs
+
+_FUNCTION = "function"
+
+
+class Metric(str):
+    """Name of a metric that carries its parameters: p of Minkowski's, VI of Mahalanobis', or the function itself."""
+
+    given: Mapping[str, Any]
+
+    def __new__(cls, name: str, given: Mapping[str, Any] | None = None) -> "Metric":
+        """A metric by name with its parameters."""
+        self = super().__new__(cls, name)
+        self.given = dict(given or {})
+        return self
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a metric takes (``metric_params``), which rows it is for, and how far rows are apart (m,), pair by pair."""
+
+    takes: tuple[str, ...] = ()
+    apart: Callable[..., NDArray] | None = None  # of two blocks of rows and what it takes; None: it is Euclidean
+    scipy: str = ""  # name of what computes all distances there
+    sparse: bool = False
+    scaled: bool = True  # whether the scales of features matter
+
+
+def _jaccard(A: NDArray, B: NDArray) -> NDArray:
+    """Share of the features that one of two rows has (not 0) and the other lacks, 0 where neither has any."""
+    A, B = A != 0, B != 0
+    either = (A | B).sum(axis=1)
+    return np.asarray((A ^ B).sum(axis=1) / np.maximum(either, 1))
+
+
+def _given(*rows: NDArray) -> NDArray:
+    raise TypeError(f"given distances are looked up, not computed from {len(rows)} blocks of rows")
+
+
+KINDS: dict[str, Kind] = {
+    "euclidean": Kind(sparse=True),
+    "cosine": Kind(sparse=True),
+    "correlation": Kind(scaled=True),
+    "mahalanobis": Kind(("VI",), scaled=False),
+    "manhattan": Kind(apart=lambda A, B: np.abs(A - B).sum(axis=1), sparse=True),
+    "chebyshev": Kind(apart=lambda A, B: np.abs(A - B).max(axis=1), scipy="chebyshev"),
+    "minkowski": Kind(("p",), lambda A, B, p: (np.abs(A - B) ** p).sum(axis=1) ** (1 / p), "minkowski"),
+    "hamming": Kind(apart=lambda A, B: (A != B).mean(axis=1), scipy="hamming", scaled=False),
+    "jaccard": Kind(apart=_jaccard, sparse=True, scaled=False),
+    "precomputed": Kind(apart=_given, sparse=True, scaled=False),
+}
+METRICS = tuple(KINDS)
+_KINDS = KINDS | {
+    _FUNCTION: Kind(
+        (_FUNCTION,),
+        lambda A, B, function: np.array([function(a, b) for a, b in zip(A, B, strict=True)], np.float64),
+        _FUNCTION,
+        scaled=False,
+    )
+}
+_ALIASES = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}  # of Minkowski's by p
+
+
+def kind_of(metric: str) -> Kind:
+    """What the table says of a metric."""
+    return _KINDS[str(metric)]
+
+
+def metric_with(metric: Any, params: Mapping[str, Any] | None, caller: str) -> Metric:
+    """Metric for the verbs, from the parameters ``metric`` (a name or a function of two rows) and ``metric_params``.
+
+    >>> metric_with("minkowski", {"p": 1}, "Isomap")
+    'manhattan'
+    """
+    params = dict(params or {})
+    name = metric if isinstance(metric, str) else _FUNCTION
+    takes = KINDS[name].takes if name in KINDS else ()
+    strange = [key for key in params if key not in takes]
+    if strange:
+        raise ValueError(
+            f"{caller}: metric_params of metric={name!r} may hold {', '.join(takes) or 'nothing'}; got "
+            f"{', '.join(map(str, strange))}. Leave it out."
+        )
+    if callable(metric):
+        return Metric(_FUNCTION, {_FUNCTION: metric})
+    if name == "minkowski":
+        p = float(params.get("p", 2))
+        if not p >= 1:
+            raise ValueError(
+                f"{caller}: metric='minkowski' needs metric_params={{'p': p}} with p of 1 or more; got {p:g}."
+            )
+        return Metric(_ALIASES[p]) if p in _ALIASES else Metric(name, {"p": p})
+    if "VI" in params:
+        params["VI"] = _demand_form(np.asarray(params["VI"], dtype=np.float64), caller)
+    return Metric(name, params)
+
+
+def _demand_form(V: NDArray, caller: str) -> NDArray:
+    """Refuse what is no matrix of Mahalanobis' distance: square, symmetric and positive semi-definite."""
+    needs = f"{caller}: metric='mahalanobis' needs a VI that is symmetric and positive semi-definite"
+    if V.ndim != 2 or V.shape[0] != V.shape[1] or not np.isfinite(V).all():
+        raise ValueError(
+            f"{needs}, (n_features, n_features) and finite; got shape {V.shape}. Pass an inverse covariance."
+        )
+    size = np.abs(V).max(initial=0.0)
+    least = float(np.linalg.eigvalsh((V + V.T) / 2)[0])
+    if np.abs(V - V.T).max(initial=0.0) > 1e-8 * size or least < -1e-8 * size:
+        raise ValueError(f"{needs}; its least eigenvalue is {least:.3g}. Pass an inverse covariance.")
+    return (V + V.T) / 2
+
+
+def distances_to(B: NDArray, X: Any, metric: str) -> NDArray[np.float64]:
+    """Distances (m, n) of dense queries ``B`` from all rows of ``X``, in a metric that is not Euclidean."""
+    kind, given = kind_of(metric), getattr(metric, "given", {})
+    if metric == "jaccard":
+        return _all_jaccard(B, X)
+    from scipy.spatial.distance import cdist
+
+    function = given.get(_FUNCTION)
+    if function is not None:
+        D = cdist(B, X, metric=function)
+        if not np.isfinite(D).all() or D.min(initial=0.0) < 0:
+            raise ValueError(
+                "metric must be a function that gives distances, finite and 0 or more; got "
+                f"{D.min():g} to {D.max():g}. Correct it."
+            )
+        return np.asarray(D)
+    parts = [part for part in np.array_split(np.arange(len(B)), jobs.current()) if len(part)]
+    with ThreadPoolExecutor(max(1, len(parts))) as pool:  # SciPy lets other threads run meanwhile
+        return np.concatenate(list(pool.map(lambda part: cdist(B[part], X, kind.scipy, **given), parts)))
+
+
+def _all_jaccard(B: NDArray, X: Any) -> NDArray[np.float64]:
+    """The same by products: rows have ``|a ∩ b| = a · b`` features in common."""
+    A = (B != 0).astype(np.float32)
+    Y = (sp.csr_array(X) != 0).astype(np.float32) if sp.issparse(X) else (X != 0).astype(np.float32)
+    both = np.asarray((Y @ A.T).T, dtype=np.float64)
+    either = A.sum(axis=1, dtype=np.float64)[:, None] + np.asarray(Y.sum(axis=1), dtype=np.float64).ravel() - both
+    return 1.0 - np.divide(both, either, out=np.ones_like(both), where=either > 0)

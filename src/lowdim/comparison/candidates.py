@@ -1,9 +1,10 @@
 """Which methods take part: those asked for, or those that suit the data by what the registry says of them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lowdim.data import options
 from lowdim.methods import registry
 from lowdim.work import memory
 
@@ -112,17 +113,11 @@ def _named(
     for name, values in parameters.items():
         if registry.find(name) is method:
             given |= values
-    _demand_known(given, known, method.class_name)
+    options.demand_known(method.class_name, given, known)
     # Methods that find few components by themselves give them all; the comparison looks at the first ones.
     first = common | {"n_components": k if method.components is not None else None}
     model = cls(**({name: value for name, value in first.items() if name in known} | given))
     return Candidate(method.name, model, method, given)
-
-
-def _demand_known(given: Mapping[str, Any], known: Collection[str], title: str) -> None:
-    wrong = [name for name in given if name not in known]
-    if wrong:
-        raise ValueError(f"{title} takes {', '.join(known)}; got {', '.join(wrong)}. Check the spelling.")
 
 
 def _given(name: str, model: Any, parameters: Mapping[str, Any]) -> Candidate:
@@ -141,6 +136,6 @@ def _given(name: str, model: Any, parameters: Mapping[str, Any]) -> Candidate:
                 f"compare: parameters for {name!r} need an estimator with set_params; got a {title}. Set them on it "
                 "before, and drop them here."
             )
-        _demand_known(parameters, list(model.get_params()), title)
+        options.demand_known(title, parameters, list(model.get_params()))
         model.set_params(**parameters)
     return Candidate(name, model, method, dict(parameters))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from lowdim.data import options
 from lowdim.methods import registry
 
 
@@ -35,8 +36,6 @@ def reduce(X: Any, method: str = "pca", *, y: Any = None, **parameters: Any) -> 
     chosen = registry.find(method)
     cls = chosen.load()
     known = cls._get_param_names()
-    wrong = [name for name in parameters if name not in known]
-    if wrong:
-        raise ValueError(f"{chosen.class_name} takes {', '.join(known)}; got {', '.join(wrong)}. Check the spelling.")
+    options.demand_known(chosen.class_name, parameters, known)
     few = {"n_components": chosen.components} if "n_components" in known else {}
     return cls(**(few | parameters)).fit_transform(X, y)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -103,6 +103,18 @@ def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> N
         value = values[name]
         if not rule.accepts(value):
             raise ValueError(f"{owner}: {name} must be {rule.needs}; got {value!r}. {_advice(name, value, rule)}")
+
+
+def demand_known(owner: str, given: Collection[str], known: Collection[str]) -> None:
+    """Refuse names of parameters that what is called ``owner`` does not have.
+
+    >>> demand_known("PCA", ["solver"], ["n_components", "solver"])
+    """
+    wrong = [name for name in given if name not in known]
+    if wrong:
+        close = get_close_matches(wrong[0], known, n=1)
+        advice = f"Did you mean {close[0]!r}?" if close else "Check the spelling."
+        raise ValueError(f"{owner} takes {', '.join(known)}; got {', '.join(wrong)}. {advice}")
 
 
 def _advice(name: str, value: Any, rule: Rule) -> str:

@@ -21,8 +21,9 @@ constexpr std::int64_t chunk = 1024; // points a thread takes at a time, a multi
 constexpr double soft = 1e-3;        // ε
 constexpr double cut = 4;            // longest force between two points in an epoch
 // A step is rate/(1 + damping rate stiffness) times the force, since all neighbours move at once; momentum,
-// which falls with the rate, lets clusters travel all the same.
-constexpr float damping = 0.3f, momentum = 0.8f;
+// which falls with the rate, lets clusters travel all the same. The rate falls with the square of what is
+// left, so that the noise of the pairs has died down at the end.
+constexpr float damping = 0.3f, momentum = 0.9f;
 constexpr std::int64_t small = 2000; // points below which threads wait for each other more than they work
 
 struct Law {
@@ -201,10 +202,10 @@ private:
         const double share = static_cast<double>(n_ - 1) / static_cast<double>(n_);
         const auto weight =
             static_cast<float>(plan_.negatives * share / (2.0 * static_cast<double>(shifts_.each)));
-        const auto rate = static_cast<float>(
-            plan_.rate * scale_ * (1 - static_cast<double>(epoch) / static_cast<double>(plan_.epochs)));
         const float left = 1 - static_cast<float>(epoch) / static_cast<float>(plan_.epochs);
-        const float kept = momentum * left;
+        const float rate = static_cast<float>(plan_.rate * scale_) * left * left, kept = momentum * left;
+        const auto longest =
+            static_cast<float>(2 * std::pow(plan_.curve.a, -0.5 / plan_.curve.b)); // twice where w = ½
         detail::each_chunk(
             n_, chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
                 float* next = next_.data();
@@ -212,14 +213,19 @@ private:
                 for (std::int64_t i = from; i < to; ++i) {
                     const std::int64_t at = where_[static_cast<std::size_t>(i)];
                     const float step = rate / (1 + damping * rate * stiffness_[static_cast<std::size_t>(at)]);
+                    float length = 0;
                     for (int d = 0; d < k_; ++d) {
-                        const auto place = static_cast<std::size_t>(at * k_ + d);
-                        const float push = weight * next[d * stride_ + i];
-                        float& v = velocity_[d * stride_ + i];
-                        v = kept * v + step * (pull_[place] + push);
-                        const float there = places_[d * stride_ + i] + v;
-                        next[d * stride_ + i] = there;
-                        y_[place] = there;
+                        const std::int64_t e = d * stride_ + i;
+                        const float force = pull_[static_cast<std::size_t>(at * k_ + d)] + weight * next[e];
+                        velocity_[e] = kept * velocity_[e] + step * force;
+                        length += velocity_[e] * velocity_[e];
+                    }
+                    const float scale = length > longest * longest ? longest / std::sqrt(length) : 1.0f;
+                    for (int d = 0; d < k_; ++d) {
+                        const std::int64_t e = d * stride_ + i;
+                        velocity_[e] *= scale;
+                        next[e] = places_[e] + velocity_[e];
+                        y_[static_cast<std::size_t>(at * k_ + d)] = next[e];
                     }
                 }
             });

@@ -259,6 +259,14 @@ def test_a_smaller_min_dist_packs_tighter_and_fewer_neighbours_break_up(digits):
     assert near[0] < near[1] < near[2]
 
 
+def test_a_large_min_dist_does_not_throw_the_map_apart(digits):
+    X = digits[0]
+    for gap in (0.5, 0.99):
+        model = UMAP(min_dist=gap, random_state=0).fit(X)
+        assert np.std(model.embedding_) < 15
+        assert model.loss_ < 4 * len(X)  # 14 a row once, when points overshot
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")
 def test_ctrl_c_stops_the_descent_at_once(rng):
     X = rng.normal(size=(3000, 3)).astype(np.float32)

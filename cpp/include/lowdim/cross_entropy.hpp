@@ -26,7 +26,7 @@ struct Shifts {
 struct EpochPlan {
     Curve curve;
     double negatives = 5; // for each edge, c above
-    double rate = 1;      // of the first epoch; falls to 0 in a straight line
+    double rate = 1;      // of the first epoch; falls to 0 with the square of the epochs left
     std::int64_t epochs = 200, every = 50;
 };
 

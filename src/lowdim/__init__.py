@@ -21,6 +21,7 @@ _HOMES = {
     "LDA": "lowdim.methods.lda",
     "LLE": "lowdim.methods.lle",
     "LaplacianEigenmaps": "lowdim.methods.laplacian_eigenmaps",
+    "MDS": "lowdim.methods.mds",
     "PCA": "lowdim.methods.pca",
     "PaCMAP": "lowdim.methods.pacmap",
     "Prepare": "lowdim.methods.prepare",
@@ -40,6 +41,7 @@ __all__ = [
     "CCA",
     "LDA",
     "LLE",
+    "MDS",
     "PCA",
     "SNE",
     "TSNE",
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     from lowdim.methods.laplacian_eigenmaps import LaplacianEigenmaps as LaplacianEigenmaps
     from lowdim.methods.lda import LDA as LDA
     from lowdim.methods.lle import LLE as LLE
+    from lowdim.methods.mds import MDS as MDS
     from lowdim.methods.pacmap import PaCMAP as PaCMAP
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.prepare import Prepare as Prepare

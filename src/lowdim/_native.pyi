@@ -438,3 +438,14 @@ def spectra(
     A: NDArray[np.float64], *, n_threads: int = 1, tick: Callable[[int], Any] | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Falling eigenvalues (count, k) and eigenvectors, row by row (count, k, k), of symmetric A, overwritten."""
+
+def guttman(
+    D: NDArray[np.float32],
+    W: NDArray[np.float32] | None,
+    points: NDArray[np.float32],
+    map: NDArray[np.float32],
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Guttman's transform (rows, k) of points to a map (k, n), and the sums (rows, 2) of w (D − d)² and w d²."""

@@ -32,7 +32,7 @@ def left(Y, sheet):
 
 @pytest.fixture(scope="module")
 def hole():
-    return roll_with_a_hole(700)
+    return roll_with_a_hole(900)
 
 
 @every_variant

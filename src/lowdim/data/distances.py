@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from lowdim.data.options import Rule
 from lowdim.work.places import verb
@@ -83,6 +84,66 @@ def demand_new_distances(least: Any, name: str) -> None:
             f"{name}: metric='precomputed' needs distances to the training rows, 0 or more; got {least[below[0]]:g} in "
             f"row {below[0]}. Correct it."
         )
+
+
+def demand_known_distances(D: Any, name: str, *, missing: bool, square: bool = True) -> NDArray[np.bool_] | None:
+    """Refuse what are no distances, NaN aside where ``missing`` ones are allowed; which are known, None if all.
+
+    ``square`` ones are between all pairs of rows, others between new rows and those.
+    """
+    known = ~np.isnan(D) if D.dtype.kind == "f" else None
+    if known is not None and known.all():
+        known = None
+    if known is not None and not missing:
+        row, column = np.argwhere(~known)[0]
+        raise ValueError(
+            f"{name}: all distances are needed here; got NaN at row {row}, column {column}. Pass kind='metric', which "
+            "leaves out those that are not known."
+        )
+    full = D if known is None else np.where(known, D, 0.0)
+    if not np.isfinite(full).all():
+        row, column = np.argwhere(~np.isfinite(full))[0]
+        raise ValueError(
+            f"{name}: distances must be finite; got {full[row, column]} at row {row}, column {column}. Pass NaN for "
+            "one that is not known."
+        )
+    if not square:
+        demand_new_distances(full.min(axis=1), name)
+        return known
+    if known is not None and full.shape[0] == full.shape[1] and not (known == known.T).all():
+        row, column = np.argwhere(known != known.T)[0]
+        raise ValueError(
+            f"{name}: a distance must be known both ways or not at all; got one of those between rows {row} and "
+            f"{column}. Pass both."
+        )
+    demand_distances(full, name)
+    return known
+
+
+def demand_weights(weights: Any, known: Any, n: int, name: str, kind: str) -> NDArray[np.float32]:
+    """Weights (n, n) of distances, 0 for those not ``known`` and on the diagonal; refuse those that make no map."""
+    if weights is None:
+        W = np.ones((n, n), np.float32)
+    else:
+        if kind == "classical":
+            raise ValueError(f"{name}: kind='classical' has no weights; got some. Pass kind='metric'.")
+        W = np.array(weights, dtype=np.float64)
+        if W.shape != (n, n) or not np.isfinite(W).all() or W.min() < 0 or not np.allclose(W, W.T):
+            raise ValueError(
+                f"{name}: weights must be a symmetric array of shape ({n}, {n}), finite, 0 or more; got shape {W.shape}"
+                + (f" with values from {W.min():g} to {W.max():g}. Correct them." if W.shape == (n, n) else ".")
+            )
+        W = (W / (W.max() or 1.0)).astype(np.float32)
+    if known is not None:
+        W *= known
+    np.fill_diagonal(W, 0.0)
+    count = connected_components(sp.csr_array(W > 0), directed=False)[0]
+    if count > 1:
+        raise ValueError(
+            f"{name}: the distances that count must join all rows; those that are known and of positive weight leave "
+            f"{count:,} parts. Give more of them a weight."
+        )
+    return W
 
 
 def _is_square(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What methods on the undirected graph of neighbours share: metrics, given distances, and graphs in several parts."""
+"""What methods on the undirected graph of neighbours share: graphs in several parts."""
 
 from abc import ABC
 from typing import Any
@@ -7,32 +7,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.distances import find_zero
+from lowdim.methods.embedding import MetricReducer
 from lowdim.methods.neighborhood import NeighborReducer
-from lowdim.persist import fields
 from lowdim.relate.graph import Graph, closest_bridges, components, joined, part_of
-from lowdim.relate.neighbors import whitened, whitening
 
 
-class GraphReducer(NeighborReducer, ABC):
-    """A method that learns an embedding from the graph of neighbours in some metric.
+class GraphReducer(MetricReducer, NeighborReducer, ABC):
+    """A method that learns an embedding from the graph of neighbours in some metric."""
 
-    For ``metric="precomputed"`` ``_rows`` are empty; ``_whitening`` is what turns Mahalanobis' distance into Euclid's,
-    or None.
-    """
-
-    metric: str
     radius: float | None
-    _whitening: tuple[NDArray, NDArray] | None
-
-    def _state(self) -> dict[str, fields.Field]:
-        turn = fields.parts(fields.array("d"), fields.array("d", "r"))
-        return {**super()._state(), "_whitening": fields.nothing | turn}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags
 
     def _connected(self, graph: Graph, Z: Any, metric: str) -> tuple[Graph, NDArray | None]:
         """A connected graph, by the policy, and the rows it is on (None: all)."""
@@ -61,15 +44,3 @@ class GraphReducer(NeighborReducer, ABC):
                 f"{self._name}: n_neighbors or radius is needed, not both; got n_neighbors={self.n_neighbors} and "
                 f"radius={self.radius:g}. Leave one out."
             )
-
-    def _flat(self, X: Any) -> tuple[Any, str]:
-        """Rows and metric for the neighbour search: Mahalanobis' distance is Euclid's after whitening."""
-        return (X, self._metric) if self._whitening is None else (whitened(X, *self._whitening), "euclidean")
-
-    def _learn_whitening(self, X: Any) -> tuple[NDArray, NDArray] | None:
-        return whitening(X, self._metric.given.get("VI")) if self.metric == "mahalanobis" else None
-
-    def _known(self, X: Any) -> tuple[Any, NDArray]:
-        if self.metric != "precomputed":
-            return super()._known(X)
-        return X, find_zero(X, self._name)

@@ -82,6 +82,15 @@ METHODS = (
         "n² log n time, 4 n² bytes; n·landmarks of both with landmarks=1000",
     ),
     Method(
+        "mds",
+        "MDS",
+        "lowdim.methods.mds",
+        "distances of all pairs, kept as nearly as the dimensions allow",
+        "given distances or dissimilarities; the overall layout of a few thousand rows, judged by its stress",
+        "n² time a step, 4 n² bytes",
+        default_rows=5_000,
+    ),
+    Method(
         "lle",
         "LLE",
         "lowdim.methods.lle",

@@ -1,0 +1,191 @@
+"""What methods share that learn places of the training rows, and from them those of new rows; and metrics."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data.distances import find_zero
+from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.persist import fields
+from lowdim.relate.equal_rows import find_equal
+from lowdim.relate.neighbors import whitened, whitening
+from lowdim.work.blocks import float_dtype
+from lowdim.work.places import brought, to_numpy
+from lowdim.work.rows import cast, in_form_of, kept, put, searchable, take
+
+
+class EmbeddingReducer(Reducer, ABC):
+    """A method that learns an embedding of the training rows.
+
+    New rows that equal a training row have its place; a subclass says in ``_place`` where others go. ``_rows`` are the
+    training rows, ``_fitted`` those of them that the map was learnt from (all of them for None).
+    """
+
+    _sparse = True
+    _scale_matters = True
+    n_components: int
+    embedding_: NDArray
+    _rows: Any
+    _fitted: NDArray | None
+
+    @property
+    def _given(self) -> bool:
+        """Whether distances are passed, not rows."""
+        return getattr(self, "metric", None) == "precomputed"
+
+    def _state(self) -> dict[str, fields.Field]:
+        n = "d" if self._given else "n"
+        return {
+            "embedding_": fields.array(n, "k"),
+            "_rows": fields.array(0, 0) if self._given else fields.rows("n", "d"),
+            "_fitted": fields.bind("m", n) | fields.indices("m", below=n, rising=True),
+        }
+
+    @fitting
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the embedding of ``X``.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The data, dense or sparse; for ``metric="precomputed"`` all distances (n_samples, n_samples).
+        y : array (n_samples,), optional
+            Labels of the rows, where the method has a use for them.
+
+        Returns
+        -------
+        self
+            This object.
+        """
+        self._learn(X, y)
+        return self
+
+    @fitting
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray:
+        """Learn the embedding and return it.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            As in ``fit``.
+        y : array (n_samples,), optional
+            As in ``fit``.
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            A copy of ``embedding_``.
+        """
+        self._learn(X, y)
+        return self.embedding_.copy()
+
+    @abstractmethod
+    def _learn(self, X: Any, y: Any) -> None:
+        """Set ``embedding_`` and all else that is learnt."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def _demand_components(self, limit: int, of: str, advice: str = "pass more rows") -> None:
+        if self.n_components > limit:
+            raise ValueError(
+                f"{self._name}: n_components must be at most {of} - 1 = {limit:,}; got {self.n_components}. "
+                f"Lower it, or {advice}."
+            )
+
+    def _keep_rows(self, X: Any) -> Any:
+        """The training rows as floats, kept: what happens to X later must not change the model."""
+        self._rows = kept(X, float_dtype(X.dtype))
+        return self._rows
+
+    @applying
+    def transform(self, X: Any) -> NDArray:
+        """Places of the rows of ``X`` in the embedding.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            Data with the features seen in ``fit``; a row that equals a training row gets its place. For
+            ``metric="precomputed"`` the distances to the training rows, (n_samples, n_training_samples).
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            The places, float32 for float32 and small integers, float64 otherwise.
+        """
+        tags = self.__sklearn_tags__().input_tags
+        X = self._take(X, reset=False, sparse=tags.sparse, scan=not tags.allow_nan)
+        dtype, (Q, equal) = float_dtype(X.dtype), self._known(X)
+        new = np.flatnonzero(to_numpy(equal) < 0)
+        Y = cast(take(brought(self.embedding_, X), equal), dtype)  # those of no training row are placed below
+        return put(Y, new, cast(self._place(take(Q, new)), dtype)) if len(new) else Y
+
+    def _known(self, X: Any) -> tuple[Any, NDArray]:
+        """New rows in the form of the training rows, and the training row that each equals (−1: none)."""
+        rows = brought(self._rows, X)
+        Q = searchable(in_form_of(X, rows), rows.dtype)
+        return Q, find_equal(rows, Q)
+
+    @abstractmethod
+    def _place(self, Q: Any) -> NDArray:
+        """Places (m, k) of new rows."""
+
+    def _learnt_from(self, rows: Any) -> Any:
+        """The training rows that the map was learnt from."""
+        return rows if self._fitted is None else rows[self._fitted]
+
+    def _complete(self, Y: NDArray, rows: Any, first: NDArray | None = None) -> None:
+        """Keep the places ``Y`` of the rows fitted, and find those of the others among ``rows``, all there are.
+
+        ``first`` (n,) names the first row that equals each, whose place it shares.
+        """
+        if self._fitted is None:
+            self.embedding_ = Y
+            return
+        n = rows.shape[0]
+        first = np.arange(n) if first is None else first
+        self.embedding_ = np.empty((n, Y.shape[1]), Y.dtype)
+        self.embedding_[self._fitted] = Y
+        rest = np.setdiff1d(np.flatnonzero(first == np.arange(n)), self._fitted)
+        if len(rest):
+            self.embedding_[rest] = self._place(rows[rest])
+        self.embedding_ = self.embedding_[first]
+
+    def _places(self) -> NDArray:
+        """Places of those rows, as float64."""
+        return self._learnt_from(self.embedding_).astype(np.float64)
+
+
+class MetricReducer(EmbeddingReducer, ABC):
+    """A method that learns an embedding from distances in some metric.
+
+    For ``metric="precomputed"`` ``_rows`` are empty; ``_whitening`` is what turns Mahalanobis' distance into Euclid's,
+    or None.
+    """
+
+    metric: str
+    _whitening: tuple[NDArray, NDArray] | None
+
+    def _state(self) -> dict[str, fields.Field]:
+        turn = fields.parts(fields.array("d"), fields.array("d", "r"))
+        return {**super()._state(), "_whitening": fields.nothing | turn}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+    def _flat(self, X: Any) -> tuple[Any, str]:
+        """Rows and metric for the neighbour search: Mahalanobis' distance is Euclid's after whitening."""
+        return (X, self._metric) if self._whitening is None else (whitened(X, *self._whitening), "euclidean")
+
+    def _learn_whitening(self, X: Any) -> tuple[NDArray, NDArray] | None:
+        return whitening(X, self._metric.given.get("VI")) if self.metric == "mahalanobis" else None
+
+    def _known(self, X: Any) -> tuple[Any, NDArray]:
+        if self.metric != "precomputed":
+            return super()._known(X)
+        return X, find_zero(X, self._name)

@@ -1,0 +1,320 @@
+"""Multidimensional scaling: a map whose distances are those of the rows, as nearly as its dimensions allow.
+
+Metric: ``min Σ_{i<j} w_ij (δ_ij − ‖y_i − y_j‖)²`` by stress majorisation (de Leeuw 1977). Nonmetric: the same for a
+rising function of the distances, found along with the map (Kruskal 1964). Classical: the leading eigenvectors of
+``−½ H D² H`` (Torgerson 1952), which are the scores of PCA where distances are Euclidean.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.compose.scaling import bytes_to_scale, classical_scaling
+from lowdim.compose.stress_starts import classical_start, starts_of_new
+from lowdim.data import options
+from lowdim.data.distances import demand_known_distances, demand_weights
+from lowdim.methods.base import METRIC_RULES, fitting
+from lowdim.methods.embedding import MetricReducer
+from lowdim.persist import fields
+from lowdim.relate.equal_rows import find_equal
+from lowdim.relate.neighbors import demand_singles
+from lowdim.relate.pairwise import pairwise
+from lowdim.solve import smacof
+from lowdim.work import memory
+from lowdim.work.blocks import float_dtype
+from lowdim.work.random import seed_of, stream
+
+_BLOCK = 2**24  # distances of new rows at a time
+start_rule = options.one_of("classical", "random") | options.Rule(
+    lambda value: isinstance(value, np.ndarray | list), "an array (n_samples, n_components)"
+)
+
+
+class MDS(MetricReducer):
+    """Multidimensional scaling.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions of the embedding.
+    kind : {"metric", "nonmetric", "classical"}
+        Keep the distances; a rising function of them, which is found too; or their inner products.
+    metric : str or callable
+        Distance between rows: "euclidean", "cosine", "correlation", "mahalanobis", "manhattan", "chebyshev",
+        "minkowski", "hamming", "jaccard", or a function of two rows. For "precomputed", ``X`` holds all distances, NaN
+        where one is not known (not for ``kind="classical"``); ``transform`` takes those of new rows to the training
+        rows.
+    metric_params : dict or None
+        ``{"p": 3}`` of Minkowski's distance, ``{"VI": V}`` of Mahalanobis', by default the inverse covariance.
+    normalized : bool
+        Whether ``stress_`` is ``√(Σ w (δ − d)² / Σ w δ²)`` or ``Σ w (δ − d)²``, over pairs; δ are disparities for
+        the nonmetric kind.
+    init : {"classical", "random"} or array (n_samples, n_components)
+        Where stress is lowered from.
+    n_init : int
+        Starts, of which the map of lowest stress is kept; those after the first are random.
+    n_iter : int
+        Most steps from one start.
+    tol : float
+        Stop when a step lowers the stress by less than this share of it.
+    random_state : int, Generator, RandomState or None
+        Seed of random starts and of the Krylov method's.
+    n_jobs : int or None
+        Threads for kernels and BLAS; None is all cores this process may use.
+    verbose : int
+        1 shows the stages with the time left.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Places of the training rows, of mean 0.
+    stress_ : float
+        Stress of the map, see ``normalized``.
+    raw_stress_, normalized_stress_ : float
+        Both of them.
+    stress_trace_ : array (n_iter_ + 1,)
+        Stress at the start and after each step, falling.
+    n_iter_ : int
+        Steps made from the start that was kept.
+    eigenvalues_ : array (n_components,) or None
+        Leading eigenvalues of ``−½ H D² H``, for ``kind="classical"``.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> mds = lowdim.MDS(2, random_state=0).fit(X)
+    >>> bool(mds.stress_ < 1e-5)  # a plane fits into a plane
+    True
+    """
+
+    _rules = {
+        "n_components": options.whole(1),
+        "kind": options.one_of("metric", "nonmetric", "classical"),
+        **METRIC_RULES,
+        "normalized": options.flag,
+        "init": start_rule,
+        "n_init": options.whole(1),
+        "n_iter": options.whole(1),
+        "tol": options.real(0, closed="left"),
+        "random_state": options.seed,
+        "n_jobs": options.jobs,
+        "verbose": options.whole(0),
+    }
+
+    eigenvalues_: NDArray[np.float64] | None
+    _dual: NDArray[np.float64] | None
+    _offset: NDArray[np.float64] | None
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kind: str = "metric",
+        metric: Any = "euclidean",
+        metric_params: Any = None,
+        normalized: bool = True,
+        init: Any = "classical",
+        n_init: int = 1,
+        n_iter: int = 300,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.kind = kind
+        self.metric = metric
+        self.metric_params = metric_params
+        self.normalized = normalized
+        self.init = init
+        self.n_init = n_init
+        self.n_iter = n_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _state(self) -> dict[str, fields.Field]:
+        return {
+            **super()._state(),
+            "stress_": fields.number(0),
+            "raw_stress_": fields.number(0),
+            "normalized_stress_": fields.number(0),
+            "stress_trace_": fields.array("t", low=0),
+            "n_iter_": fields.count(),
+            "eigenvalues_": fields.nothing | fields.array("k"),
+            "_dual": fields.nothing | fields.array("m", "k"),
+            "_offset": fields.nothing | fields.array("k"),
+            "_knots": fields.array(2, "q"),
+            "_unit": fields.number(5e-324),
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self._given
+        tags.input_tags.allow_nan = self._given and self.kind != "classical"
+        return tags
+
+    @fitting
+    def fit(self, X: Any, y: Any = None, weights: Any = None) -> Self:
+        """Learn the embedding of ``X``.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The data, dense or sparse; for ``metric="precomputed"`` all distances (n_samples, n_samples).
+        y : ignored
+            Present for scikit-learn.
+        weights : array (n_samples, n_samples), optional
+            How much each distance counts, symmetric, 0 or more; not for ``kind="classical"``.
+
+        Returns
+        -------
+        self
+            This object.
+        """
+        self._scale(X, weights)
+        return self
+
+    @fitting
+    def fit_transform(self, X: Any, y: Any = None, weights: Any = None) -> NDArray:
+        """Learn the embedding and return it.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            As in ``fit``.
+        y : ignored
+            Present for scikit-learn.
+        weights : array (n_samples, n_samples), optional
+            As in ``fit``.
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            A copy of ``embedding_``.
+        """
+        self._scale(X, weights)
+        return self.embedding_.copy()
+
+    def _learn(self, X: Any, y: Any) -> None:
+        self._scale(X, None)
+
+    def _scale(self, X: Any, weights: Any) -> None:
+        X = self._take(X, reset=True, sparse=not self._given, minimum=2, scan=not self._given)
+        n, k = X.shape[0], int(self.n_components)
+        self._demand_components(n - 1, "n_samples")
+        known = demand_known_distances(X, self._name, missing=self.kind != "classical") if self._given else None
+        self._ask_memory(*X.shape, weighted=weights is not None or known is not None)
+        W = None if weights is None and known is None else demand_weights(weights, known, n, self._name, self.kind)
+        seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
+        self._rows = np.empty((0, 0), dtype) if self._given else self._keep_rows(X)
+        self._fitted = None
+        self._whitening = self._learn_whitening(X)
+        Z, metric = self._flat(X if self._given else self._rows)
+        demand_singles(np.nan_to_num(Z) if known is not None else Z, metric)
+        D = pairwise(Z, metric, dtype=np.float32)
+        if known is not None:
+            np.copyto(D, 0.0, where=~known)
+        # In a unit near their own, squares of distances in float32 neither overflow nor vanish.
+        self._unit = float(np.exp2(np.floor(np.log2(float(D.max()) or 1.0))))
+        D /= np.float32(self._unit)
+        self._knots = np.empty((2, 0))
+        self.eigenvalues_, self._dual, self._offset = None, None, None
+        Y = self._classical(D, k, seed) if self.kind == "classical" else self._majorised(D, W, k, seed)
+        if W is None and not self._given:
+            Y = Y[find_equal(self._rows, self._rows)]  # equal rows have one place
+        self.embedding_ = (Y * self._unit).astype(dtype)
+
+    def _classical(self, D: NDArray[np.float32], k: int, seed: int) -> NDArray[np.float64]:
+        """Classical scaling of ``D``, which is overwritten."""
+        np.square(D, out=D)
+        found = classical_scaling(D, k, seed)
+        self.eigenvalues_, self._dual, self._offset = found.values * self._unit**2, found.dual, found.offset
+        np.sqrt(D, out=D)
+        result = smacof.majorise(D, found.places, weights=None, n_iter=0, tol=0.0)
+        self._keep_stress(result)
+        return found.places
+
+    def _majorised(self, D: NDArray[np.float32], W: Any, k: int, seed: int) -> NDArray[np.float64]:
+        """The map of lowest stress, over all starts."""
+        ranks = smacof.Ranks(D, W) if self.kind == "nonmetric" else None
+        given = None if isinstance(self.init, str) else self._first(D.shape[0], k)
+        best: smacof.Majorised | None = None
+        for turn in range(int(self.n_init)):
+            if turn == 0 and given is not None:
+                Y = given
+            elif turn == 0 and self.init == "classical":
+                Y = classical_start(D, W, k, seed)
+            else:
+                Y = stream(seed, "start", turn).standard_normal((len(D), k)) * float(np.sqrt(np.mean(np.square(D)) / 2))
+            found = smacof.majorise(D, Y, weights=W, n_iter=int(self.n_iter), tol=float(self.tol), ranks=ranks)
+            if best is None or found.stress / (found.size or 1.0) < best.stress / (best.size or 1.0):
+                best = found
+        assert best is not None
+        self._knots = best.knots
+        self._keep_stress(best)
+        return best.places
+
+    def _first(self, n: int, k: int) -> NDArray[np.float64]:
+        Y = np.asarray(self.init, dtype=np.float64)
+        if Y.shape != (n, k) or not np.isfinite(Y).all():
+            raise ValueError(
+                f"MDS: init must be finite, of shape (n_samples, n_components) = ({n}, {k}); got shape {Y.shape}. Pass "
+                "one row for each row of X, or init='classical'."
+            )
+        return Y / self._unit
+
+    def _keep_stress(self, found: smacof.Majorised) -> None:
+        size = found.size or 1.0
+        scale = self._unit**2 if self.kind != "nonmetric" else 1.0
+        self.raw_stress_ = found.stress * scale
+        self.normalized_stress_ = float(np.sqrt(found.stress / size))
+        self.stress_ = self.normalized_stress_ if self.normalized else self.raw_stress_
+        self.stress_trace_ = np.sqrt(found.trace / size) if self.normalized else found.trace * scale
+        self.n_iter_ = len(found.trace) - 1
+
+    def _known(self, X: Any) -> tuple[Any, NDArray]:
+        if not self._given:
+            return super()._known(X)
+        known = demand_known_distances(X, self._name, missing=self.kind != "classical", square=False)
+        first = np.argmin(X if known is None else np.where(known, X, np.inf), axis=1)
+        return X, np.where(X[np.arange(len(X)), first] == 0, first, -1)
+
+    def _place(self, Q: Any) -> NDArray:
+        Z, Q = (None, Q) if self._given else (self._flat(self._rows)[0], self._flat(Q)[0])
+        metric = self._metric if self._whitening is None else "euclidean"
+        places, m = self._places() / self._unit, Q.shape[0]
+        Y = np.empty((m, places.shape[1]))
+        step = max(1, _BLOCK // len(places))
+        for start in range(0, m, step):
+            some = slice(start, min(m, start + step))
+            D = np.array(Q[some], np.float32) if Z is None else pairwise(Z, metric, Q[some], dtype=np.float32)
+            D /= np.float32(self._unit)
+            Y[some] = self._place_by(D, places)
+        return Y * self._unit
+
+    def _place_by(self, D: NDArray[np.float32], places: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Places of rows with distances ``D`` (m, n) to the map."""
+        if self._dual is not None and self._offset is not None:
+            return -0.5 * (np.square(D, dtype=np.float64) @ self._dual) - self._offset
+        W = None
+        if self._given and np.isnan(D).any():
+            W = (~np.isnan(D)).astype(np.float32)
+            D = np.nan_to_num(D, copy=False)
+        if self._knots.shape[1]:
+            D = np.interp(D, *self._knots).astype(np.float32)
+        tried = [
+            smacof.place(D, places, first, weights=W, n_iter=int(self.n_iter), tol=float(self.tol))
+            for first in starts_of_new(D, W, places)
+        ]
+        return np.where((tried[0][1] <= tried[1][1])[:, None], tried[0][0], tried[1][0])
+
+    def _ask_memory(self, n: int, d: int, *, weighted: bool = False) -> None:
+        needed = 4.0 * n * n + bytes_to_scale(n, int(self.n_components), copy=False) + 8.0 * n * d
+        needed += (20.0 * n * n if weighted else 0.0) + (40.0 * n * n if self.kind == "nonmetric" else 0.0)
+        what = f"MDS: the distances of all pairs of {n:,} rows"
+        memory.require(needed, what, "Pass fewer rows, or use Isomap with landmarks.")

@@ -1,0 +1,160 @@
+"""Stress majorisation: a map whose distances are as near as can be to given ones.
+
+The stress ``σ = Σ_{i<j} w_ij (δ_ij − d_ij)²`` is lowered by Guttman's transform ``Y ← V⁺ B(Y) Y`` with
+``V = diag(Σ_j w_ij) − W`` and ``(B(Y) Y)_i = Σ_j w_ij (δ_ij / d_ij)(y_i − y_j)``. It minimises a function that lies
+above the stress and touches it at Y, so that no step raises it (de Leeuw 1977). Without weights ``V⁺`` divides by n.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg as sl
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+from scipy.spatial.distance import pdist, squareform
+
+from lowdim import _native
+from lowdim.work import jobs
+from lowdim.work.progress import note, stage
+
+Doubles = NDArray[np.float64]
+Singles = NDArray[np.float32]
+_KNOTS = 2000  # of the rising function that replaces distances in the nonmetric kind
+
+
+class Majorised(NamedTuple):
+    """Map (n, k), its stress, the stress at the start and after each step, Σ w δ², and knots of disparities."""
+
+    places: Doubles
+    stress: float
+    trace: Doubles
+    size: float
+    knots: Doubles
+
+
+class Ranks:
+    """Disparities: the rising function of the distances that is nearest to those of a map, of fixed size.
+
+    Ties among distances may be torn apart (Kruskal's primary approach). ``D`` (n, n) is read now only.
+    """
+
+    def __init__(self, D: Singles, weights: Singles | None) -> None:
+        self.given = squareform(D, checks=False).astype(np.float64)
+        self.weights = None if weights is None else squareform(weights, checks=False).astype(np.float64)
+        seen = np.arange(len(self.given)) if self.weights is None else np.flatnonzero(self.weights > 0)
+        self.order = seen[np.argsort(self.given[seen], kind="stable")]
+        ranked = self.given[self.order]
+        self.tied = bool((ranked[1:] == ranked[:-1]).any())
+        self.values = np.zeros(len(self.given))
+
+    def write(self, Y: Doubles, out: Singles) -> None:
+        """Fill ``out`` (n, n) with the disparities for the map ``Y``; their mean square is 1."""
+        d = pdist(Y)
+        if self.tied:
+            self.order = self.order[np.lexsort((d[self.order], self.given[self.order]))]
+        w = None if self.weights is None else self.weights[self.order]
+        rising = np.asarray(isotonic_regression(d[self.order], weights=w).x)
+        size = np.sqrt(np.average(np.square(rising), weights=w))
+        self.values[self.order] = rising / size if size > 0 else 1.0
+        out[...] = squareform(self.values)
+
+    def knots(self) -> Doubles:
+        """Distances and their disparities (2, at most 2,000), both rising, to read others from."""
+        some = self.order[np.unique(np.linspace(0, len(self.order) - 1, _KNOTS).astype(np.int64))]
+        at, first = np.unique(self.given[some], return_index=True)
+        return np.vstack([at, np.maximum.accumulate(self.values[some][first])])
+
+
+def majorise(
+    D: Singles, Y: Doubles, *, weights: Singles | None, n_iter: int, tol: float, ranks: Ranks | None = None
+) -> Majorised:
+    """Lower the stress of the map ``Y`` (n, k) to the distances ``D`` (n, n), symmetric and 0 on the diagonal.
+
+    It stops once a step lowers the stress by less than ``tol`` of it. With ``ranks`` the distances are replaced by
+    disparities before each step, in place.
+
+    >>> D = np.array([[0, 3, 4], [3, 0, 5], [4, 5, 0]], np.float32)
+    >>> found = majorise(D, np.array([[0.0, 0.0], [1.0, 0.2], [0.1, 1.0]]), weights=None, n_iter=100, tol=1e-12)
+    >>> bool(found.stress < 1e-8)
+    True
+    """
+    solve = _pseudo_inverse(weights, len(D))
+    trace: list[float] = []
+    best = Y
+    size = 0.0
+    with stage("stress", total=n_iter) as tick:
+        for step in range(n_iter + 1):
+            Y = Y - Y.mean(axis=0)
+            if ranks is not None:
+                ranks.write(Y, D)
+            if ranks is not None or not step:
+                size = _size(D, weights)
+            moved, sums = _guttman(D, weights, Y, Y)
+            stress = float(sums[:, 0].sum()) / 2
+            if trace and not stress <= trace[-1]:  # rounding: the last map was the best
+                break
+            small = bool(trace) and trace[-1] - stress <= tol * trace[-1]
+            trace.append(stress)
+            best = Y
+            tick(step)
+            note(f"stress {np.sqrt(stress / size) if size else 0.0:.4f}")
+            if small or step == n_iter or stress <= 1e-14 * size:
+                break
+            Y = solve(moved)
+    knots = np.empty((2, 0)) if ranks is None else ranks.knots()
+    return Majorised(best, trace[-1], np.array(trace), size, knots)
+
+
+def place(
+    D: Singles, places: Doubles, starts: Doubles, *, weights: Singles | None, n_iter: int, tol: float
+) -> tuple[Doubles, Doubles]:
+    """Places (m, k) of new points with distances ``D`` (m, n) to a fixed map (n, k), and the stress of each (m,).
+
+    Each lowers its own stress ``Σ_j w_j (δ_j − ‖y − y_j‖)²``, whatever the others do.
+    """
+    total = np.full(len(D), float(D.shape[1])) if weights is None else weights.sum(axis=1, dtype=np.float64)
+    total = np.where(total > 0, total, 1.0)[:, None]
+    base = np.broadcast_to(places.mean(axis=0), starts.shape) if weights is None else (weights @ places) / total
+    best, stress, Y = starts.copy(), np.full(len(D), np.inf), starts.copy()
+    active = np.arange(len(D))
+    for _ in range(n_iter + 1):
+        some = None if weights is None else weights[active]
+        moved, sums = _guttman(D[active], some, Y[active], places)
+        lower = sums[:, 0] < stress[active]
+        going = lower & (stress[active] - sums[:, 0] > tol * stress[active])
+        going |= np.isinf(stress[active])
+        better = active[lower]
+        best[better], stress[better] = Y[better], sums[lower, 0]
+        Y[active] = base[active] + moved / total[active]
+        active = active[going]
+        if not len(active):
+            break
+    return best, stress
+
+
+def _guttman(D: Singles, weights: Singles | None, points: Doubles, places: Doubles) -> tuple[Doubles, Doubles]:
+    P, Y = (np.ascontiguousarray(A, dtype=np.float32) for A in (points, places.T))
+    return _native.guttman(D, weights, P, Y, n_threads=jobs.current())
+
+
+def _size(D: Singles, weights: Singles | None) -> float:
+    """``Σ_{i<j} w δ²``, block by block."""
+    step, total = 1024, 0.0
+    for start in range(0, len(D), step):
+        block = np.square(D[start : start + step], dtype=np.float64)
+        total += float((block if weights is None else block * weights[start : start + step]).sum())
+    return total / 2
+
+
+def _pseudo_inverse(weights: Singles | None, n: int) -> Callable[[Doubles], Doubles]:
+    """Product with ``V⁺`` on centred maps."""
+    if weights is None:
+        return lambda moved: moved / n
+    V = -weights.astype(np.float64)
+    np.fill_diagonal(V, 0.0)
+    np.fill_diagonal(V, -V.sum(axis=1))
+    V += V.diagonal().mean() / n  # regular: its null vector is the constant
+    with stage("factorisation"):
+        factor = sl.cho_factor(V, lower=True, overwrite_a=True, check_finite=False)
+    return lambda moved: np.asarray(sl.cho_solve(factor, moved - moved.mean(axis=0), check_finite=False))

@@ -117,6 +117,17 @@ def test_a_rule_for_gaps_can_be_given_at_transform(tmp_path):
     assert filled == done("transform", model, "-", stdin="c,x\na,3\n").stdout
 
 
+@pytest.mark.parametrize("option", [["--scale"], ["--log"], ["--first", "pca=2"], ["--categories", "drop"]])
+def test_what_the_model_decides_is_refused_at_transform(option, people, tmp_path):
+    done("reduce", people, "--missing", "median", "--save", tmp_path / "m.lowdim")
+    done("transform", tmp_path / "m.lowdim", people, "--prepare", "auto")
+    for given in (option, ["--prepare", "none"]):
+        result = run("transform", tmp_path / "m.lowdim", people, *given)
+        assert result.exit_code == 2
+        assert f"{given[0]} is part of the model" in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
 def test_numbers_alone_stay_as_they_are_unless_asked(tmp_path):
     frame = pl.DataFrame({"a": [1.0, 2.0, 4.0, 8.0], "b": [10.0, 0.0, 30.0, 5.0]})
     frame.write_csv(tmp_path / "t.csv")

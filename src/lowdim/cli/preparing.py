@@ -63,6 +63,26 @@ def preparing(command: Command) -> Command:
     return command
 
 
+def preparing_by_model(command: Command) -> Command:
+    """Give a command the same options, to say that the model decides; ``--prepare auto`` says so too."""
+
+    def refuse(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+        if value in (None, False) or (param.name == "prepare" and value == "auto"):
+            return
+        raise click.UsageError(
+            f"{param.opts[0]} is part of the model, which does to NEW what was done to the table it was fitted to. "
+            "Give it to 'lowdim reduce' when the model is fitted.",
+            ctx,
+        )
+
+    flags = {"--scale", "--log"}
+    for name in ("--prepare", "--categories", "--first", *flags):
+        command = click.option(
+            name, is_flag=name in flags, default=None, callback=refuse, expose_value=False, hidden=True
+        )(command)
+    return command
+
+
 @dataclass(frozen=True)
 class Asked:
     """What the command line says about preparation."""

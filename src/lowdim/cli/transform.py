@@ -10,7 +10,7 @@ import click
 from lowdim.cli import arguments
 from lowdim.cli.errors import tell
 from lowdim.cli.outputs import TABLES, demand_targets, show_progress, write_embedding
-from lowdim.cli.preparing import kept_rows, tell_notes
+from lowdim.cli.preparing import kept_rows, preparing_by_model, tell_notes
 from lowdim.cli.source import Source, counted
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ Examples:
     help="Missing values: refuse, drop their rows, or fill in. As the model was fitted unless given; means and medians "
     "are those the model learned, or of NEW where it learned none.",
 )
+@preparing_by_model
 @arguments.quiet
 def command(model_file: str, source: str, output: str, quiet: bool, missing: str | None, **reading: Any) -> None:
     """Place the rows of NEW on the map of MODEL, a file that 'lowdim reduce --save' wrote.

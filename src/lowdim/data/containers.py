@@ -25,12 +25,15 @@ def refuse_text(name: str, X: Any, called: str) -> None:
             shown = ", ".join(map(repr, list(kinds)[:5])) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")
             raise ValueError(
                 f"{name}: {called} must be numeric; got {' and '.join(sorted(set(kinds.values())))} in column {shown}. "
-                "Drop these columns or encode them first."
+                "Drop these columns or encode them first, as lowdim.Prepare does."
             )
     elif isinstance(X, np.ndarray) and X.size and (kind := _not_numbers(X)):
         found = next((value for value in X.ravel() if isinstance(value, str | bytes)), X.ravel()[0])
         why = f"could not convert string to float: {found!r}" if kind == "text" else f"got {kind} such as {found!s}"
-        raise ValueError(f"{name}: {called} must be numeric; {why}. Drop the columns of {kind} or encode them first.")
+        raise ValueError(
+            f"{name}: {called} must be numeric; {why}. Drop the columns of {kind} or encode them first, as "
+            "lowdim.Prepare does."
+        )
 
 
 def refuse_unsound(name: str, X: Any, called: str) -> None:

@@ -459,3 +459,52 @@ def test_variances_that_vanish_are_refused_in_the_words_of_their_precision(dtype
     with pytest.raises(ValueError, match=f"fit in {np.dtype(dtype).name}") as caught:
         PCA().fit(np.array([[0.0], [4 * tiny]], dtype))
     assert ("or pass float64" in str(caught.value)) == (dtype == np.float32)
+
+
+@pytest.mark.parametrize("k", [1, 3, 5, None])
+@pytest.mark.parametrize("whiten", [False, True])
+def test_the_density_is_that_of_scikit_learn(k, whiten, rng):
+    X = rng.normal(size=(80, 6)) @ rng.normal(size=(6, 6)) + 3
+    new = rng.normal(size=(9, 6)) + 3
+    ours, theirs = PCA(k, whiten=whiten).fit(X), Theirs(k).fit(X)  # the units of scores are not those of rows
+    np.testing.assert_allclose(ours.noise_variance_, theirs.noise_variance_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours.get_covariance(), theirs.get_covariance(), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours.get_precision(), theirs.get_precision(), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(ours.score_samples(new), theirs.score_samples(new), rtol=1e-9)
+    assert ours.score(new) == pytest.approx(theirs.score(new), rel=1e-9)
+    np.testing.assert_allclose(ours.score_samples(sp.csr_array(new)), ours.score_samples(new), rtol=1e-12)
+    single = PCA(k).fit(X.astype(np.float32)).score(new.astype(np.float32))
+    assert single == pytest.approx(theirs.score(new), rel=1e-3)
+
+
+def test_the_density_of_standardized_features_is_that_of_a_gaussian(rng):
+    X = rng.normal(size=(200, 4)) * [1, 10, 100, 0.1]
+    model = PCA(2, standardize=True).fit(X)
+    C = model.get_covariance()
+    np.testing.assert_allclose(C @ model.get_precision(), np.eye(4), atol=1e-8)
+    Z = X[:5] - X.mean(axis=0)
+    expected = -0.5 * (np.einsum("ij,jk,ik->i", Z, np.linalg.inv(C), Z) + np.linalg.slogdet(2 * np.pi * C)[1])
+    np.testing.assert_allclose(model.score_samples(X[:5]), expected, rtol=1e-9)
+
+
+def test_a_model_without_a_density_says_so(rng):
+    X = np.repeat(rng.normal(size=(30, 2)), 2, axis=1)
+    with pytest.raises(ValueError, match="PCA: a density needs variance in every direction; the model of 4 components"):
+        PCA().fit(X).score(X)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_likeliest_number_is_that_of_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    kept = 1 + seed % 4
+    X = rng.normal(size=(150, kept)) @ rng.normal(size=(kept, 8)) * 2 + rng.normal(size=(150, 8))
+    ours = PCA("mle").fit(X)
+    assert ours.n_components_ == Theirs("mle").fit(X).n_components_
+    assert PCA("mle", solver="streaming").fit(X).n_components_ == ours.n_components_
+    digits = load_digits().data[:, 10:30]
+    assert PCA("mle").fit(digits).n_components_ == Theirs("mle").fit(digits).n_components_
+
+
+def test_the_likeliest_number_needs_the_whole_spectrum(rng):
+    with pytest.raises(ValueError, match="'mle' needs the whole spectrum, of at least as many rows as features; got 5"):
+        PCA("mle").fit(rng.normal(size=(5, 9)))

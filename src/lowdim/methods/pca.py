@@ -16,7 +16,7 @@ from lowdim.methods.base import fitting
 from lowdim.methods.streamed import StreamedReducer
 from lowdim.persist import fields
 from lowdim.relate.moments import Moments, rows_differ
-from lowdim.solve.components import completed, components_for, elbow
+from lowdim.solve.components import completed, components_for, elbow, likeliest
 from lowdim.solve.signs import signs
 from lowdim.work.blocks import float_dtype
 from lowdim.work.random import seed_of
@@ -27,9 +27,10 @@ class PCA(StreamedReducer):
 
     Parameters
     ----------
-    n_components : int, float in (0, 1), "elbow" or None
+    n_components : int, float in (0, 1), "elbow", "mle" or None
         How many components: a count; the fewest that hold this proportion of the variance; those before the corner
-        of the scree graph; or all, ``min(n_samples, n_features)``.
+        of the scree graph; the likeliest number under probabilistic PCA (Minka 2000), which needs as many rows as
+        features; or all, ``min(n_samples, n_features)``.
     standardize : bool
         Divide each feature by its standard deviation first (divisor n; constant features are left alone).
     whiten : bool
@@ -52,6 +53,8 @@ class PCA(StreamedReducer):
         Variance along each (divisor n − 1), and its share of the total.
     mean_, scale_ : arrays (n_features,)
         What is subtracted, and what is divided by (ones unless ``standardize``).
+    noise_variance_ : float
+        Mean variance of the directions left out, the noise of probabilistic PCA (``score``, ``get_covariance``).
     n_components_ : int
         Number of components kept.
     solver_ : str
@@ -66,11 +69,19 @@ class PCA(StreamedReducer):
     (21, (1797, 21))
     """
 
-    _lazy = ("components_", "explained_variance_", "explained_variance_ratio_", "mean_", "scale_", "n_components_")
+    _lazy = (
+        "components_",
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "mean_",
+        "scale_",
+        "noise_variance_",
+        "n_components_",
+    )
     _sparse = True
     _scale_matters = True
     _rules = {
-        "n_components": options.whole(1) | options.share() | options.one_of("elbow") | options.none,
+        "n_components": options.whole(1) | options.share() | options.one_of("elbow", "mle") | options.none,
         "standardize": options.flag,
         "whiten": options.flag,
         "solver": options.one_of(*spectrum.SOLVERS),
@@ -84,6 +95,7 @@ class PCA(StreamedReducer):
             **super()._state(),
             "explained_variance_": fields.array("k", low=0),
             "explained_variance_ratio_": fields.array("k", low=0),
+            "noise_variance_": fields.number(0),
             "n_components_": fields.count("k"),
         }
 
@@ -189,6 +201,8 @@ class PCA(StreamedReducer):
             k = components_for(self._proportion, ratios)
         elif self.n_components == "elbow":
             k = elbow(values)
+        elif self.n_components == "mle":
+            k = likeliest(values / max(weight - 1, 1e-300), weight)
         with np.errstate(over="ignore", under="ignore"):
             variances = (values[:k] / (weight - 1 if weight > 1 else 1.0)).astype(self._dtype)
         if not np.isfinite(variances).all() or (values[0] > 0 and variances[0] == 0):
@@ -199,6 +213,8 @@ class PCA(StreamedReducer):
         vectors = completed(found.vectors[: min(k, int(np.count_nonzero(values)))], k)
         self.components_ = (vectors * signs(vectors)[:, None]).astype(self._dtype)
         self.explained_variance_ = variances
+        left = max(0.0, found.total - float(values[:k].sum()))
+        self.noise_variance_ = left / max(weight - 1, 1e-300) / (limit - k) if k < limit and weight > 1 else 0.0
         self.explained_variance_ratio_ = ratios[:k].astype(self._dtype)
         self.mean_ = found.moments.mean.astype(self._dtype)
         self.scale_ = found.scale.astype(self._dtype)
@@ -210,6 +226,12 @@ class PCA(StreamedReducer):
         return f"Multiply X by a constant that brings it near 1{other}."
 
     def _demand_room_for_components(self, limit: int, what: str) -> None:
+        if self.n_components == "mle" and (limit < self.n_features_in_ or self.solver == "randomized"):
+            raise ValueError(
+                f"PCA: n_components='mle' needs the whole spectrum, of at least as many rows as features; got "
+                f"{limit:,} rows, {self.n_features_in_:,} features and solver={self.solver!r}. Pass a number, or "
+                "a proportion of the variance."
+            )
         if isinstance(self.n_components, Integral) and self.n_components > limit:
             raise ValueError(
                 f"PCA: n_components must be at most {what} = {limit}; got {self.n_components}. "

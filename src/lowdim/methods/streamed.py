@@ -8,14 +8,14 @@ import numpy as np
 from lowdim.compose import spectrum
 from lowdim.data import gate
 from lowdim.methods.base import fitting
-from lowdim.methods.linear import OrthonormalReducer
+from lowdim.methods.gaussian import GaussianReducer
 from lowdim.persist import fields
 from lowdim.relate.moments import ColumnMoments, Moments, moments
 from lowdim.work.blocks import float_dtype
 from lowdim.work.user_warnings import warn
 
 
-class StreamedReducer(OrthonormalReducer, ABC):
+class StreamedReducer(GaussianReducer, ABC):
     """A linear method that keeps the moments of the rows it has seen, so that ``partial_fit`` can go on.
 
     After a chunk the attributes named in ``_lazy`` are solved for when next asked for.

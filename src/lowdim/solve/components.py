@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
 
 
 def elbow(values: ArrayLike) -> int:
@@ -34,6 +35,39 @@ def components_for(proportion: float, ratios: ArrayLike) -> int:
     """
     reached = np.cumsum(np.asarray(ratios, dtype=np.float64))
     return min(int(np.searchsorted(reached, proportion - 1e-12)) + 1, len(reached))
+
+
+def likeliest(values: ArrayLike, n: float) -> int:
+    """Number of components of largest evidence, from all variances in falling order and the number of rows.
+
+    Laplace's approximation of the evidence of probabilistic PCA (Minka 2000, equation 77); at least one component is
+    kept, and at least one left.
+
+    >>> likeliest([9.0, 4.0, 1.01, 1.0, 0.99], 1000)
+    2
+    """
+    v = np.asarray(values, dtype=np.float64)
+    d = len(v)
+    if d < 2:
+        return d
+    sizes = (d - np.arange(d)) / 2
+    spheres = np.cumsum(gammaln(sizes) - sizes * np.log(np.pi) - np.log(2.0))  # log p(U) of 1, 2, … directions
+    best, most = 1, -np.inf
+    for k in range(1, d):
+        noise = v[k:].mean()
+        if v[k - 1] <= 1e-15 * v[0] or noise <= 0:
+            break
+        smooth = np.where(np.arange(d) < k, v, noise)
+        i, j = np.triu_indices(d, 1)
+        i, j = i[i < k], j[i < k]
+        gaps = (1 / smooth[j] - 1 / smooth[i]) * (v[i] - v[j])
+        curvature = np.log(np.maximum(gaps, np.finfo(float).tiny)).sum() + len(i) * np.log(n)
+        m = d * k - k * (k + 1) / 2
+        evidence = spheres[k - 1] - n / 2 * (np.log(v[:k]).sum() + (d - k) * np.log(noise))
+        evidence += (m + k) / 2 * np.log(2 * np.pi) - curvature / 2 - k / 2 * np.log(n)
+        if evidence > most:
+            best, most = k, evidence
+    return best
 
 
 def completed(V: NDArray[np.floating], k: int) -> NDArray[np.floating]:

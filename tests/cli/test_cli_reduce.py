@@ -183,7 +183,7 @@ def test_layers_can_be_given(tmp_path):
 
 
 def test_a_supervised_method_asks_for_labels(table, monkeypatch):
-    guided = registry.Method("guided", "PCA", "lowdim.methods.pca", "", "", "", lambda n, d: 0.0, supervised=True)
+    guided = registry.Method("guided", "PCA", "lowdim.methods.pca", "", "", "", supervised=True)
     monkeypatch.setattr(registry, "METHODS", (*registry.METHODS, guided))
     result = run("reduce", table, "-m", "guided", "--drop", "name,species")
     assert result.exit_code == 2

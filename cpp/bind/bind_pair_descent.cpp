@@ -22,17 +22,32 @@ Partners partners_of(const Rows& rows, std::size_t n) {
     return {rows.data(), size(rows, 1)};
 }
 
-Pairs pairs_of(const Rows& near, const Rows& mid, const Rows& further, std::size_t n) {
-    return {partners_of(near, n), partners_of(mid, n), partners_of(further, n), static_cast<std::int64_t>(n)};
+using Around = Vector<std::int32_t>;
+
+Pairs pairs_of(const Rows& near, const Rows& mid, const Rows& further, const Around& order,
+               const Around& shifts, const Rows& excluded, std::size_t n) {
+    const auto count = static_cast<std::int32_t>(n);
+    const auto row = [count](std::int32_t j) { return j >= 0 && j < count; };
+    demand(order.shape(0) == n && std::all_of(order.data(), order.data() + n, row),
+           "order must hold every row once");
+    demand(std::all_of(shifts.data(), shifts.data() + shifts.shape(0),
+                       [count](std::int32_t r) { return r >= 1 && r < count; }),
+           "shifts must lie between 1 and the number of rows less 1");
+    demand(excluded.shape(1) == 2 && std::all_of(excluded.data(), excluded.data() + excluded.size(), row),
+           "excluded must hold pairs of rows");
+    return {partners_of(near, n), partners_of(mid, n), partners_of(further, n),
+            PairRing{order.data(), shifts.data(), excluded.data(), size(shifts), size(excluded)},
+            static_cast<std::int64_t>(n)};
 }
 
-std::int64_t call_lower(const Rows& near, const Rows& mid, const Rows& further, const Output<float>& Y,
+std::int64_t call_lower(const Rows& near, const Rows& mid, const Rows& further, const Around& order,
+                        const Around& shifts, const Rows& excluded, const Output<float>& Y,
                         std::int64_t iterations, bool phased, double rate, std::int64_t every,
                         nb::handle report, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(every >= 1 && iterations >= 0 && rate > 0,
            "every and rate must be positive, iterations 0 or more");
-    const Pairs pairs = pairs_of(near, mid, further, Y.shape(0));
+    const Pairs pairs = pairs_of(near, mid, further, order, shifts, excluded, Y.shape(0));
     const PairPlan plan{iterations, every, rate, phased};
     std::int64_t done = 0;
     reporting(report, [&](const Report& ask) {
@@ -42,10 +57,11 @@ std::int64_t call_lower(const Rows& near, const Rows& mid, const Rows& further, 
     return done;
 }
 
-nb::tuple call_loss(const Rows& near, const Rows& mid, const Rows& further, const Matrix<float>& Y,
+nb::tuple call_loss(const Rows& near, const Rows& mid, const Rows& further, const Around& order,
+                    const Around& shifts, const Rows& excluded, const Matrix<float>& Y,
                     const std::array<double, 3>& weights, int n_threads) {
     const int k = dimensions(Y, n_threads);
-    const Pairs pairs = pairs_of(near, mid, further, Y.shape(0));
+    const Pairs pairs = pairs_of(near, mid, further, order, shifts, excluded, Y.shape(0));
     auto points = empty<double>(Y.shape(0));
     auto gradient = empty<float>(Y.shape(0), Y.shape(1));
     watched(nb::none(), [&](Watch& watch) {
@@ -73,13 +89,15 @@ Made<float> call_settle(const Rows& neighbors, const Matrix<float>& p, const Mat
 
 void bind_pair_descent(nb::module_& m) {
     m.def("lower_pairs", &call_lower, nb::arg("near").noconvert(), nb::arg("mid").noconvert(),
-          nb::arg("further").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("iterations"),
+          nb::arg("further").noconvert(), nb::arg("order").noconvert(), nb::arg("shifts").noconvert(),
+          nb::arg("excluded").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("iterations"),
           nb::arg("phased") = true, nb::arg("rate") = 1.0, nb::arg("every"), nb::arg("report"),
           nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
           "Move the map Y down the gradient of PaCMAP's loss, in place; returns the iterations done.");
     m.def(
         "pair_loss", &call_loss, nb::arg("near").noconvert(), nb::arg("mid").noconvert(),
-        nb::arg("further").noconvert(), nb::arg("Y").noconvert(), nb::arg("weights"), nb::kw_only(),
+        nb::arg("further").noconvert(), nb::arg("order").noconvert(), nb::arg("shifts").noconvert(),
+        nb::arg("excluded").noconvert(), nb::arg("Y").noconvert(), nb::arg("weights"), nb::kw_only(),
         nb::arg("n_threads") = 1,
         "Loss of each point (n,), half of that of its pairs, and the gradient (n, k), by the weights of the "
         "kinds.");

@@ -21,9 +21,11 @@ constexpr std::int64_t small = 1000; // points below which threads wait for each
 constexpr double near_shift = 10, mid_shift = 10000, further_shift = 1;
 constexpr float decay = 0.9f, decay_squares = 0.999f, smallest = 1e-7f; // of Adam
 
+constexpr int n_kinds = 4; // near, middle, further, and those that the ring has and should not
+
 // Partners of every row, by kind, in groups of 8.
 struct Incident {
-    const std::int64_t *starts, *counts; // (3 rows + 1), (3 rows)
+    const std::int64_t *starts, *counts; // (n_kinds rows + 1), (n_kinds rows)
     const std::int32_t* partners;
 };
 
@@ -32,12 +34,21 @@ struct Kind {
     float factor, shift, base;
 };
 
-using Kinds = std::array<Kind, 3>;
+using Kinds = std::array<Kind, n_kinds>;
+
+// Places in the order of the ring, once and once again behind, so that partners never wrap around.
+struct Ring {
+    const float* places; // k columns of `stride`
+    std::int64_t n, stride;
+    const std::int32_t* shifts;
+    std::int64_t n_shifts;
+};
 
 Kinds kinds_of(const std::array<double, 3>& weights) {
     return {Kind{static_cast<float>(2 * near_shift * weights[0]), near_shift, static_cast<float>(weights[0])},
             Kind{static_cast<float>(2 * mid_shift * weights[1]), mid_shift, static_cast<float>(weights[1])},
-            Kind{static_cast<float>(-2 * weights[2]), further_shift, 0.0f}};
+            Kind{static_cast<float>(-2 * weights[2]), further_shift, 0.0f},
+            Kind{static_cast<float>(2 * weights[2]), further_shift, 0.0f}};
 }
 
 #define LOWDIM_KERNEL "pair_descent.inl"
@@ -50,11 +61,18 @@ auto kernel_of(int k) {
                     : LOWDIM_PICK(pair_rows<0>);
 }
 
+auto ring_kernel_of(int k) {
+    return k == 1   ? LOWDIM_PICK(ring_rows<1>)
+           : k == 2 ? LOWDIM_PICK(ring_rows<2>)
+           : k == 3 ? LOWDIM_PICK(ring_rows<3>)
+                    : LOWDIM_PICK(ring_rows<0>);
+}
+
 // The pairs from both ends. Partners of a row are its own in their order, then those that chose it, by index.
 class BothEnds {
 public:
     explicit BothEnds(const Pairs& pairs) {
-        const auto slots = static_cast<std::size_t>(3 * pairs.n);
+        const auto slots = static_cast<std::size_t>(n_kinds * pairs.n);
         counts_.assign(slots, 0);
         each_pair(pairs, [&](std::int64_t row, std::int64_t) { ++counts_[static_cast<std::size_t>(row)]; });
         starts_.assign(slots + 1, 0);
@@ -67,7 +85,7 @@ public:
         });
         for (std::size_t slot = 0; slot < slots; ++slot)
             for (std::int64_t e = next[slot]; e < starts_[slot + 1]; ++e)
-                partners_[e] = static_cast<std::int32_t>(slot / 3);
+                partners_[e] = static_cast<std::int32_t>(slot / n_kinds);
     }
     [[nodiscard]] Incident rows() const { return {starts_.data(), counts_.data(), partners_.data()}; }
 
@@ -78,10 +96,15 @@ private:
             const Partners& of = *kinds[kind];
             for (std::int64_t i = 0; i < pairs.n; ++i)
                 for (std::int64_t e = i * of.each; e < (i + 1) * of.each; ++e)
-                    visit(3 * i + kind, of.rows[e]);
+                    visit(n_kinds * i + kind, of.rows[e]);
             for (std::int64_t i = 0; i < pairs.n; ++i)
                 for (std::int64_t e = i * of.each; e < (i + 1) * of.each; ++e)
-                    visit(3 * static_cast<std::int64_t>(of.rows[e]) + kind, i);
+                    visit(n_kinds * static_cast<std::int64_t>(of.rows[e]) + kind, i);
+        }
+        for (std::int64_t e = 0; e < pairs.ring.n_excluded; ++e) {
+            const std::int64_t a = pairs.ring.excluded[2 * e], b = pairs.ring.excluded[2 * e + 1];
+            visit(n_kinds * a + 3, b);
+            visit(n_kinds * b + 3, a);
         }
     }
     std::vector<std::int64_t> starts_, counts_;
@@ -99,73 +122,126 @@ std::array<double, 3> weights_at(std::int64_t done, const PairPlan& plan) {
     return done < second ? std::array<double, 3>{3, 3, 1} : std::array<double, 3>{1, 0, 1};
 }
 
-// The map about its mean.
-void centre(const float* y, std::int64_t n, int k, float* out) {
-    for (int d = 0; d < k; ++d) {
-        double mean = 0;
-        for (std::int64_t i = 0; i < n; ++i)
-            mean += static_cast<double>(y[i * k + d]);
-        mean /= static_cast<double>(n);
-        for (std::int64_t i = 0; i < n; ++i)
-            out[i * k + d] = static_cast<float>(static_cast<double>(y[i * k + d]) - mean);
+// Gradient of the pairs at a map, in the order of the ring.
+class Forces {
+public:
+    Forces(const Pairs& pairs, const float* Y, int k, int n_threads, Watch& watch)
+        : pairs_(pairs), ends_(pairs), k_(k), threads_(n_threads), watch_(watch), stride_(2 * pairs.n + 16),
+          y_(Y, Y + pairs.n * k), pull_(y_.size()), places_(k * stride_), push_(k * stride_) {
+        for (std::int64_t i = 0; i < stride_; ++i)
+            for (int d = 0; d < k; ++d)
+                places_[d * stride_ + i] =
+                    Y[static_cast<std::int64_t>(pairs.ring.order[i % pairs.n]) * k + d];
     }
-}
+
+    // Calls use(from, to, force) for chunks of the ring, force(i, d) the gradient of the row at place i.
+    template <class Use> void at(const Kinds& kinds, double* costs, const Use& use) {
+        const auto rows = kernel_of(k_);
+        const auto around = ring_kernel_of(k_);
+        detail::each_chunk(pairs_.n, chunk, threads_, watch_,
+                           [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                               rows(ends_.rows(), y_.data(), k_, kinds.data(), from, to, pull_.data(), costs);
+                           });
+        const Ring ring{places_.data(), pairs_.n, stride_, pairs_.ring.shifts, pairs_.ring.n_shifts};
+        std::vector<double> more(costs ? static_cast<std::size_t>(pairs_.n) : 0);
+        detail::each_chunk(
+            pairs_.n, chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                around(ring, k_, kinds[2].factor, from, to, push_.data(), costs ? more.data() : nullptr);
+                use(from, to, [&](std::int64_t i, int d) {
+                    return pull_[static_cast<std::size_t>(row(i) * k_ + d)] + push_[d * stride_ + i];
+                });
+            });
+        for (std::size_t i = 0; i < more.size(); ++i)
+            costs[row(static_cast<std::int64_t>(i))] += more[i];
+    }
+
+    [[nodiscard]] std::int64_t row(std::int64_t i) const { return pairs_.ring.order[i]; }
+
+    // Moves the row at place i by `step` in coordinate d; the others see it after `moved`.
+    void move(std::int64_t i, int d, float step) {
+        push_[d * stride_ + i] = y_[static_cast<std::size_t>(row(i) * k_ + d)] -= step;
+    }
+
+    void moved() {
+        for (int d = 0; d < k_; ++d) {
+            float* column = places_.data() + d * stride_;
+            std::copy_n(push_.data() + d * stride_, pairs_.n, column);
+            for (std::int64_t i = pairs_.n; i < stride_; ++i)
+                column[i] = column[i - pairs_.n];
+        }
+    }
+
+    // The map about its mean.
+    void give_back(float* out) const {
+        for (int d = 0; d < k_; ++d) {
+            double mean = 0;
+            for (std::int64_t i = 0; i < pairs_.n; ++i)
+                mean += static_cast<double>(y_[static_cast<std::size_t>(i * k_ + d)]);
+            mean /= static_cast<double>(pairs_.n);
+            for (std::int64_t i = 0; i < pairs_.n; ++i)
+                out[i * k_ + d] =
+                    static_cast<float>(static_cast<double>(y_[static_cast<std::size_t>(i * k_ + d)]) - mean);
+        }
+    }
+
+private:
+    const Pairs& pairs_;
+    BothEnds ends_;
+    int k_, threads_;
+    Watch& watch_;
+    std::int64_t stride_;
+    std::vector<float> y_, pull_;          // by rows
+    detail::Aligned<float> places_, push_; // columns in the order of the ring
+};
 
 } // namespace
 
 std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& plan, const Report& report,
                          int n_threads, Watch& watch) {
     const std::int64_t n = pairs.n;
-    const int threads = n < small ? 1 : n_threads;
-    const BothEnds ends(pairs);
-    const auto kernel = kernel_of(k);
-    std::vector<float> y(Y, Y + n * k), gradient(y.size()), first(y.size(), 0.0f), second(y.size(), 0.0f);
+    Forces forces(pairs, Y, k, n < small ? 1 : n_threads, watch);
+    std::vector<float> first(static_cast<std::size_t>(n * k), 0.0f), second(first);
     std::vector<double> costs(static_cast<std::size_t>(n));
     for (std::int64_t done = 0; done < plan.iterations; ++done) {
         if (done > 0 && done % plan.every == 0) {
-            const Kinds last = kinds_of({1, 0, 1});
-            detail::each_chunk(
-                n, chunk, threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                    kernel(ends.rows(), y.data(), k, last.data(), from, to, gradient.data(), costs.data());
-                });
-            centre(y.data(), n, k, Y);
+            forces.at(kinds_of({1, 0, 1}), costs.data(), [](std::int64_t, std::int64_t, const auto&) {});
+            forces.give_back(Y);
             if (report(done, std::accumulate(costs.begin(), costs.end(), 0.0), Y))
                 return done;
         }
-        const Kinds kinds = kinds_of(weights_at(done, plan));
-        detail::each_chunk(n, chunk, threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
-            kernel(ends.rows(), y.data(), k, kinds.data(), from, to, gradient.data(), nullptr);
-        });
         const auto turn = static_cast<double>(done + 1);
         const auto rate = static_cast<float>(plan.rate * std::sqrt(1 - std::pow(decay_squares, turn)) /
                                              (1 - std::pow(decay, turn)));
-        detail::each_chunk(
-            n * k, 8 * chunk, threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                for (auto e = static_cast<std::size_t>(from); e < static_cast<std::size_t>(to); ++e) {
-                    const float g = gradient[e];
-                    first[e] += (1 - decay) * (g - first[e]);
-                    second[e] += (1 - decay_squares) * (g * g - second[e]);
-                    y[e] -= rate * first[e] / (std::sqrt(second[e]) + smallest);
-                }
-            });
+        forces.at(kinds_of(weights_at(done, plan)), nullptr,
+                  [&](std::int64_t from, std::int64_t to, const auto& force) {
+                      for (std::int64_t i = from; i < to; ++i)
+                          for (int d = 0; d < k; ++d) {
+                              const auto e = static_cast<std::size_t>(i * k + d);
+                              const float g = force(i, d);
+                              first[e] += (1 - decay) * (g - first[e]);
+                              second[e] += (1 - decay_squares) * (g * g - second[e]);
+                              forces.move(i, d, rate * first[e] / (std::sqrt(second[e]) + smallest));
+                          }
+                  });
+        forces.moved();
         if (watch.stopped())
             return done;
         watch.advance(1);
         watch.poll();
     }
-    centre(y.data(), n, k, Y);
+    forces.give_back(Y);
     return plan.iterations;
 }
 
 void pair_loss(const Pairs& pairs, const float* Y, int k, const double weights[3], double* points,
                float* gradient, int n_threads, Watch& watch) {
-    const BothEnds ends(pairs);
-    const Kinds kinds = kinds_of({weights[0], weights[1], weights[2]});
-    const auto kernel = kernel_of(k);
-    detail::each_chunk(pairs.n, chunk, n_threads, watch,
-                       [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                           kernel(ends.rows(), Y, k, kinds.data(), from, to, gradient, points);
-                       });
+    Forces forces(pairs, Y, k, n_threads, watch);
+    forces.at(kinds_of({weights[0], weights[1], weights[2]}), points,
+              [&](std::int64_t from, std::int64_t to, const auto& force) {
+                  for (std::int64_t i = from; i < to; ++i)
+                      for (int d = 0; d < k; ++d)
+                          gradient[forces.row(i) * k + d] = force(i, d);
+              });
 }
 
 void settle_pairs(const Newcomers& newcomers, const float* Y, int k, double further,

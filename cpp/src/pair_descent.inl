@@ -19,11 +19,11 @@ LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, c
         for (int d = 0; d < dims; ++d)
             sums[d] = Eight{};
         double cost = 0;
-        for (int kind = 0; kind < 3; ++kind) {
+        for (int kind = 0; kind < n_kinds; ++kind) {
             const float factor = kinds[kind].factor, shift = kinds[kind].shift + 1.0f;
             if (factor == 0)
                 continue;
-            const std::int64_t begin = of.starts[3 * i + kind], end = of.starts[3 * i + kind + 1];
+            const std::int64_t begin = of.starts[n_kinds * i + kind], end = of.starts[n_kinds * i + kind + 1];
             Eight inverse = {};
             for (std::int64_t e = begin; e < end; e += 8) {
                 const std::int32_t* q = of.partners + e;
@@ -51,9 +51,10 @@ LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, c
                     inverse += 1.0f / t;
             }
             if (costs) { // those that fill up stand at 0
-                const auto filled = static_cast<double>(end - begin - of.counts[3 * i + kind]);
+                const auto filled = static_cast<double>(end - begin - of.counts[n_kinds * i + kind]);
                 const double sum = static_cast<double>(total(inverse)) - filled / shift;
-                cost += static_cast<double>(kinds[kind].base) * static_cast<double>(of.counts[3 * i + kind]) -
+                cost += static_cast<double>(kinds[kind].base) *
+                            static_cast<double>(of.counts[n_kinds * i + kind]) -
                         0.5 * static_cast<double>(factor) * sum;
             }
         }
@@ -61,6 +62,41 @@ LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, c
             gradient[i * dims + d] = total(sums[d]);
         if (costs)
             costs[i] = 0.5 * cost;
+    }
+}
+
+// Forces (k columns of `stride`) factor/(1 + d̃)² (y_i − y_j) on the rows at places from … to of the ring, 16
+// at a time, by those `shifts` places on and back, and in `costs`, unless it is null, Σ −½ factor/(1 + d̃).
+template <int K>
+LOWDIM_TARGET static void ring_rows(const Ring& ring, int k, float factor, std::int64_t from, std::int64_t to,
+                                    float* forces, double* costs) {
+    typedef float Wide __attribute__((vector_size(64)));
+    typedef float Loose __attribute__((vector_size(64), aligned(4), may_alias));
+    const int dims = K ? K : k;
+    Wide own[K ? K : 64], sums[K ? K : 64], gap[K ? K : 64];
+    for (std::int64_t i = from; i < to; i += 16) {
+        for (int d = 0; d < dims; ++d) {
+            own[d] = *reinterpret_cast<const Loose*>(ring.places + d * ring.stride + i);
+            sums[d] = Wide{};
+        }
+        Wide inverse = {};
+        for (std::int64_t s = 0; s < 2 * ring.n_shifts; ++s) {
+            const std::int64_t j = i + (s % 2 ? ring.n - ring.shifts[s / 2] : ring.shifts[s / 2]);
+            Wide t = Wide{} + 2.0f;
+            for (int d = 0; d < dims; ++d) {
+                gap[d] = own[d] - *reinterpret_cast<const Loose*>(ring.places + d * ring.stride + j);
+                t += gap[d] * gap[d];
+            }
+            const Wide c = 1.0f / (t * t);
+            for (int d = 0; d < dims; ++d)
+                sums[d] += c * gap[d];
+            if (costs)
+                inverse += 1.0f / t;
+        }
+        for (int d = 0; d < dims; ++d)
+            *reinterpret_cast<Loose*>(forces + d * ring.stride + i) = factor * sums[d];
+        for (std::int64_t lane = 0; costs && lane < 16 && i + lane < to; ++lane)
+            costs[i + lane] = -0.25 * static_cast<double>(factor) * static_cast<double>(inverse[lane]);
     }
 }
 

@@ -29,7 +29,7 @@ def test_pairs_of_few_rows(n, rng):
     mid = draw_mid(X, 4, "euclidean", 0)
     assert ((mid >= 0) & (mid < n) & (mid != np.arange(n)[:, None])).all()
     near = nearest(X, max(1, (n - 1) // 2)).indices
-    further = draw_further(near, 5, 0)
+    further = draw_further(near, 5, 0).partners
     assert further.shape == (n, 5 if n > 2 else 0)
     for i in range(n):
         assert not set(further[i]) & {i, *near[i]}
@@ -37,10 +37,25 @@ def test_pairs_of_few_rows(n, rng):
 
 def test_further_rows_are_drawn_evenly(rng):
     near = nearest(rng.normal(size=(50, 3)), 9).indices
-    further = draw_further(near, 4000, 0)
+    further = draw_further(near, 4000, 0).partners
     counts = np.bincount(further[7], minlength=50)
     assert set(np.flatnonzero(counts == 0)) == {7, *near[7]}
     np.testing.assert_allclose(counts[counts > 0], 100, atol=50)
+
+
+def test_a_ring_leaves_out_the_near_pairs(rng, monkeypatch):
+    monkeypatch.setattr("lowdim.relate.pairs._RING", 100)
+    near = nearest(rng.normal(size=(300, 3)), 9).indices
+    partners, order, shifts, excluded = draw_further(near, 40, 0)
+    assert partners.shape == (300, 0)
+    assert sorted(order) == list(range(300))
+    assert len(set(shifts)) == 40
+    assert shifts.max() < 150  # a shift and its opposite would make the same pairs
+    ring = {frozenset(pair) for r in shifts for pair in zip(order, np.roll(order, -r), strict=True)}
+    assert len(ring) == 300 * 40
+    close = {frozenset((i, j)) for i in range(300) for j in near[i]}
+    assert {frozenset(pair) for pair in excluded.tolist()} == ring & close
+    assert len(excluded) == len(ring & close) > 0
 
 
 def test_middle_distances_lie_between_near_and_random(rng):

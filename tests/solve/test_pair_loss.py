@@ -7,17 +7,31 @@ from lowdim import _native
 from lowdim.solve.descent import descend, place
 from lowdim.solve.pair_loss import PairLoss, gradient
 
+PAIRS = np.array([[3, 8], [20, 1]], np.int32)  # to leave out
+
+
+def others(n, rng):
+    """Partners of three kinds that are not the row itself."""
+    return tuple((np.arange(n)[:, None] + rng.integers(1, n, size=(n, k))).astype(np.int32) % n for k in (5, 3, 9))
+
 
 @pytest.fixture(scope="module")
 def pairs():
     rng = np.random.default_rng(0)
-    return tuple((np.arange(30)[:, None] + rng.integers(1, 30, size=(30, k))).astype(np.int32) % 30 for k in (5, 3, 9))
+    return *others(30, rng), rng.permutation(30).astype(np.int32), np.array([2, 7, 11], np.int32), PAIRS
 
 
 def by_hand(pairs, Y, weights):
     total = 0.0
+    order = pairs[3]
+
+    def further(a, b):
+        return (1 / (2 + np.square(Y[a] - Y[b]).sum(axis=1))).sum()
+
+    total += weights[2] * sum(further(order, np.roll(order, -shift)) for shift in pairs[4])
+    total -= weights[2] * further(*pairs[5].T)
     for partners, weight, term in zip(
-        pairs, weights, (lambda d: d / (10 + d), lambda d: d / (10000 + d), lambda d: 1 / (1 + d)), strict=True
+        pairs[:3], weights, (lambda d: d / (10 + d), lambda d: d / (10000 + d), lambda d: 1 / (1 + d)), strict=True
     ):
         d = np.square(Y[:, None] - Y[partners]).sum(axis=2) + 1
         total += weight * term(d).sum()
@@ -69,9 +83,8 @@ def test_without_phases_the_loss_told_is_the_one_lowered(pairs):
 def test_any_number_of_threads_gives_the_same_bits(k, rng):
     from lowdim.work import jobs
 
-    many = tuple(
-        (np.arange(2000)[:, None] + rng.integers(1, 2000, size=(2000, m))).astype(np.int32) % 2000 for m in (5, 3, 9)
-    )
+    ring = rng.permutation(2000).astype(np.int32), np.array([5, 900], np.int32), PAIRS
+    many = *others(2000, rng), *ring
     Y, maps = rng.normal(size=(2000, k)), []
     for threads in (1, 2):
         with jobs.using(threads):
@@ -96,4 +109,4 @@ def test_a_new_point_goes_where_its_own_loss_is_least(rng):
 def test_native_descent_refuses_partners_that_are_no_rows(pairs):
     wrong = np.full((30, 2), 30, np.int32)
     with pytest.raises(ValueError, match="partners must be rows"):
-        _native.pair_loss(pairs[0], wrong, pairs[2], np.zeros((30, 2), np.float32), (1.0, 1.0, 1.0))
+        _native.pair_loss(pairs[0], wrong, *pairs[2:], np.zeros((30, 2), np.float32), (1.0, 1.0, 1.0))

@@ -16,8 +16,16 @@ struct Partners {
     std::int64_t each;
 };
 
+// Further pairs without random access: rows stand in a random order, and each shift r makes a pair of every
+// row and the one r places on, but for those `excluded` (two rows each).
+struct PairRing {
+    const std::int32_t *order, *shifts, *excluded;
+    std::int64_t n_shifts, n_excluded;
+};
+
 struct Pairs {
     Partners near, mid, further;
+    PairRing ring; // more further pairs
     std::int64_t n;
 };
 

@@ -173,7 +173,7 @@ class PaCMAP(NeighborEmbedding):
         self._scales = scales(near.distances)
         columns = nearest_by_scale(near.indices, near.distances, self._scales, self._scales, self.n_neighbors_)
         chosen = np.take_along_axis(near.indices, columns, axis=1)
-        return Pairs(chosen, draw_mid(X, mid, self._metric, seed), draw_further(chosen, further, seed))
+        return Pairs(chosen, draw_mid(X, mid, self._metric, seed), *draw_further(chosen, further, seed))
 
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:
         own = scales(near.distances)

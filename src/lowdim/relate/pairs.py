@@ -18,16 +18,34 @@ SCALE = slice(3, 6)  # the neighbours whose mean distance is the scale of a row
 _CANDIDATES = 6  # random rows of which the second nearest is of middle distance
 _BLOCK = 8192  # rows that draw at a time, from a stream of their own
 _LEAST = 1e-10  # scale of a row among duplicates
+_RING = 5000  # rows from which further pairs form a ring
 
 Indices = NDArray[np.int32]
 
 
+class Further(NamedTuple):
+    """Further pairs: some partners of each row (n, f), and those of a ring.
+
+    In the ring rows stand in a random ``order`` (n,), and each of the ``shifts`` (s,) makes a pair of every row and the
+    one so many places on, but for the ``excluded`` pairs (e, 2), which are near. Sums over a ring read memory in
+    sequence.
+    """
+
+    partners: Indices
+    order: Indices
+    shifts: Indices
+    excluded: Indices
+
+
 class Pairs(NamedTuple):
-    """Partners of each row: near (n, k), of middle distance (n, m), and further ones (n, f)."""
+    """Partners of each row: near (n, k), of middle distance (n, m), and further ones as :class:`Further` has them."""
 
     near: Indices
     mid: Indices
     further: Indices
+    order: Indices
+    shifts: Indices
+    excluded: Indices
 
 
 def scales(distances: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -67,15 +85,22 @@ def draw_mid(X: Any, each: int, metric: str, seed: int) -> Indices:
             others = stream(seed, "mid-near", block).integers(n - 1, size=(len(rows), each * few), dtype=np.int32)
             others += others >= rows[:, None]
             apart = _distances(X, rows, others, metric).reshape(len(rows) * each, few)
-            second = np.argsort(apart, axis=1, kind="stable")[:, min(1, few - 1)]
+            two, _ = _native.smallest(np.ascontiguousarray(apart), min(2, few), n_threads=jobs.current())
+            second = two[:, -1]
             mid[rows] = others.reshape(-1, few)[np.arange(len(second)), second].reshape(len(rows), each)
             tick(int(rows[-1]) + 1)
     return mid
 
 
-def draw_further(near: Indices, each: int, seed: int) -> Indices:
-    """Partners (n, each) at random among the rows that are not ``near`` (n, k); none where there are no others."""
+def draw_further(near: Indices, each: int, seed: int) -> Further:
+    """Further pairs, ``each`` a row, at random among the rows that are not ``near`` (n, k).
+
+    Few rows draw partners of their own, none where all others are near. Many share a ring, of which the near pairs are
+    left out.
+    """
     n, k = near.shape
+    if n >= _RING:
+        return _ring(near, each, seed)
     each = each if n - 1 > k else 0
     further = np.empty((n, each), np.int32)
     for block, start in enumerate(range(0, n if each else 0, _BLOCK)):
@@ -85,7 +110,21 @@ def draw_further(near: Indices, each: int, seed: int) -> Indices:
         for out in np.sort(np.column_stack([near[rows], rows]), axis=1).T:
             drawn += drawn >= out[:, None]
         further[rows] = drawn
-    return further
+    return Further(further, np.arange(n, dtype=np.int32), np.empty(0, np.int32), np.empty((0, 2), np.int32))
+
+
+def _ring(near: Indices, each: int, seed: int) -> Further:
+    n, numbers = len(near), stream(seed, "further")
+    order = numbers.permutation(n).astype(np.int32)
+    shifts = 1 + numbers.choice((n - 1) // 2, min(each, (n - 1) // 2), replace=False).astype(np.int32)
+    place = np.empty(n, np.int32)
+    place[order] = np.arange(n, dtype=np.int32)
+    paired = np.zeros(n, bool)
+    paired[shifts] = paired[-shifts] = True
+    rows, columns = np.nonzero(paired[(place[near] - place[:, None]) % n])
+    both = np.sort(np.column_stack([rows.astype(np.int32), near[rows, columns]]), axis=1)
+    excluded = np.unique(both, axis=0) if len(both) else both
+    return Further(np.empty((n, 0), np.int32), order, shifts, np.ascontiguousarray(excluded, dtype=np.int32))
 
 
 def _distances(X: Any, rows: NDArray, others: Indices, metric: str) -> NDArray:

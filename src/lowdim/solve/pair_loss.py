@@ -15,7 +15,9 @@ from lowdim.work import jobs
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
 
-Partners = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]  # near, mid and further (n, each)
+Indices = NDArray[np.int32]
+# Near, mid and further partners (n, each), and further pairs in a ring: order (n,), shifts, excluded pairs (e, 2).
+Partners = tuple[Indices, Indices, Indices, Indices, Indices, Indices]
 _LAST = (1.0, 0.0, 1.0)  # weights of the last phase, with which the loss is told
 _OTHERS = 2048  # points of the map that repel a new one
 _STEPS = 100  # of a new point at most

@@ -67,7 +67,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="number of the first case, to run one again")
     parser.add_argument("--only", default="", help="one method, by its short name")
     parser.add_argument("--workers", type=int, default=2, help="processes (default 2)")
-    parser.add_argument("--limit", type=float, default=30.0, help="seconds for one case (default 30)")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one case (default 60)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--show", type=int, default=_SHOWN, help="failures of one sort that are printed (default 3)")
     return parser.parse_args(argv)

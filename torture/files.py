@@ -58,7 +58,7 @@ def model_file(name: str, variant: int) -> tuple[bytes, np.ndarray] | None:
     cls = registry.find(name).load()
     X, y = rng.normal(size=(30, 4)).astype(draws.pick(rng, ["f4", "f8"])), rng.integers(3, size=30)
     for _ in range(_TRIES):
-        params = draws.parameters(rng, cls, wild=0.0)
+        params = draws.parameters(rng, cls, wild=0.0) | {"n_jobs": 1}
         square = "precomputed" in (params.get("metric"), params.get("kernel"))
         rows = _pairs(X, params.get("metric") == "precomputed").astype(X.dtype) if square else X
         with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:

@@ -304,3 +304,31 @@ def test_a_generator_as_seed_does_not_stop_a_save(tmp_path):
     pca = lowdim.PCA(2, random_state=np.random.default_rng(1)).fit(X)
     pca.save(tmp_path / "m")
     assert lowdim.load(tmp_path / "m").random_state is None
+
+
+def test_overlapping_members_are_refused(saved):
+    """Members that share their bytes would make a small file take any amount of memory."""
+    with zipfile.ZipFile(saved) as archive:
+        first = archive.getinfo("arrays/0.npy")
+        others = [name for name in archive.namelist() if name.startswith("arrays/") and name != "arrays/0.npy"]
+    data = bytearray(saved.read_bytes())
+    for name in others:  # all entries of the directory point to the first array
+        place = data.rindex(name.encode()) - 46
+        data[place + 42 : place + 46] = first.header_offset.to_bytes(4, "little")
+        for start in (16, 20, 24):  # checksum and sizes
+            value = (first.CRC, first.compress_size, first.file_size)[start // 4 - 4]
+            data[place + start : place + start + 4] = value.to_bytes(4, "little")
+    saved.write_bytes(data)
+    with pytest.raises(ModelFileError, match="overlaps|damaged"):
+        lowdim.load(saved)
+
+
+def test_members_that_the_manifest_does_not_name_are_not_read(saved, monkeypatch):
+    rewrite(saved, lambda _, members: members.update({"arrays/99.npy": b"no array"}))
+    assert lowdim.load(saved).n_components == 2
+
+
+def test_a_fifo_is_told_apart_from_nothing(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileNotFoundError, match="found no regular file"):
+        lowdim.load(tmp_path / "pipe")

@@ -56,3 +56,8 @@ def test_what_cannot_be_measured_is_told(rng):
         quality.intrinsic_dimension(sp.csr_array(np.ones((9, 2))))
     with pytest.raises(ValueError, match="at least 3 distinct rows are needed"):
         quality.intrinsic_dimension(np.ones((9, 2)))
+
+
+def test_an_even_line_is_told_to_have_no_estimate():
+    with pytest.warns(UserWarning, match="as on a grid.*infinite"):
+        assert quality.intrinsic_dimension(np.arange(50.0)[1:-1, None]) == np.inf

@@ -156,3 +156,8 @@ def test_pairs_are_computed_once_for_all_measures(pair, monkeypatch):
     monkeypatch.setattr(found, "blocks", lambda: made.append(1) or distances.Pairs.blocks(found))
     found.all()
     assert made == [1]
+
+
+def test_stress_of_rows_that_are_all_equal_is_refused(rng):
+    with pytest.raises(ValueError, match="rows of X that differ are needed"):
+        quality.stress(np.zeros((5, 2)), rng.normal(size=(5, 2)), scaled=False)

@@ -1,5 +1,7 @@
 """Neighbours against distances of all pairs: metrics, ties, duplicates, precision, grouping, threads, radius."""
 
+import threading
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -319,3 +321,19 @@ def test_a_radius_beyond_all_rows_joins_them_all(rng):
     np.testing.assert_array_equal(
         lowdim.Isomap(radius=1e20).fit_transform(X), lowdim.Isomap(radius=9.0).fit_transform(X)
     )
+
+
+def test_the_threads_of_the_tree_have_ended_when_a_search_is_interrupted(rng, monkeypatch):
+    X = rng.normal(size=(20_000, 2))
+    seen = []
+
+    def query(self, Q, k):
+        seen.append(len(Q))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trees.KDTree, "query", query)
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        trees.nearest(X, 3, None)
+    assert threading.active_count() == before
+    assert len(seen) < 5

@@ -1,5 +1,7 @@
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -143,3 +145,20 @@ def test_a_name_as_long_as_the_system_allows_works(tmp_path):
     with atomic(tmp_path / ("a" * 255)) as file:
         file.write(b"x")
     assert files(tmp_path) == ["a" * 255]
+
+
+def test_the_draft_of_a_killed_process_is_removed_by_the_next_to_write(tmp_path):
+    code = (
+        "import os, signal, sys\n"
+        "from lowdim.work.atomic import atomic\n"
+        "with atomic(sys.argv[1]) as file:\n"
+        "    file.write(b'half'); file.flush(); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], check=False)
+    assert len(list(tmp_path.glob(".lowdim-*"))) == 1
+    with atomic(tmp_path / "b") as file:
+        file.write(b"whole")
+        assert len(list(tmp_path.glob(".lowdim-*"))) == 1  # its own
+        with atomic(tmp_path / "c") as other:  # leaves that of a process at work alone
+            other.write(b"whole too")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]

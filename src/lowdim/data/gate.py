@@ -17,6 +17,7 @@ _ADVICE = {
     "feature names should match": "Rename or reorder the columns as they were in fit.",
     "Expected 2D array": "Rows are samples, columns are features.",
     "0 feature(s)": "Pass at least one column.",
+    "different shape than during": "Pass what transform returned.",
     "sample(s)": "Pass more rows.",
 }
 

@@ -85,6 +85,11 @@ class TwoViewReducer(Reducer, ABC):
 
     def _count(self, rank: int, what: str, advice: str) -> int:
         """Pairs to keep of the ``rank`` there are."""
+        if not rank:
+            raise ValueError(
+                f"{self._name}: views that vary are needed; got one of constant columns, or of differences whose "
+                "squares vanish. Pass other columns, or multiply the data by a constant that brings them near 1."
+            )
         if rank < (self.n_components or 1):
             raise ValueError(
                 f"{self._name}: n_components must be at most the {what} {rank} of the smaller view; got "

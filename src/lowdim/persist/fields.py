@@ -295,7 +295,8 @@ SEEN = {
 def _kind_of(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} {value.shape}"
-    return f"{type(value).__name__} {str(value)[:40]!r}"
+    plain = isinstance(value, str | int | float | list | tuple | dict)
+    return f"{type(value).__name__} {str(value)[:40]!r}" if plain else f"a {type(value).__name__}"
 
 
 def _demand_type(value: Any, kind: str) -> None:

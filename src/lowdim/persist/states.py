@@ -6,6 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.work.csr import demand_sound
+
 Arrays = dict[str, NDArray[Any]]
 PLAIN = "biufcUSMm"  # kinds of arrays that a file holds: numbers, text and dates
 
@@ -98,6 +100,6 @@ def decode(value: Any, arrays: Arrays) -> Any:
         if not all(isinstance(part, np.ndarray) and part.dtype.isnative for part in parts):
             raise ValueError("a sparse matrix whose parts are no plain arrays")
         matrix = sp.csr_array(parts, shape=tuple(body["shape"]))
-        matrix.check_format(full_check=True)
+        demand_sound(matrix)
         return matrix
     raise ValueError(f"unknown kind of value {kind!r} in the manifest")

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from lowdim.data import options
 from lowdim.quality.measure import METRIC, SAMPLE, Measure, demand_neighbors, draw_rows, measuring, rows_of
 from lowdim.quality.space import Space
+from lowdim.work.user_warnings import warn
 
 _RULES = {
     "kind": options.one_of("two_nn", "mle"),
@@ -85,6 +86,11 @@ def intrinsic_dimension(
         reached = reached[apart]
         _demand_distinct(len(reached), len(rows))
         d, shares = _two_nn(reached) if kind == "two_nn" else _mle(reached)
+        if d == float("inf"):
+            warn(
+                "intrinsic_dimension: neighbours at different distances are needed; all of a row are as far, as on a "
+                "grid, so that the estimate is infinite. Pass rows with a little noise, or more of them to kind='mle'."
+            )
         error = _error(shares, rows.where[apart], near[apart], space.n)
         return Measure(d, error, None if rows.rows is None else len(rows))
 

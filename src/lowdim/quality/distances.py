@@ -112,8 +112,15 @@ def stress(
     with measuring("stress", rules, kind=kind, scaled=scaled, **given) as who:
         pairs = Pairs(who, *both(who, X, Y, metric), sample, random_state)
         if kind == "kruskal":
-            return pairs.sorted(kruskal)
-        return pairs.summed(partial(normalised if kind == "normalised" else sammon, scaled=scaled))
+            found = pairs.sorted(kruskal)
+        else:
+            found = pairs.summed(partial(normalised if kind == "normalised" else sammon, scaled=scaled))
+        if not np.isfinite(found):
+            raise ValueError(
+                f"stress: rows of X that differ are needed, or there is nothing to compare with; kind={kind!r} came to "
+                f"{float(found)}. Pass other rows, or another kind."
+            )
+        return found
 
 
 def residual_variance(
@@ -211,7 +218,7 @@ class Pairs:
         asked = self.count if sample is None else (_MOST if sample == "auto" else int(sample))
         self.sampled = None if asked >= self.count else asked
         self.seed = seed_of(random_state)
-        self.name = type(who).__name__
+        self.name = who
 
     def blocks(self) -> Iterator[tuple[Doubles, Doubles]]:
         """Distances (d, e) of all pairs, some at a time."""

@@ -1,5 +1,7 @@
 """Neighbours of rows with two or three columns by a k-d tree; with more, groups are as fast or faster."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
@@ -7,8 +9,10 @@ from scipy.spatial import KDTree
 from lowdim.relate import partition
 from lowdim.work import jobs
 from lowdim.work.limits import SQUARES
+from lowdim.work.progress import stage
 
 _DIMENSIONS, _NEIGHBORS, _ROWS = 3, 64, 2000
+_PIECE = 4096  # rows that a thread looks up at a time
 
 
 def suits(X: NDArray, k: int) -> bool:
@@ -21,7 +25,7 @@ def nearest(X: NDArray, k: int, queries: NDArray | None) -> tuple[NDArray[np.int
     Q, itself = (X, True) if queries is None else (queries, False)
     SQUARES.demand("Neighbours", float(np.max([np.abs(A).max() for A in (X, Q)])))
     width = k + itself
-    far, found = KDTree(X).query(Q, width + 1, workers=jobs.current())
+    far, found = _query(KDTree(X), Q, width + 1)
     tied = np.flatnonzero(far[:, width - 1] == far[:, width])  # the tree may have left out a lower index
     far, found = far[:, :width], found[:, :width]
     if len(tied):
@@ -35,3 +39,21 @@ def nearest(X: NDArray, k: int, queries: NDArray | None) -> tuple[NDArray[np.int
         other[other.all(axis=1), -1] = False  # among more than k equal rows a row need not have found itself
         found, far = found[other].reshape(-1, k), far[other].reshape(-1, k)
     return found.astype(np.int32), far.astype(np.float32)
+
+
+def _query(tree: KDTree, Q: NDArray, k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Distances and indices (m, k) by our own threads, which have ended when this returns or is interrupted."""
+    far, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
+    pieces = [slice(start, start + _PIECE) for start in range(0, len(Q), _PIECE)]
+
+    def search(piece: slice) -> None:
+        far[piece], found[piece] = tree.query(Q[piece], k)
+
+    with stage("neighbours", total=len(pieces)) as tick, ThreadPoolExecutor(jobs.current()) as threads:
+        try:
+            for done, _ in enumerate(threads.map(search, pieces)):
+                tick(done + 1)
+        except BaseException:  # Ctrl-C as well: what has not begun will not
+            threads.shutdown(wait=True, cancel_futures=True)
+            raise
+    return far, found

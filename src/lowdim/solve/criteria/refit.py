@@ -1,5 +1,6 @@
 """The criterion for any estimator: fit it anew on every set and fold, and score it."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.exceptions import UndefinedMetricWarning
 
 from lowdim.solve.criteria.criterion import CandidateScores, Doubles, Split
 from lowdim.work import jobs
@@ -64,8 +66,11 @@ def _fit_and_score(
     scores = np.full(len(splits), np.nan)
     Z = X[:, features]
     try:
-        for i, (train, test) in enumerate(splits):
-            scores[i] = scorer(clone(estimator).fit(Z[train], y[train]), Z[test], y[test])
+        with warnings.catch_warnings():
+            for kind in (UndefinedMetricWarning, RuntimeWarning):  # the score they are about is told below
+                warnings.simplefilter("ignore", kind)
+            for i, (train, test) in enumerate(splits):
+                scores[i] = scorer(clone(estimator).fit(Z[train], y[train]), Z[test], y[test])
     except Exception as error:  # whatever an estimator of anyone's may raise
         if _constant(Z, splits):
             return np.full(len(splits), np.nan), "it is constant in the training rows of a fold"

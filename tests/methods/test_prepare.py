@@ -267,7 +267,10 @@ def test_dates_in_text_are_the_same_dates(spelt):
         ({"d": ["2020-01-01"] * 5 + ["2020-02-02", "soon"]}, "'d' must hold dates .*got 'soon' in row 6"),
         ({"d": ["2020-01-01", "2020-13-45", "2020-02-02"]}, "'d' must hold dates .*got '2020-13-45' in row 1"),
         ({"x": [None, None, None]}, "'x' has none in any"),
-        ({"c": [f"v{i // 2}" for i in range(400)]}, "'c' has 200, of which the 49 most frequent hold 25% of the rows"),
+        (
+            {"c": [f"v{i // 2}" for i in range(400)]},
+            "'c' has 200, of which the 49 most frequent hold 2[45]% of the rows",
+        ),
         ({"x": [1.0, float("inf"), 2.0]}, "must be finite; got inf"),
         ({"x": [1, 1, 1], "s": ["a", "b", "c"]}, "at least one column must be left"),
         ({"x": [[1], [2], [3]]}, "columns must hold numbers, text or dates; 'x' does not: it holds List"),
@@ -297,6 +300,9 @@ def test_a_plan_says_what_the_rules_cannot(people):
         ({"joined": {"format": "day"}}, "format of column 'joined' must be a format"),
         ({"city": "number"}, "column 'city' must hold numbers throughout; got"),
         ({"city": "date"}, "column 'city' must hold dates throughout; got"),
+        ({"city": "yes/no"}, "column 'city' must hold yes or no; got '.*' in row 0"),
+        ({"joined": "number"}, "column 'joined' must hold numbers; got Date"),
+        ({"income": "date"}, "column 'income' must hold dates; got Float64"),
     ],
 )
 def test_plans_that_cannot_be_followed_say_why(plan, words, people):

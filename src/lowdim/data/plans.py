@@ -127,15 +127,15 @@ def settle(name: str, finding: Finding, wish: Wish) -> tuple[str, str, str]:
         kind, why = wish.kind, "the plan says so"
     if kind == "drop":
         return finding.kind, "drop", why
-    if kind == "empty" or finding.kind == "empty":
+    if finding.kind == "empty":
         raise ValueError(
             f"Prepare: a column needs a value in some row; {name!r} has none in any. Leave it out, as by "
             f"plan={{{name!r}: 'drop'}}."
         )
-    if kind == "other":
+    if finding.kind == "other":
         raise ValueError(
-            f"Prepare: columns must hold numbers, text or dates; {name!r} does not: {why}. Convert it, or leave it "
-            f"out: plan={{{name!r}: 'drop'}}."
+            f"Prepare: columns must hold numbers, text or dates; {name!r} does not: {finding.why}. Convert it, or leave "
+            f"it out: plan={{{name!r}: 'drop'}}."
         )
     if kind in ("identifier", "constant") or finding.kind == "constant":
         return finding.kind, "drop", finding.why
@@ -167,6 +167,9 @@ def learn(name: str, column: "pl.Series", finding: Finding, wish: Wish, order: l
     if kind == "category":
         made = _learn_category(name, column, made, wish, order)
     if action != "onehot":
+        words, row = made.refusal(column)
+        if words:
+            raise ValueError(f"Prepare: column {name!r} {words} in row {row} (counted from 0). Change the plan.")
         made = _learn_numbers(name, column, made, wish)
     if action == "cyclic":
         circles = circles_of(kinds.moments_in(column, made.spelling))

@@ -146,6 +146,7 @@ def _encode_block(name: str, recipe: Recipe, column: "pl.Series", start: int, ou
     """Write some rows of one column, which begin at row ``start``."""
     words, row = recipe.refusal(column)
     if words:
+        words = words.replace("; got", ", as in fit; got", 1)
         raise ValueError(
             f"Prepare: column {name!r} {words} in row {start + row} (counted from 0). Correct it, or fit again with "
             "this column as it is now."

@@ -62,7 +62,7 @@ class Recipe:
         return [*names, *[" (missing)"] * self.indicator]
 
     def refusal(self, column: "pl.Series") -> tuple[str, int]:
-        """Why a column cannot be read as that of the fit, and the row; no words if it can."""
+        """Why a column cannot be read by this recipe, and the row; no words if it can."""
         import polars as pl
 
         text = column.dtype == pl.String
@@ -76,7 +76,7 @@ class Recipe:
             fits = text or column.dtype.is_numeric() or column.dtype == pl.Boolean
             what = "numbers" if self.action == "number" else "yes or no"
         if not fits:
-            return f"must hold {what}, as in fit; got {column.dtype}", 0
+            return f"must hold {what}; got {column.dtype}", 0
         if self.action == "number" and not text:
             return "", 0
         strange = column.is_not_null() & pl.Series(np.isnan(self._values(column)))
@@ -84,7 +84,7 @@ class Recipe:
         if not strange.any():
             return "", 0
         row = int(strange.arg_max() or 0)
-        return f"must hold {what}, as in fit; got {column[row]!r}", row
+        return f"must hold {what}; got {column[row]!r}", row
 
     def encode(self, column: "pl.Series", out: NDArray[Any]) -> NDArray[np.bool_]:
         """Write what the column becomes to ``out`` (n, width); return which rows lack a value."""
@@ -224,20 +224,17 @@ def _scale(values: Floats, numbers: str) -> tuple[dict[str, Any], str]:
 
 def learn_levels(column: "pl.Series", most: int, order: list[str] | None) -> tuple[dict[str, Any], int, float]:
     """Levels of a category and their shares; how many there are, and the share of rows that the kept ones hold."""
-    counts = as_text(column).drop_nulls().value_counts(sort=False)
-    levels, rows = counts[:, 0].to_list(), counts[:, 1].to_numpy().astype(np.float64)
-    total = rows.sum()
-    share = dict(zip(levels, (rows / total).tolist(), strict=True))
-    kept = sorted(share, key=lambda level: (-share[level], level))
-    pooled = len(kept) > most
-    kept = kept[: most - 1] if pooled else kept
+    counts = as_text(column).drop_nulls().value_counts(name="rows")
+    counts = counts.sort("rows", counts.columns[0], descending=[True, False])
+    rows = counts["rows"].to_numpy().astype(np.float64)
+    pooled = len(counts) > most
+    n_kept = most - 1 if pooled else len(counts)
+    share = dict(zip(counts[:n_kept, 0].to_list(), (rows[:n_kept] / rows.sum()).tolist(), strict=True))
     place = {level: i for i, level in enumerate(order or [])}
-    kept.sort(key=lambda level: (place.get(level, len(place)), level))
-    shares = [share[level] for level in kept]
-    held = float(sum(shares))
-    if pooled:
-        shares.append(sum(share[level] for level in set(share).difference(kept)))
-    return {"levels": kept, "pooled": pooled, "shares": np.array(shares)}, len(share), held
+    levels = sorted(share, key=lambda level: (place.get(level, len(place)), level))
+    shares = [share[level] for level in levels] + [rows[n_kept:].sum() / rows.sum()] * pooled
+    found = {"levels": levels, "pooled": pooled, "shares": np.array(shares)}
+    return found, len(counts), float(rows[:n_kept].sum() / rows.sum())
 
 
 def circles_of(moments: "pl.Series") -> list[str]:

@@ -213,6 +213,13 @@ def test_gaps_are_refused_filled_or_dropped_as_asked():
     np.testing.assert_array_equal(dropped["y"], [1, 5])
 
 
+def test_gaps_that_a_plan_fills_cost_no_row():
+    frame = pl.DataFrame({"x": [1.0, None, 2.0, 9.0], "y": [None, 2.0, 3.0, 5.0]})
+    model = Prepare("as_is", missing="drop", plan={"x": {"missing": "mean"}}).fit(frame)
+    np.testing.assert_array_equal(model.complete(frame), [False, True, True, True])
+    np.testing.assert_allclose(model.transform(frame), [[5.5, 2], [2, 3], [9, 5]])
+
+
 def test_a_column_of_one_value_in_the_rows_that_stay_costs_no_row():
     frame = pl.DataFrame({"x": [1.0, None, 2.0, 9.0], "c": ["a", "b", None, "a"]})
     model = Prepare("as_is", missing="drop").fit(frame)

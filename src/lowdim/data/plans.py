@@ -134,8 +134,8 @@ def settle(name: str, finding: Finding, wish: Wish) -> tuple[str, str, str]:
         )
     if finding.kind == "other":
         raise ValueError(
-            f"Prepare: columns must hold numbers, text or dates; {name!r} does not: {finding.why}. Convert it, or leave "
-            f"it out: plan={{{name!r}: 'drop'}}."
+            f"Prepare: columns must hold numbers, text or dates; {name!r} does not: {finding.why}. Convert it, or "
+            f"leave it out: plan={{{name!r}: 'drop'}}."
         )
     if kind in ("identifier", "constant") or finding.kind == "constant":
         return finding.kind, "drop", finding.why

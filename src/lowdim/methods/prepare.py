@@ -174,7 +174,7 @@ class Prepare(Reducer):
 
     @applying
     def complete(self, X: Any) -> NDArray[np.bool_]:
-        """Tell which rows lack no value of a column that is used.
+        """Tell which rows lack no value of a column that is used, unless it is filled in.
 
         Parameters
         ----------
@@ -186,8 +186,8 @@ class Prepare(Reducer):
         array (n_samples,) of bool
             The rows that ``missing="drop"`` keeps.
         """
-        used = [j for j, recipe in enumerate(self._made) if recipe.action != "drop"]
-        return ~preparation.rows_with_gaps(self._take_table(X, reset=False), used)
+        unfilled = [j for j, one in enumerate(self._made) if one.action != "drop" and one.missing in ("error", "drop")]
+        return ~preparation.rows_with_gaps(self._take_table(X, reset=False), unfilled)
 
     def _take_table(self, X: Any, *, reset: bool, minimum: int = 1) -> Columns:
         """Columns through the gate, noted (``reset``, in fit) or compared with those of fit."""

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import check_scoring
@@ -363,3 +365,29 @@ def test_one_reason_for_all_is_told_once():
 
     with pytest.raises(ValueError, match=r"all 4 of the first step failed alike \(RuntimeError: out of order\)"):
         SequentialSelector(Broken(), n_features=2).fit(*load_iris(return_X_y=True))
+
+
+def test_rows_that_lack_values_are_for_estimators_that_take_them():
+    X, y = load_iris(return_X_y=True)
+    X = np.column_stack([X, np.random.default_rng(0).normal(size=150)])
+    X[::7, 2] = np.nan
+    tree = HistGradientBoostingClassifier(max_iter=5)
+    ours = SequentialSelector(tree, n_features=2, cv=3, n_jobs=1).fit(X, y)
+    theirs = SequentialFeatureSelector(tree, n_features_to_select=2, cv=3).fit(X, y)
+    np.testing.assert_array_equal(ours.support_, theirs.get_support())
+    np.testing.assert_array_equal(ours.transform(X), X[:, ours.support_])
+    with pytest.raises(ValueError, match="SequentialSelector: X must be finite; got NaN"):
+        SequentialSelector(GaussianNB()).fit(X, y)
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_features_are_chosen_without_targets(direction):
+    X = load_iris().data
+    model = KMeans(n_clusters=3, random_state=0, n_init=2)
+    ours = SequentialSelector(model, n_features=2, cv=3, direction=direction).fit(X)
+    theirs = SequentialFeatureSelector(model, n_features_to_select=2, cv=3, direction=direction).fit(X)
+    np.testing.assert_array_equal(ours.support_, theirs.get_support())
+    with pytest.raises(ValueError, match="requires y"):
+        SequentialSelector(GaussianNB()).fit(X)
+    with pytest.raises(ValueError, match="requires y"):
+        SequentialSelector().fit(X)

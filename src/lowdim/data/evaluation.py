@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from lowdim.data.gate import one_a_row
@@ -58,6 +59,18 @@ def _rows_of_fold(rows: NDArray[Any], n: int, fold: int) -> NDArray[np.intp]:
             f"on; got {what} in fold {fold}. Pass a number of folds, or mend the list."
         )
     return rows.astype(np.intp)
+
+
+def takes_gaps(estimator: Any) -> bool:
+    """Whether an estimator says that it takes rows that lack values."""
+    return hasattr(estimator, "__sklearn_tags__") and bool(get_tags(estimator).input_tags.allow_nan)
+
+
+def needs_targets(estimator: Any) -> bool:
+    """Whether an estimator learns from targets; None stands for one that does."""
+    if not hasattr(estimator, "__sklearn_tags__"):
+        return True
+    return is_classifier(estimator) or is_regressor(estimator) or bool(get_tags(estimator).target_tags.required)
 
 
 def demand_scorer(scoring: Any) -> None:

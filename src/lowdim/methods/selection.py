@@ -155,16 +155,7 @@ class SequentialSelector(SelectorMixin, Reducer):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.direction = direction
-        self.n_features = n_features
-        self.tol = tol
-        self.scoring = scoring
-        self.cv = cv
-        self.groups = groups
-        self.keep = keep
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._store(locals())
 
     def _ask_memory(self, n: int, d: int) -> None:
         """Distances between all rows, which nearest neighbours keep, and the rows of the folds."""
@@ -177,9 +168,9 @@ class SequentialSelector(SelectorMixin, Reducer):
         Parameters
         ----------
         X : of shape (n_samples, n_features)
-            The data.
-        y : array (n_samples,)
-            Labels or numbers to be predicted.
+            The data; they may lack values (NaN) where the estimator takes them so.
+        y : array (n_samples,), optional
+            Labels or numbers to be predicted; None for an estimator that is fitted and scored without.
         groups : array (n_samples,), optional
             Groups of rows for the splitter, which keeps each together.
 
@@ -188,15 +179,16 @@ class SequentialSelector(SelectorMixin, Reducer):
         SequentialSelector
             This object.
         """
-        X = self._take(X, reset=True, sparse=True, minimum=2)
-        y = gate.targets(self._name, y, X)
+        X = self._take(X, reset=True, sparse=True, minimum=2, scan=not evaluation.takes_gaps(self.estimator))
+        if y is not None or evaluation.needs_targets(self.estimator):
+            y = gate.targets(self._name, y, X)
         names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))
         units, labels = features.units_of(self.groups, names)
         kept = features.units_kept(self.keep, names, units)
         self._size(len(units), len(kept), True)
         estimator = self.estimator if self.estimator is not None else _default(y)
         evaluation.demand_scorer(self.scoring)
-        y = evaluation.targets_for(estimator, y)
+        y = None if y is None else evaluation.targets_for(estimator, y)
         splits = evaluation.splits_of(self.cv, estimator, X, y, groups)
         with jobs.alone():  # many small products; and the same bits for any n_jobs
             path = self._search(estimator, X, y, splits, units, labels, kept)
@@ -292,7 +284,8 @@ class SequentialSelector(SelectorMixin, Reducer):
         array or sparse matrix (n_samples, n_features_)
             The chosen columns.
         """
-        return self._take(X, reset=False, sparse=True)[:, np.flatnonzero(self.support_)]
+        X = self._take(X, reset=False, sparse=True, scan=not evaluation.takes_gaps(self.estimator))
+        return X[:, np.flatnonzero(self.support_)]
 
     @applying
     def inverse_transform(self, X: Any) -> Any:

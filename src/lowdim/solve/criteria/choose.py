@@ -21,7 +21,7 @@ from lowdim.solve.criteria.refit import Refit, changed
 def criterion_for(estimator: Any, X: Any, y: Any, splits: list[Split], scoring: Any, scorer: Any) -> Criterion:
     """Criterion that scores ``estimator`` as refits would, as fast as it can."""
     plain = Refit(estimator, X, y, splits, scorer)
-    quick = None if sp.issparse(X) or y.ndim != 1 else _quick(estimator, X, y, splits, scoring)
+    quick = None if sp.issparse(X) or y is None or y.ndim != 1 else _quick(estimator, X, y, splits, scoring)
     return plain if quick is None else Completed(quick, plain)
 
 

@@ -45,6 +45,8 @@ class Refit:
 
 def score_without_features(estimator: Any, X: Any, y: Any, splits: list[Split], scorer: Any) -> Doubles:
     """Score on each fold of knowing no feature; −∞ where the scorer has no use for such a rule."""
+    if y is None:
+        return np.full(len(splits), -np.inf)
     rule = DummyClassifier(strategy="most_frequent") if is_classifier(estimator) else DummyRegressor()
     scores, why = _fit_and_score(rule, X, y, splits, scorer, slice(None))
     return np.full(len(splits), -np.inf) if why else scores
@@ -70,7 +72,8 @@ def _fit_and_score(
             for kind in (UndefinedMetricWarning, RuntimeWarning):  # the score they are about is told below
                 warnings.simplefilter("ignore", kind)
             for i, (train, test) in enumerate(splits):
-                scores[i] = scorer(clone(estimator).fit(Z[train], y[train]), Z[test], y[test])
+                known = ([], []) if y is None else ([y[train]], [y[test]])
+                scores[i] = scorer(clone(estimator).fit(Z[train], *known[0]), Z[test], *known[1])
     except Exception as error:  # whatever an estimator of anyone's may raise
         if _constant(Z, splits):
             return np.full(len(splits), np.nan), "it is constant in the training rows of a fold"

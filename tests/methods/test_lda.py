@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.linalg as sl
+import scipy.sparse as sp
 from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -331,3 +332,45 @@ def test_float32_products_are_enough_where_null_directions_prove_to_be_null(monk
     model = LDA().fit(X, y)
     assert asked == [(False, 25), (True, 1)]  # all features in float32, and the one direction that does not vary
     np.testing.assert_allclose(model.eigenvalues_, LDA().fit(X.astype(np.float64), y).eigenvalues_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (40, 120)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("params", [{}, {"shrinkage": 0.2}, {"priors": "uniform"}])
+def test_sparse_rows_give_the_directions_of_dense_ones(shape, dtype, params, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=shape[0])
+    X = (rng.poisson(0.3, size=shape) + (rng.random((3, shape[1])) < 0.2)[y] * rng.poisson(1.0, size=shape)).astype(
+        dtype
+    )
+    dense = LDA(**params).fit(X, y)
+    if shape[0] > shape[1]:  # wide ones go by blocks of columns, and these fit in one
+        monkeypatch.setattr(sp.csr_array, "toarray", demand_small(sp.csr_array.toarray, X.size))
+    for form in (sp.csr_array, sp.csc_array):
+        sparse = LDA(**params).fit(form(X), y)
+        np.testing.assert_allclose(sparse.eigenvalues_, dense.eigenvalues_, rtol=1e-4)
+        np.testing.assert_allclose(sparse.means_, dense.means_, rtol=1e-5, atol=1e-6)
+        Y = dense.transform(X)
+        np.testing.assert_allclose(sparse.transform(form(X)), Y, atol=1e-3 * np.abs(Y).max())
+
+
+def demand_small(convert, size):
+    """Wrap ``toarray`` so that the whole of the rows is never made dense at once."""
+
+    def checked(self, *args, **kwargs):
+        assert self.shape[0] * self.shape[1] < size
+        return convert(self, *args, **kwargs)
+
+    return checked
+
+
+def test_sparse_rows_with_large_means_do_not_cancel():
+    X, y = load_iris(return_X_y=True)
+    far = sp.csr_array(X + 1e7)
+    np.testing.assert_allclose(LDA().fit(far, y).eigenvalues_, LDA().fit(X, y).eigenvalues_, rtol=1e-4)
+
+
+def test_automatic_shrinkage_of_sparse_rows_is_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="shrinkage='auto' needs dense rows; got sparse ones. Pass a number"):
+        LDA(shrinkage="auto").fit(sp.csr_array(X), y)

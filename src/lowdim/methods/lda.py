@@ -8,6 +8,7 @@ their means about ``m = Σ_c π_c m_c``.
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import options
@@ -88,6 +89,7 @@ class LDA(LinearReducer):
     """
 
     _needs_targets = True
+    _sparse = True
     _rules = {
         "n_components": options.whole(1) | options.none,
         "solver": options.one_of(*SOLVERS),
@@ -139,7 +141,7 @@ class LDA(LinearReducer):
         Parameters
         ----------
         X : of shape (n_samples, n_features)
-            The data; integers are read as they are, block by block.
+            The data, dense or sparse; integers are read as they are, block by block.
         y : array (n_samples,)
             Labels of the rows, numbers or text.
 
@@ -148,7 +150,7 @@ class LDA(LinearReducer):
         LDA
             This object.
         """
-        X = self._take(X, reset=True, minimum=2, scan=False)
+        X = self._take(X, reset=True, sparse=True, minimum=2, scan=False)
         found = labels(self._name, y, X)
         limit = self._room(len(found.classes), X.shape[1])
         pi = priors(self, self.priors, found)
@@ -162,7 +164,7 @@ class LDA(LinearReducer):
         M = class_moments(T, found.codes, weights)
         self._demand_finite(X, M.means)
         S = self._within(M, most, ridge, X.shape[1])
-        exact = T.dtype in (np.uint8, bool) and np.ptp(weights) == 0
+        exact = sp.issparse(T) or (T.dtype in (np.uint8, bool) and np.ptp(weights) == 0)
         sure = None
         if float_dtype(T.dtype) == np.float32 and not exact:
             sure = _resolved(T, found.codes, weights, S, self._tolerance)
@@ -207,6 +209,10 @@ class LDA(LinearReducer):
         """Share (C,) that is left of the covariance of each class, and the diagonal that is added, if known yet."""
         if self.shrinkage == "auto":
             self._demand_finite(X, X)
+            if sp.issparse(X):
+                raise ValueError(
+                    "LDA: shrinkage='auto' needs dense rows; got sparse ones. Pass a number, such as shrinkage=0.1."
+                )
             intensities, targets = ledoit_wolf(X, found.codes, len(found.classes))
             return 1.0 - intensities, pi @ targets
         return np.full(len(found.classes), 1.0 - float(self.shrinkage or 0.0)), 0.0
@@ -228,7 +234,7 @@ class LDA(LinearReducer):
             shrunk = self.shrinkage == "auto" and bool(np.all(target > 0))
             scale, ridge = (np.sqrt(target), 1.0) if shrunk else (np.ones(X.shape[1]), 0.0)
         Z = Centred(X, pi @ means, scale)
-        pairs = eigh_top(Z.gram(), len(X))
+        pairs = eigh_top(Z.gram(), X.shape[0])
         inside = pairs.values > _RANGE * max(pairs.values[0], np.finfo(float).tiny)
         if not inside.any():
             raise _nothing_varies()
@@ -307,4 +313,4 @@ def _nothing_varies() -> ValueError:
 
 
 def _class_means(X: NDArray, found: Labels) -> NDArray:
-    return np.stack([X[found.codes == c].mean(axis=0, dtype=np.float64) for c in range(len(found.classes))])
+    return np.stack([column_moments(X[found.codes == c]).mean for c in range(len(found.classes))])

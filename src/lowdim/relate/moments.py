@@ -110,7 +110,7 @@ class ClassMoments(NamedTuple):
 def class_moments(
     X: NDArray, labels: NDArray[np.int32], class_weights: Doubles, *, doubles: bool = False
 ) -> ClassMoments:
-    """Moments of the rows of dense ``X`` by class, read once; a row of class c counts ``class_weights[c]``.
+    """Moments of the rows of ``X``, dense or CSR, by class, read once; a row of class c counts ``class_weights[c]``.
 
     ``labels`` are 0 … C − 1. Equal weights keep the exact sums of uint8. Where float32 products would lose the
     scatter within classes beside that between them, the rows are read again in float64; ``doubles`` asks for that at
@@ -120,13 +120,15 @@ def class_moments(
     array([[2.]])
     """
     counts = np.bincount(labels, minlength=len(class_weights)).astype(np.float64)
+    if sp.issparse(X) and (found := _sparse_class_moments(X, labels, counts, class_weights)) is not None:
+        return found
     even = np.allclose(class_weights, class_weights[0], rtol=1e-12, atol=0.0)
     weights = None if even else class_weights[labels]
     unit = float(class_weights[0]) if even else 1.0
     totals = counts * class_weights / unit
     with np.errstate(invalid="ignore", over="ignore"):
         for dtype in (np.dtype(np.float64) if doubles else float_dtype(X.dtype), np.dtype(np.float64)):
-            with stage("moments of classes", total=len(X)) as tick:
+            with stage("moments of classes", total=X.shape[0]) as tick:
                 sums, products, shift = _dense_sums(X, weights, tick, labels, len(counts), dtype)
             steps = sums / np.where(totals > 0, totals, 1.0)[:, None]
             step = sums.sum(axis=0) / totals.sum()
@@ -142,8 +144,21 @@ def class_moments(
             "moments: variances must fit in float64; the squares of these values overflow. Scale the data."
         )
     for c in np.flatnonzero((totals == 0) & (counts > 0)):  # a class that counts nothing still has a mean
-        M.means[c] = X[labels == c].mean(axis=0, dtype=np.float64)
+        M.means[c] = column_moments(X[labels == c]).mean
     return M
+
+
+def _sparse_class_moments(
+    X: Any, labels: NDArray[np.int32], counts: Doubles, class_weights: Doubles
+) -> ClassMoments | None:
+    """The same from sparse products, or None where means so large against their spread would cancel in them."""
+    M = _sparse_moments(X, class_weights[labels])
+    if M is None:
+        return None
+    n = X.shape[0]
+    members = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(len(counts), n))
+    sums = (members @ X.astype(np.float64)).toarray()
+    return ClassMoments(counts * class_weights, sums / np.where(counts > 0, counts, 1.0)[:, None], M.scatter)
 
 
 def _dense_sums(

@@ -48,7 +48,10 @@ public:
 
     std::int64_t run(const Report& report) {
         double before = HUGE_VAL;
-        for (std::int64_t done = 0; done < plan_.iterations; ++done) {
+        std::int64_t end = plan_.iterations, refined = end - plan_.fine_iterations;
+        for (std::int64_t done = 0; done < end; ++done) {
+            if (done == refined)
+                repel_->refine(plan_.fine_spacing);
             // Near one point a mode of the layout changes by 1/exaggeration + λ an iteration, λ its
             // eigenvalue of P made stochastic. Where no group of rows keeps to itself, as among few, all of
             // them shrink and exaggeration would draw the map together until nothing is left of its layout.
@@ -69,17 +72,21 @@ public:
                 if (due && report(done, now.divergence, out_))
                     return done;
                 if (check && done >= exaggerated_ + check_every && extent() > grown_map &&
-                    before - now.lowered < plan_.progress * std::abs(now.lowered))
-                    return done;
+                    before - now.lowered < plan_.progress * std::abs(now.lowered)) {
+                    if (done >= refined)
+                        return done;
+                    refined = done + 1; // on the coarse grid there is no more to gain
+                    end = std::min(end, done + plan_.fine_iterations);
+                }
                 if (check)
-                    before = now.lowered;
+                    before = done + 1 == refined ? HUGE_VAL : now.lowered;
             }
             step(done, Z);
             watch_.advance(1);
             watch_.poll();
         }
         give_back();
-        return plan_.iterations;
+        return end;
     }
 
 private:

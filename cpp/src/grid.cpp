@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t chunk = 4096, strip = 8; // points; rows of nodes, at least the spline's width less 1
 constexpr std::int64_t most_nodes = 2'000'000;  // that are used; a wider map gets larger cells
+constexpr double nodes_each = 8;                // of a point, where that makes more
 constexpr double most_in_a_row = 1 << 17;
 
 // Weights of the nodes about a point as polynomials of its place t within a cell, and their derivatives.
@@ -102,45 +103,55 @@ std::vector<float> correction(std::int64_t period, std::int64_t room) {
 Grid::Grid(const Falloff& falloff, int dimensions, double spacing, double margin)
     : falloff_(falloff), dimensions_(dimensions), finest_(spacing), margin_(margin) {}
 
-void Grid::fit_box(const float* Y, std::int64_t n, int n_threads, Watch& watch) {
-    const std::int64_t chunks = (n + chunk - 1) / chunk;
-    std::vector<std::array<float, 4>> ends(static_cast<std::size_t>(chunks)); // lows, highs
+Grid::Box Grid::box_of(const float* Y, std::int64_t n, int n_threads, Watch& watch) const {
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    const auto chunks = static_cast<std::size_t>((n + chunk - 1) / chunk);
+    const Box empty{{inf, inf}, {-inf, -inf}};
+    std::vector<Box> boxes(chunks, empty);
+    const auto widen = [](Box& box, std::size_t d, float low, float high) {
+        box.low[d] = std::min(box.low[d], low);
+        box.high[d] = std::max(box.high[d], high);
+    };
     each_chunk(n, chunk, n_threads, watch, [&](std::int64_t c, std::int64_t from, std::int64_t to) {
-        constexpr float inf = std::numeric_limits<float>::infinity();
-        std::array<float, 4> box{inf, inf, -inf, -inf};
+        Box box = empty;
         for (std::int64_t i = from; i < to; ++i)
-            for (int d = 0; d < dimensions_; ++d) {
-                const float y = Y[i * dimensions_ + d];
-                box[static_cast<std::size_t>(d)] = std::min(box[static_cast<std::size_t>(d)], y);
-                box[static_cast<std::size_t>(d) + 2] = std::max(box[static_cast<std::size_t>(d) + 2], y);
-            }
-        ends[static_cast<std::size_t>(c)] = box;
+            for (int d = 0; d < dimensions_; ++d)
+                widen(box, static_cast<std::size_t>(d), Y[i * dimensions_ + d], Y[i * dimensions_ + d]);
+        boxes[static_cast<std::size_t>(c)] = box;
     });
-    std::array<double, 2> low{}, span{};
-    double longest = 0;
+    Box whole = empty;
+    for (const Box& box : boxes)
+        for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d)
+            widen(whole, d, box.low[d], box.high[d]);
+    return whole;
+}
+
+double Grid::spacing_for(const Box& box, std::int64_t n) const {
+    double area = dimensions_ == 1 ? 0 : 1, longest = 0;
     for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
-        float lowest = ends[0][d], highest = ends[0][d + 2];
-        for (const auto& box : ends) {
-            lowest = std::min(lowest, box[d]);
-            highest = std::max(highest, box[d + 2]);
-        }
-        low[d] = lowest - margin_;
-        span[d] = static_cast<double>(highest) - lowest + 2 * margin_;
-        longest = std::max(longest, span[d]);
+        const double span = static_cast<double>(box.high[d]) - box.low[d] + 2 * margin_;
+        longest = std::max(longest, span);
+        area *= span + 2 * width * finest_;
     }
-    double area = dimensions_ == 1 ? 0 : 1;
-    for (std::size_t d = 0; d < 2 && dimensions_ == 2; ++d)
-        area *= span[d] + 2 * width * finest_;
-    const double spacing =
-        std::max({finest_, longest / most_in_a_row, std::sqrt(area / static_cast<double>(most_nodes))});
+    const double most = std::max(static_cast<double>(most_nodes), nodes_each * static_cast<double>(n));
+    return std::max({finest_, longest / most_in_a_row, std::sqrt(area / most)});
+}
+
+void Grid::fit(const Box& box, std::int64_t n, int n_threads, Watch& watch) {
+    std::array<double, 2> low{}, span{};
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
+        low[d] = box.low[d] - margin_;
+        span[d] = static_cast<double>(box.high[d]) - box.low[d] + 2 * margin_;
+    }
+    const double spacing = spacing_for(box, n);
     bool same = spacing == spacing_;
     for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
         constexpr int before = Spline::before + 1; // a cell to spare for rounding
         const auto cells = static_cast<std::int64_t>(std::ceil(span[d] / spacing)) + 1;
-        axes_[d].nodes = cells + width + 2;
-        axes_[d].origin = static_cast<float>(low[d] - before * spacing);
+        axes_[d].nodes = cells + width + 3;
+        axes_[d].origin = static_cast<float>((std::floor(low[d] / spacing) - before) * spacing);
         // No node is further from another than half the period.
-        const std::int64_t needed = 2 * (cells + width + 2), period = axes_[d].plan.length();
+        const std::int64_t needed = 2 * (cells + width + 3), period = axes_[d].plan.length();
         if (needed > period || 10 * needed < 7 * period || !same) {
             axes_[d].plan = Plan(Plan::at_least(needed + needed / 12));
             same = false;
@@ -244,8 +255,8 @@ void Grid::convolve(int n_threads, Watch& watch) {
     });
 }
 
-void Grid::charge(const float* Y, std::int64_t n, int n_threads, Watch& watch) {
-    fit_box(Y, n, n_threads, watch);
+void Grid::charge(const float* Y, std::int64_t n, const Box& box, int n_threads, Watch& watch) {
+    fit(box, n, n_threads, watch);
     if (watch.stopped())
         return;
     spread(Y, n, n_threads, watch);

@@ -23,8 +23,20 @@ public:
 
     Grid(const Falloff& falloff, int dimensions, double spacing, double margin = 0);
 
-    // Computes the field of n points (n × dimensions).
-    void charge(const float* Y, std::int64_t n, int n_threads, Watch& watch);
+    // Cells of this size from the next charge on.
+    void refine(double spacing) { finest_ = spacing; }
+
+    // Lowest and highest coordinates of points.
+    struct Box {
+        std::array<float, 2> low{}, high{};
+    };
+    Box box_of(const float* Y, std::int64_t n, int n_threads, Watch& watch) const;
+
+    // Whether n points in a box have cells as small as asked for; a wider map gets larger ones.
+    [[nodiscard]] bool suits(const Box& box, std::int64_t n) const { return spacing_for(box, n) <= finest_; }
+
+    // Computes the field of n points (n × dimensions) in their box.
+    void charge(const float* Y, std::int64_t n, const Box& box, int n_threads, Watch& watch);
 
     // forces = −½∇φ (n × dimensions) and, unless null, phi (n) at points that the grid covers; returns Σφ.
     double read(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads, Watch& watch) const;
@@ -38,7 +50,8 @@ private:
         Plan plan{1}; // of the period, long enough that no image acts
     };
 
-    void fit_box(const float* Y, std::int64_t n, int n_threads, Watch& watch);
+    [[nodiscard]] double spacing_for(const Box& box, std::int64_t n) const;
+    void fit(const Box& box, std::int64_t n, int n_threads, Watch& watch);
     void build_multiplier(int n_threads, Watch& watch);
     void spread(const float* Y, std::int64_t n, int n_threads, Watch& watch);
     void convolve(int n_threads, Watch& watch);

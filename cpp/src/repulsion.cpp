@@ -15,7 +15,7 @@
 namespace lowdim {
 namespace {
 
-constexpr std::int64_t rows_at_once = 16, tile = 4096;
+constexpr std::int64_t rows_at_once = 16, tile = 4096, most_strays = 256;
 
 #define LOWDIM_KERNEL "repulsion.inl"
 #include "each_isa.inl"
@@ -54,19 +54,104 @@ private:
     std::vector<double> phi_;
 };
 
+// A few points far from all others would stretch the grid until its cells are too large for the rest. Such
+// strays are taken out: what they and the others do to each other is summed exactly.
 class ByGrid final : public Repulsion {
 public:
-    ByGrid(int k, const Falloff& falloff, double spacing) : grid_(falloff, k, spacing) {}
+    ByGrid(int k, const Falloff& falloff, double spacing)
+        : k_(k), falloff_(falloff), grid_(falloff, k, spacing) {}
+
     double operator()(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
                       Watch& watch) override {
-        grid_.charge(Y, n, n_threads, watch);
+        const detail::Grid::Box box = grid_.box_of(Y, n, n_threads, watch);
         if (watch.stopped())
             return 1;
-        return grid_.read(Y, n, forces, phi, n_threads, watch) - static_cast<double>(n);
+        if (grid_.suits(box, n) || !part(Y, n)) {
+            grid_.charge(Y, n, box, n_threads, watch);
+            if (watch.stopped())
+                return 1;
+            return grid_.read(Y, n, forces, phi, n_threads, watch) - static_cast<double>(n);
+        }
+        return apart(Y, n, forces, phi, n_threads, watch);
     }
+    void refine(double spacing) override { grid_.refine(spacing); }
 
 private:
+    // Finds the strays; false where there are none. At most some points at each side can be strays: those
+    // beyond the range of the others by more than half its width.
+    bool part(const float* Y, std::int64_t n) {
+        const std::int64_t side = std::min(most_strays, n / 100) / (2 * k_);
+        if (side < 1)
+            return false;
+        std::vector<float> low(static_cast<std::size_t>(k_)), high(low), values(static_cast<std::size_t>(n));
+        for (int d = 0; d < k_; ++d) {
+            for (std::int64_t i = 0; i < n; ++i)
+                values[static_cast<std::size_t>(i)] = Y[i * k_ + d];
+            std::nth_element(values.begin(), values.begin() + side, values.end());
+            const float first = values[static_cast<std::size_t>(side)];
+            std::nth_element(values.begin(), values.end() - 1 - side, values.end());
+            const float last = *(values.end() - 1 - side);
+            low[static_cast<std::size_t>(d)] = first - (last - first) / 2;
+            high[static_cast<std::size_t>(d)] = last + (last - first) / 2;
+        }
+        strays_.clear();
+        others_.clear();
+        for (std::int64_t i = 0; i < n; ++i) {
+            bool inside = true;
+            for (int d = 0; d < k_; ++d) {
+                const float y = Y[i * k_ + d];
+                inside &= y >= low[static_cast<std::size_t>(d)] && y <= high[static_cast<std::size_t>(d)];
+            }
+            (inside ? others_ : strays_).push_back(static_cast<std::int32_t>(i));
+        }
+        return !strays_.empty();
+    }
+
+    [[nodiscard]] std::vector<float> taken(const float* Y, const std::vector<std::int32_t>& points) const {
+        std::vector<float> out;
+        out.reserve(points.size() * static_cast<std::size_t>(k_));
+        for (std::int64_t i : points)
+            out.insert(out.end(), Y + i * k_, Y + (i + 1) * k_);
+        return out;
+    }
+
+    double apart(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads, Watch& watch) {
+        const auto few = static_cast<std::int64_t>(strays_.size()), many = n - few;
+        const std::vector<float> stray = taken(Y, strays_), other = taken(Y, others_);
+        std::vector<float> near(other.size()), far(other.size()), out(stray.size());
+        std::vector<float> field(static_cast<std::size_t>(many));
+        std::vector<double> by_strays(static_cast<std::size_t>(many)), of_strays(static_cast<std::size_t>(few));
+        grid_.charge(other.data(), many, grid_.box_of(other.data(), many, n_threads, watch), n_threads, watch);
+        if (watch.stopped())
+            return 1;
+        double sum = grid_.read(other.data(), many, near.data(), field.data(), n_threads, watch);
+        repel_exactly(other.data(), many, stray.data(), few, k_, falloff_, far.data(), by_strays.data(),
+                      n_threads, watch);
+        repel_exactly(stray.data(), few, Y, n, k_, falloff_, out.data(), of_strays.data(), n_threads, watch);
+        for (std::size_t i = 0; i < others_.size(); ++i) {
+            sum += by_strays[i];
+            give(others_[i], near.data() + i * static_cast<std::size_t>(k_), far.data() + i * static_cast<std::size_t>(k_), forces);
+            if (phi)
+                phi[others_[i]] = static_cast<float>(field[i] + by_strays[i]);
+        }
+        for (std::size_t i = 0; i < strays_.size(); ++i) {
+            sum += of_strays[i];
+            give(strays_[i], out.data() + i * static_cast<std::size_t>(k_), nullptr, forces);
+            if (phi)
+                phi[strays_[i]] = static_cast<float>(of_strays[i]);
+        }
+        return sum - static_cast<double>(n);
+    }
+
+    void give(std::int64_t point, const float* one, const float* two, float* forces) const {
+        for (int d = 0; d < k_; ++d)
+            forces[point * k_ + d] = one[d] + (two ? two[d] : 0.0f);
+    }
+
+    int k_;
+    Falloff falloff_;
     detail::Grid grid_;
+    std::vector<std::int32_t> strays_, others_;
 };
 
 class ByTree final : public Repulsion {

@@ -216,8 +216,12 @@ def test_new_points_find_the_bottom(k):
         half = np.argmax(np.cumsum(p[i][order], axis=0) >= 0.5, axis=0)
         median = np.take_along_axis(Y[neighbors[i]], np.take_along_axis(order, half[None], axis=0), axis=0)[0]
         assert here <= loss(median, i) + 1e-3
-        around = [loss(at[i] + rng.normal(scale=0.1, size=k), i) for _ in range(20)]
-        assert here < min(around) + 1e-3
+        box = Y[neighbors[i]].min(axis=0), Y[neighbors[i]].max(axis=0)
+        assert ((at[i] >= box[0]) & (at[i] <= box[1])).all()
+        around = [np.clip(at[i] + rng.normal(scale=0.1, size=k), *box) for _ in range(20)]
+        assert here < min(loss(y, i) for y in around) + 1e-3
+        for j in neighbors[i][np.argsort(-p[i], kind="stable")[:4]]:
+            assert here <= loss(Y[j], i) + 1e-3
         np.testing.assert_array_equal(_native.place(neighbors[i : i + 1], p[i : i + 1], Y, iterations=300)[0], at[i])
 
 
@@ -289,3 +293,40 @@ def test_maps_that_no_kernel_can_take_are_refused(how, value, words):
             call()
     with pytest.raises(ValueError, match="weights must be finite"):
         _native.place(near, p * np.float32(np.nan), points(9, 2))
+
+
+@pytest.mark.parametrize("law", [("student", 1.0), ("gauss", 1.0)])
+def test_new_points_between_clusters_stay_among_their_neighbours(law):
+    rng = np.random.default_rng(0)
+    centres = np.array([[0, 0], [60, 0], [0, 60], [60, 60]])
+    Y = np.concatenate([c + rng.normal(size=(500, 2)) for c in centres]).astype(np.float32)
+    neighbors = (np.arange(4) * 500 + rng.integers(0, 500, (40, 4))).astype(np.int32)  # one in each cluster
+    p = rng.dirichlet(np.ones(4), 40).astype(np.float32)
+    at = _native.place(neighbors, p, Y, falloff=law[0], dof=law[1])
+    assert (at >= Y[neighbors].min(axis=1)).all()
+    assert (at <= Y[neighbors].max(axis=1)).all()
+
+
+@pytest.mark.parametrize("how_far", [3e3, 1e5])
+@pytest.mark.parametrize("k", [1, 2])
+def test_a_stray_does_not_spoil_the_forces_of_the_others(k, how_far):
+    Y = points(4000, k, 20.0)
+    near, _, _ = _native.repulsion(Y, how="interpolation", spacing=0.3)
+    with_stray = np.concatenate([Y, np.full((1, k), how_far, np.float32)])
+    forces, phi, Z_stray = _native.repulsion(with_stray, how="interpolation", spacing=0.3, n_threads=2)
+    exact, field = _native.repulsion_at(with_stray, with_stray)
+    assert off(forces[:-1], exact[:-1]) < 1.1 * off(near, _native.repulsion_at(Y, Y)[0]) + 1e-4
+    np.testing.assert_allclose(forces[-1], exact[-1], rtol=1e-4, atol=1e-6 * np.abs(exact).max())
+    np.testing.assert_allclose(phi, field, rtol=2e-3)
+    np.testing.assert_allclose(Z_stray, field.sum() - len(field), rtol=1e-3)
+
+
+def test_the_grid_of_many_points_keeps_its_cells_in_a_wide_map():
+    # 300,000 points in groups over a square of 900 units: 2 million nodes would give cells of 0.64.
+    rng = np.random.default_rng(0)
+    centres = rng.uniform(0, 900, (3000, 2))
+    Y = (centres[:, None] + rng.normal(size=(3000, 100, 2))).reshape(-1, 2).astype(np.float32)
+    forces, _, _ = _native.repulsion(Y, how="interpolation", spacing=0.5, n_threads=2)
+    some = rng.choice(len(Y), 200, replace=False)
+    exact, _ = _native.repulsion_at(Y[some], Y, n_threads=2)
+    assert off(forces[some], exact) < 0.02

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import lowdim
 from lowdim.relate.affinities import affinities, likelihoods
 from lowdim.relate.neighbors import nearest
 from lowdim.solve import divergence
@@ -71,3 +72,12 @@ def test_two_points_and_their_half():
     P = affinities(np.array([[1], [0]], np.int32), np.ones((2, 1), np.float32))
     loss, G = divergence.gradient(P, np.array([[0.0], [3.0]]), Falloff("student"))
     np.testing.assert_allclose([loss, *G.ravel()], 0, atol=1e-7)  # one pair: P and Q are the same
+
+
+def test_the_grid_reaches_the_divergence_of_exact_sums(rng):
+    centres = rng.normal(size=(12, 10)) * 4
+    X = (centres[rng.integers(0, 12, 2400)] + rng.normal(size=(2400, 10))).astype(np.float32)
+    grid, exact = (
+        lowdim.TSNE(repulsion=how, random_state=0).fit(X).kl_divergence_ for how in ("interpolation", "exact")
+    )
+    assert grid < 1.005 * exact

@@ -15,6 +15,10 @@ struct DescentPlan {
     Falloff falloff;
     Repel repel = Repel::exactly;
     double angle = 0.5, spacing = 0.4;
+    // The last iterations have a finer grid: the forces' error shifts where the map comes to rest, and costs
+    // nothing on the way there.
+    double fine_spacing = 0.4;
+    std::int64_t fine_iterations = 0;
     std::int64_t iterations = 750, exaggerated = 250; // in all; the first ones with P times `exaggeration`
     double exaggeration = 12;
     double late = 1;         // the same factor of the other iterations
@@ -39,9 +43,10 @@ struct Newcomers {
     std::int64_t rows, near;
 };
 
-// Places each newcomer at the weighted median of its neighbours in the map Y (n × k), then lowers its own
-// KL(p‖q), q_j = f(s_j)/φ(y), with the map held fast, by steps that never raise it. φ is read from a grid in
-// one or two dimensions and summed exactly in more. No newcomer depends on another.
+// Places each newcomer in the box of its neighbours in the map Y (n × k), with the map held fast: from their
+// weighted median and from the likeliest of them it lowers its own KL(p‖q), q_j = f(s_j)/φ(y), by steps that
+// never raise it, and the lowest wins. φ is read from a grid in one or two dimensions and summed exactly in
+// more. No newcomer depends on another.
 void place(const Newcomers& newcomers, const float* Y, std::int64_t n, int k, const Falloff& falloff,
            double spacing, std::int64_t iterations, float* out, int n_threads, Watch& watch);
 

@@ -28,6 +28,8 @@ public:
     // not depend on n_threads.
     virtual double operator()(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
                               Watch& watch) = 0;
+    // From now on a grid has cells of this size.
+    virtual void refine(double) {}
 };
 
 std::unique_ptr<Repulsion> make_repulsion(Repel how, int k, const Falloff& falloff, double angle,

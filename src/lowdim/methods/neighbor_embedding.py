@@ -182,8 +182,8 @@ class NeighborEmbedding(Reducer, ABC):
     def transform(self, X: Any) -> NDArray:
         """Places of the rows of ``X`` in the map, which stays as it is.
 
-        A row that equals a training row gets its place. Any other starts at the weighted median of its neighbours and
-        is moved down the gradient of its own loss; the rows do not see each other.
+        A row that equals a training row gets its place. Any other is placed among its neighbours, where its own loss is
+        least; the rows do not see each other.
 
         Parameters
         ----------

@@ -86,7 +86,7 @@ def descend(
 def place(neighbors: NDArray[np.int32], weights: NDArray[np.float32], Y: NDArray, loss: Loss) -> NDArray[np.float32]:
     """Places (m, k) for new points with these neighbours (m, near) and weights, in the map ``Y`` held fast.
 
-    Each starts at the weighted median of its neighbours and lowers its own loss; none depends on another.
+    Each lowers its own loss from places among its neighbours; none depends on another.
     """
     with stage("places", total=len(neighbors)) as tick:
         return loss.settle(neighbors, weights, np.ascontiguousarray(Y, dtype=np.float32), tick)

@@ -19,8 +19,10 @@ from lowdim.work.random import stream
 
 REPULSIONS = ("auto", "exact", "barnes_hut", "interpolation")
 FAST = {"barnes_hut": 3, "interpolation": 2}  # most dimensions
-_SPACING, _FINE = 0.5, 0.25  # of the grid, in the width of the falloff: for forces, and for the normaliser
-_FEW, _FEW_IN_SPACE = 1000, 3000  # points up to which exact sums are taken: few pairs, and no grid or tree to set up
+# Cells of the grid, in the width of the falloff: on the way, in the last iterations, and for the normaliser.
+_SPACING, _FINE, _FINEST = 0.42, 0.33, 0.25
+_LAST = 0.5  # of the iterations without exaggeration
+_FEW, _FEW_IN_SPACE = 2000, 3000  # points up to which exact sums are taken: few pairs, and no grid or tree to set up
 _EXACT_NORMALISER = 20_000  # points up to which all pairs take no time worth saving
 _SAMPLE = 1000  # points at which an approximate normaliser is held against exact sums
 _TINY, _CALM = 8, 12.0  # below so many points steps of more than n / 12 swing across Gauss's narrow minima
@@ -83,6 +85,8 @@ class Divergence:
             how=self.repulsion,
             angle=self.angle,
             spacing=_SPACING * self.falloff.width,
+            fine_spacing=_FINE * self.falloff.width,
+            fine_iterations=int(_LAST * (iterations - min(self.exaggerated, iterations))),
             iterations=iterations,
             exaggerated=min(self.exaggerated, iterations),
             exaggeration=self.exaggeration,
@@ -140,7 +144,7 @@ def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reach
             Z, how = float((field - 1.0).sum()), "exact: all pairs"
         else:
             way = "interpolation" if k <= FAST["interpolation"] else "barnes_hut"
-            _, phi, Z = _native.repulsion(Y, how=way, spacing=_FINE * falloff.width, angle=0.2, **law)
+            _, phi, Z = _native.repulsion(Y, how=way, spacing=_FINEST * falloff.width, angle=0.2, **law)
             some = stream(0, "divergence").choice(n, _SAMPLE, replace=False)
             _, exact = _native.repulsion_at(Y[some], Y, **law)
             off = exact - phi[some]

@@ -127,6 +127,15 @@ def test_a_new_point_goes_where_its_own_loss_is_least(rng):
         assert own(y) < own(y + step) + 1e-4
 
 
+def test_a_new_point_between_two_clusters_goes_to_the_nearer_one(rng):
+    Y = np.vstack([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + np.array([30, 0])]).astype(np.float32)
+    neighbors = np.array([[0, 1, 2, 40, 41]], np.int32)
+    y = place(neighbors, np.array([[0.2, 0.2, 0.2, 1.0, 1.0]], np.float32), Y, LOSSES[0])[0]
+    assert (y >= Y[neighbors[0]].min(axis=0)).all()
+    assert (y <= Y[neighbors[0]].max(axis=0)).all()
+    assert y[0] > 25  # among the two that weigh most, and not between the clusters
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

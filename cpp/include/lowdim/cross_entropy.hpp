@@ -48,7 +48,7 @@ void cross_entropy_gradient(const Affinities& V, const float* Y, int k, const Cu
                             const Shifts& shifts, double longest, float* gradient, int n_threads,
                             Watch& watch);
 
-// Places each newcomer at the weighted median of its neighbours in the map Y (n × k), then lowers its own
+// Puts each newcomer where, in the box of its neighbours in the map Y (n × k), it finds the least of its own
 // loss Σ_j −v_j log w_j − c d/2m Σ_s log(1 − w_s), d = Σ v_j, over the m points of a sample of the map, by
 // steps that never raise it. No newcomer depends on another.
 void settle_cross_entropy(const Newcomers& newcomers, const float* Y, int k, const Curve& curve,

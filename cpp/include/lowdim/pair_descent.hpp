@@ -47,7 +47,7 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
 void pair_loss(const Pairs& pairs, const float* Y, int k, const double weights[3], double* points,
                float* gradient, int n_threads, Watch& watch);
 
-// Places each newcomer at the weighted median of its neighbours in the map Y (n × k), then lowers
+// Puts each newcomer where, in the box of its neighbours in the map Y (n × k), it finds the least of
 // Σ_j p_j d̃_j/(10 + d̃_j) + further times the mean of 1/(1 + d̃) over a sample of the map, by steps that never
 // raise it. No newcomer depends on another.
 void settle_pairs(const Newcomers& newcomers, const float* Y, int k, double further,

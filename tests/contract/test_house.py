@@ -110,7 +110,9 @@ def test_the_method_written_out_in_the_documentation_keeps_the_contract(rng, tmp
     cls = import_module("documented_method").RandomProjection
     method = cls(400, random_state=0)
     check_estimator(cls(random_state=0), on_skip=None)
-    X = rng.normal(size=(30, 50))
+    with pytest.raises(ValueError, match="n_components must be at most n_features = 50; got 400"):
+        method.fit(rng.normal(size=(30, 50)))
+    X = rng.normal(size=(30, 1000))
     apart, kept = pdist(X, "sqeuclidean"), pdist(method.fit_transform(X), "sqeuclidean")
     assert abs(kept / apart - 1).mean() < method.distortion_
     check_fields({name: vars(method)[name] for name in method._state()}, SEEN | method._state(), partly=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -290,3 +291,37 @@ def test_a_map_that_was_returned_is_the_callers_own(cls, iris):
 def test_the_registry_asks_the_method_for_its_memory(method):
     few, many = method.memory(200, 10), method.memory(20_000, 10)
     assert 0 < few <= many
+
+
+@every_method
+@pytest.mark.filterwarnings("ignore")  # what is told of such data is each method's own
+@pytest.mark.parametrize("case", ["repeated", "all equal", "constant and copied columns", "wide"])
+def test_degenerate_rows_give_finite_places_or_an_error_in_the_methods_name(cls, case, iris):
+    X, y = iris
+    X, y = {
+        "repeated": (np.repeat(X[::5], 5, axis=0), np.repeat(y[::5], 5)),
+        "all equal": (np.tile(X[:1], (len(X), 1)), y),
+        "constant and copied columns": (np.column_stack([X, X[:, 0], np.ones(len(X))]), y),
+        "wide": (np.random.default_rng(0).normal(size=(12, 40)), np.arange(12) % 3),
+    }[case]
+    told, Y = "", np.zeros(1)
+    try:
+        Y = make(cls).fit_transform(X, y)
+    except ValueError as error:
+        told = str(error)
+    assert told.startswith((cls.__name__, "Neighbours", "metric=")) if told else np.isfinite(Y).all()
+
+
+@every_method
+@pytest.mark.filterwarnings("ignore:.*differ")
+def test_dense_and_sparse_rows_agree(cls, iris):
+    if not cls._sparse:
+        pytest.skip("takes dense rows only, and says so")
+    X, y = iris
+    X = np.where(X > 1, X, 0.0)[:, :3]
+    dense, sparse = (make(cls).fit_transform(rows, y) for rows in (X, sp.csr_array(X)))
+    if sp.issparse(sparse):
+        sparse = sparse.toarray()
+    scale = np.abs(dense).max()
+    iterative = hasattr(cls, "_loss")  # rounding of the first step grows in a descent
+    np.testing.assert_allclose(dense, sparse, atol=(0.5 if iterative else 1e-3) * scale)

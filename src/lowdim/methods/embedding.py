@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.distances import find_zero
+from lowdim.data.sizes import demand_components
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
@@ -90,11 +91,7 @@ class EmbeddingReducer(Reducer, ABC):
         return int(self.embedding_.shape[1])
 
     def _demand_components(self, limit: int, of: str, advice: str = "pass more rows") -> None:
-        if self.n_components > limit:
-            raise ValueError(
-                f"{self._name}: n_components must be at most {of} - 1 = {limit:,}; got {self.n_components}. "
-                f"Lower it, or {advice}."
-            )
+        demand_components(self._name, self.n_components, limit, f"{of} - 1 = {limit:,}", advice)
 
     def _keep_rows(self, X: Any) -> Any:
         """The training rows as floats, kept: what happens to X later must not change the model."""

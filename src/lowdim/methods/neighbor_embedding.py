@@ -239,17 +239,6 @@ class NeighborEmbedding(Reducer, ABC):
             layout.given(self.init, (n, k), name)
         return before
 
-    def _count_neighbors(self, auto: int, below: int, of: str = "n_samples") -> int:
-        """Neighbours of each row: as given, if that is below a limit, or ``auto``."""
-        if self.n_neighbors == "auto":
-            return auto
-        if self.n_neighbors >= below:
-            raise ValueError(
-                f"{self._name}: n_neighbors must be below {of} ({below:,}); got {self.n_neighbors}. "
-                "Lower it or pass more samples."
-            )
-        return int(self.n_neighbors)
-
     def _ask_each(self, n: int, near: int, each: float, what: str, instead: str) -> None:
         """Ask for n rows of ``near`` neighbours, ``each`` bytes a neighbour."""
         memory.require(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
+from lowdim.data.sizes import count_neighbors
 from lowdim.methods.embedding import EmbeddingReducer
 from lowdim.persist import fields
 from lowdim.relate.geodesics import Beside
@@ -42,14 +43,7 @@ class NeighborReducer(EmbeddingReducer, ABC):
 
     def _count_neighbors(self, n: int) -> int:
         """How many neighbours each of n rows has."""
-        if self.n_neighbors == "auto":
-            return min(_USUAL, n - 1)
-        if self.n_neighbors >= n:
-            raise ValueError(
-                f"{self._name}: n_neighbors must be below n_samples ({n:,}); got {self.n_neighbors}. "
-                "Lower it or pass more samples."
-            )
-        return int(self.n_neighbors)
+        return count_neighbors(self._name, self.n_neighbors, min(_USUAL, n - 1), n)
 
     def _tell(
         self, parts: NDArray, what: str, bridge: Callable[[], Bridges], largest: int | None = None

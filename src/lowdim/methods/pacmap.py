@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lowdim.compose import layout
 from lowdim.data import options
 from lowdim.data.descriptions import described
+from lowdim.data.sizes import count_neighbors
 from lowdim.methods import neighbor_embedding
 from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
@@ -131,7 +132,7 @@ class PaCMAP(NeighborEmbedding):
     def _resolve_neighbors(self, n: int) -> int:
         usual = _NEIGHBORS + max(0, round(15 * (np.log10(n) - 4)))
         few = max(1, min(usual, (n - 1) // 2))
-        return self._count_neighbors(few, n - 1, "n_samples - 1, or no row is further apart")
+        return count_neighbors(self._name, self.n_neighbors, few, n - 1, "n_samples - 1, or no row is further apart")
 
     def _ask_memory(self, n: int, d: int) -> None:
         own = self._resolve_neighbors(n)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lowdim.data import options
 from lowdim.data.descriptions import described
 from lowdim.data.labels import known_labels
+from lowdim.data.sizes import count_neighbors
 from lowdim.methods import neighbor_embedding
 from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
@@ -175,7 +176,7 @@ class UMAP(NeighborEmbedding):
         self.a_, self.b_ = curve(float(self.min_dist), float(self.spread))
 
     def _resolve_neighbors(self, n: int) -> int:
-        return self._count_neighbors(max(2, min(_NEIGHBORS, n - 1)), n)
+        return count_neighbors(self._name, self.n_neighbors, max(2, min(_NEIGHBORS, n - 1)), n)
 
     def _ask_memory(self, n: int, d: int) -> None:
         instead = "Lower n_neighbors, or fit a sample and transform the rest."

@@ -25,7 +25,7 @@ class Scales(NamedTuple):
 def scales(X: Any) -> Scales | None:
     """Scales of the columns of ``X``, from some of its rows; None if they share one unit or fewer than two vary.
 
-    >>> scales(np.array([[0.0, 0.0], [1.0, 500.0], [2.0, 1000.0]])).ratio
+    >>> round(scales(np.array([[0.0, 0.0], [1.0, 500.0], [2.0, 1000.0]])).ratio, 6)
     500.0
     """
     if one_unit(X):

@@ -22,6 +22,7 @@ class Whitening(NamedTuple):
     """Matrix ``P`` (d, q) with ``P Pᵀ`` the pseudo-inverse of ``S``, how it was found, and the rank of ``S``.
 
     So its columns span the range of ``S``, and ``w = P z`` with ``z`` in the span of its rows has ``wᵀ S w = zᵀ z``.
+    It may have more columns than the rank; directions ``z`` outside the span of its rows are none of ``S``'s.
     """
 
     P: Doubles

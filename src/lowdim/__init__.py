@@ -26,6 +26,7 @@ _HOMES = {
     "PaCMAP": "lowdim.methods.pacmap",
     "Prepare": "lowdim.methods.prepare",
     "SNE": "lowdim.methods.sne",
+    "ScaleWarning": "lowdim.work.user_warnings",
     "SequentialSelector": "lowdim.methods.selection",
     "TSNE": "lowdim.methods.sne",
     "UMAP": "lowdim.methods.umap",
@@ -56,6 +57,7 @@ __all__ = [
     "LaplacianEigenmaps",
     "PaCMAP",
     "Prepare",
+    "ScaleWarning",
     "SequentialSelector",
     "__version__",
     "chain",
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
     from lowdim.methods.sne import SNE as SNE
     from lowdim.methods.sne import TSNE as TSNE
     from lowdim.methods.umap import UMAP as UMAP
+    from lowdim.work.user_warnings import ScaleWarning as ScaleWarning
 
 
 def __getattr__(name: str) -> Any:

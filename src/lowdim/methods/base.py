@@ -139,7 +139,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{self._name}: features should be of comparable scale; their standard deviations differ "
                 f"{found.ratio:,.0f}-fold, from {found.least:.3g} to {found.largest:.3g}, so the largest decide the "
                 "result. Divide each by its standard deviation (lowdim.Prepare, or sklearn's StandardScaler), or "
-                "ignore ScaleWarning if they share one unit.",
+                "ignore lowdim.ScaleWarning if they share one unit.",
                 ScaleWarning,
             )
 

@@ -378,6 +378,8 @@ def descend(
     dof: float,
     angle: float,
     spacing: float,
+    fine_spacing: float = 0.4,
+    fine_iterations: int = 0,
     iterations: int,
     exaggerated: int,
     exaggeration: float,

@@ -89,8 +89,8 @@ class LLE(NeighborReducer):
     bridge_lengths_ : array (n_bridges,)
         Their distances.
     solver_ : str
-        How the eigenvectors were found: ``"lu"``, ``"chebyshev"``, ``"dense"`` or, for variants, ``"band"``; ``"none"``
-        if all rows are equal.
+        How the eigenvectors were found: ``"lu"``, ``"chebyshev"``, ``"cholesky"``, ``"dense"`` or, for variants,
+        ``"band"``; ``"none"`` if all rows are equal.
     residual_ : float
         Largest ``‖M v − λ v‖`` relative to the largest eigenvalue of M.
 

@@ -22,15 +22,17 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import _native
 from lowdim.solve.eigen import eigh_top_operator
-from lowdim.solve.polynomials import WIDTH, by_polynomials
+from lowdim.solve.polynomials import DEGREES, WIDTH, by_polynomials
 from lowdim.work import jobs, memory
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
 from lowdim.work.user_warnings import warn
 
-SOLVERS = ("dense", "lu", "chebyshev")
+SOLVERS = ("dense", "lu", "chebyshev", "cholesky")
 _FEW = 400  # rows up to which the singular values are computed densely
 _MOST_DENSE = 2000  # the same where a factorisation failed
+_MOST_WHOLE = 25_000  # rows up to which a dense factor takes less than polynomials that converge slowly
+_PATIENCE = 16_000  # degrees of polynomials before such a factor is made
 _FLOPS = 5e10  # of a banded factorisation, above which polynomials are cheaper
 _COLUMNS = 4  # solved for at a time, by one thread
 _TOL = 1e-9  # residual relative to the largest eigenvalue, of polynomials
@@ -64,9 +66,11 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
     solve: dict[str, Callable[[], Doubles | None]] = {
         "dense": lambda: _dense(B, k),
         "lu": lambda: _by_factor(B, k, root, seed),
-        "chebyshev": lambda: _by_polynomials(B, k, seed),
+        "chebyshev": lambda: _by_polynomials(B, k, seed, _PATIENCE if "cholesky" in order else DEGREES),
+        "cholesky": lambda: _by_cholesky(B, k, largest, seed),
     }
-    for solver in _order(B, k):
+    order = _order(B, k)
+    for solver in order:
         found = solve[solver]()
         if found is None:
             continue
@@ -78,7 +82,7 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
             values, vectors = np.square(values[::-1]), vectors @ turn[::-1].T
         apart = B.T @ (B @ vectors) - vectors * values
         tried.append(Smallest(values, vectors, float(np.linalg.norm(apart, axis=0).max()) / largest, solver))
-        if tried[-1].residual <= 10 * _TOL:
+        if tried[-1].residual <= min(10 * _TOL, max(float(values[-1]) / largest, 1e-12)):  # told from its neighbours
             return tried[-1]
     best = min(tried, key=lambda one: one.values.sum())
     warn(
@@ -99,7 +103,10 @@ def _order(B: sp.csr_array, k: int) -> list[str]:
     light = 2.0 * np.square(profile).sum() <= _FLOPS
     factor = ["lu"] if fits else []
     last = ["dense"] if n <= _MOST_DENSE else []
-    return [*factor, "chebyshev", *last] if light else ["chebyshev", *factor, *last]
+    if light:
+        return [*factor, "chebyshev", *last]
+    whole = ["cholesky"] if n <= _MOST_WHOLE and 10.0 * n * n < memory.available() else factor
+    return ["chebyshev", *whole, *last]
 
 
 def _profile(B: sp.csr_array) -> Doubles:
@@ -182,7 +189,27 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int) -> Doubles | None:
     return pairs.vectors if np.isfinite(pairs.vectors).all() else None
 
 
-def _by_polynomials(B: sp.csr_array, k: int, seed: int) -> Doubles:
+def _by_cholesky(B: sp.csr_array, k: int, largest: float, seed: int) -> Doubles | None:
+    """By products with the inverse of M, a little added to its diagonal, through a dense factor."""
+    n = B.shape[0]
+    try:
+        with stage("factorisation"):
+            M = sp.csr_array(B.T @ B).toarray(order="F")
+            M[np.diag_indices(n)] += 1e-14 * largest
+            factor = sl.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+    except (np.linalg.LinAlgError, MemoryError):
+        return None
+
+    def inverse(X: Doubles) -> Doubles:
+        Y = sl.cho_solve(factor, X - X.mean(axis=0), check_finite=False)
+        return np.asarray(Y - Y.mean(axis=0))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
+        return eigh_top_operator(inverse, n, k, seed=seed, tol=1e-10, max_passes=60).vectors
+
+
+def _by_polynomials(B: sp.csr_array, k: int, seed: int, degrees: int) -> Doubles:
     """By Chebyshev polynomials of M on a block of vectors."""
     n, transposed = B.shape[0], sp.csr_array(B.T)
     own, other = ((A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data) for A in (B, transposed))
@@ -191,4 +218,6 @@ def _by_polynomials(B: sp.csr_array, k: int, seed: int) -> Doubles:
         _native.chebyshev(*own, *other, V, low, high, degree, n_threads=jobs.current(), tick=tick)
 
     constant, largest = np.full((n, 1), 1 / np.sqrt(n)), _largest(B, seed, rounds=40)
-    return by_polynomials(lambda V: transposed @ (B @ V), damp, constant, k, largest, seed=seed, tol=_TOL)
+    return by_polynomials(
+        lambda V: transposed @ (B @ V), damp, constant, k, largest, seed=seed, tol=_TOL, degrees=degrees
+    )

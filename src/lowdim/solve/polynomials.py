@@ -16,6 +16,8 @@ from lowdim.work.random import stream
 
 WIDTH = 8  # vectors that the native polynomial takes at a time
 DEGREES = 60_000  # in all, before polynomials give up
+_SURE = 0.1  # residual relative to the last eigenvalue wanted
+_ZERO = 1e-12  # eigenvalue, relative to the largest, that counts as zero
 
 Doubles = NDArray[np.float64]
 Filter = Callable[[Doubles, float, float, int, Tick], None]
@@ -63,7 +65,9 @@ def by_polynomials(
             residual = float(np.linalg.norm(apart, axis=0).max()) / largest
             note(f"residual {residual:.1e}")
             best = min(best, (residual, V[:, :k]), key=lambda one: one[0])
-            if residual <= tol or used >= degrees or (residual > best[0] and best[0] <= 10 * tol):
+            # An eigenvalue below the residual is not yet told from its neighbours.
+            sure = residual <= tol and residual <= _SURE * max(float(values[k - 1]) / largest, _ZERO)
+            if sure or used >= degrees or (residual > best[0] and best[0] <= _ZERO):
                 return best[1]
             high = max(high, 1.05 * float(values[-1]))
             low = float(np.clip(values[-1], 1e-9 * high, 0.5 * high))

@@ -16,8 +16,8 @@ namespace lowdim {
 namespace {
 
 constexpr std::int64_t chunk = 16;
-constexpr double margin = 10;  // of the grid about the map, in units of the falloff
-constexpr double still = 1e-5; // a step of this length ends the search
+constexpr double margin = 10;         // of the grid about the map, in units of the falloff
+constexpr double still = 1e-5;        // a step of this length ends the search
 constexpr std::int64_t likeliest = 4; // neighbours whose places are starts too
 constexpr float apart = 1.0f;         // from the place found, for a start to lead elsewhere
 
@@ -73,15 +73,16 @@ float weighted_median(const std::int32_t* neighbors, const float* p, std::int64_
 template <class F> class Settling {
 public:
     Settling(const F& f, Field& field, const float* Y, int k)
-        : f_(f), field_(field), Y_(Y), k_(static_cast<std::size_t>(k)), low_(k_), high_(k_), pull_(k_), next_(k_),
-          step_(k_), step_next_(k_), y_(k_), best_(k_) {}
+        : f_(f), field_(field), Y_(Y), k_(static_cast<std::size_t>(k)), low_(k_), high_(k_), pull_(k_),
+          next_(k_), step_(k_), step_next_(k_), y_(k_), best_(k_) {}
 
     void place(const std::int32_t* neighbors, const float* p, std::int64_t near, std::int64_t iterations,
                float* out) {
         neighbors_ = neighbors, p_ = p, near_ = near;
         fit_box();
         for (std::size_t d = 0; d < k_; ++d)
-            best_[d] = weighted_median(neighbors, p, near, Y_, static_cast<int>(k_), static_cast<int>(d), order_);
+            best_[d] =
+                weighted_median(neighbors, p, near, Y_, static_cast<int>(k_), static_cast<int>(d), order_);
         double least = settle(best_, iterations);
         order_.resize(static_cast<std::size_t>(near));
         std::iota(order_.begin(), order_.end(), 0);
@@ -183,16 +184,15 @@ void place(const Newcomers& newcomers, const float* Y, std::int64_t n, int k, co
     Field field(Y, n, k, falloff, spacing, n_threads, watch);
     detail::with_falloff<float>(falloff, [&](const auto& f) {
         using F = std::decay_t<decltype(f)>;
-        detail::each_chunk(newcomers.rows, chunk, n_threads, watch,
-                           [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                               Settling<F> settling(f, field, Y, k);
-                               for (std::int64_t i = from; i < to && !watch.stopped(); ++i) {
-                                   settling.place(newcomers.neighbors + i * newcomers.near,
-                                                  newcomers.p + i * newcomers.near, newcomers.near,
-                                                  iterations, out + i * k);
-                                   watch.advance(1);
-                               }
-                           });
+        detail::each_chunk(
+            newcomers.rows, chunk, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                Settling<F> settling(f, field, Y, k);
+                for (std::int64_t i = from; i < to && !watch.stopped(); ++i) {
+                    settling.place(newcomers.neighbors + i * newcomers.near, newcomers.p + i * newcomers.near,
+                                   newcomers.near, iterations, out + i * k);
+                    watch.advance(1);
+                }
+            });
     });
 }
 

@@ -120,8 +120,10 @@ private:
         const std::vector<float> stray = taken(Y, strays_), other = taken(Y, others_);
         std::vector<float> near(other.size()), far(other.size()), out(stray.size());
         std::vector<float> field(static_cast<std::size_t>(many));
-        std::vector<double> by_strays(static_cast<std::size_t>(many)), of_strays(static_cast<std::size_t>(few));
-        grid_.charge(other.data(), many, grid_.box_of(other.data(), many, n_threads, watch), n_threads, watch);
+        std::vector<double> by_strays(static_cast<std::size_t>(many)),
+            of_strays(static_cast<std::size_t>(few));
+        grid_.charge(other.data(), many, grid_.box_of(other.data(), many, n_threads, watch), n_threads,
+                     watch);
         if (watch.stopped())
             return 1;
         double sum = grid_.read(other.data(), many, near.data(), field.data(), n_threads, watch);
@@ -130,7 +132,8 @@ private:
         repel_exactly(stray.data(), few, Y, n, k_, falloff_, out.data(), of_strays.data(), n_threads, watch);
         for (std::size_t i = 0; i < others_.size(); ++i) {
             sum += by_strays[i];
-            give(others_[i], near.data() + i * static_cast<std::size_t>(k_), far.data() + i * static_cast<std::size_t>(k_), forces);
+            give(others_[i], near.data() + i * static_cast<std::size_t>(k_),
+                 far.data() + i * static_cast<std::size_t>(k_), forces);
             if (phi)
                 phi[others_[i]] = static_cast<float>(field[i] + by_strays[i]);
         }

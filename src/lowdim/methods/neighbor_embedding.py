@@ -19,6 +19,8 @@ from lowdim.methods.base import METRIC_RULES, Reducer, applying, fitting
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal, merge_equal
 from lowdim.relate.neighbors import Neighbors, demand_singles, nearest
+from lowdim.relate.trust import Spacings, spacings
+from lowdim.relate.trust import trust as share_as_loose
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
@@ -144,6 +146,7 @@ class NeighborEmbedding(Reducer, ABC):
         with self._timed(self._stages[0]):
             relations = self._relations(Z, near, y, seed)
             self.neighbors_, self.neighbors_recall_ = near.how, near.recall
+            self._spacings, self._loosenesses = spacings(near.indices, near.distances)
             del near
         with self._timed("start"):
             first = None if self.metric == "precomputed" else find_equal(X, X)
@@ -195,24 +198,52 @@ class NeighborEmbedding(Reducer, ABC):
         array (n_samples, n_components)
             The places.
         """
-        X = self._take(X, reset=False, sparse=True)
-        dtype = float_dtype(X.dtype)
-        X = searchable(X, dtype)
+        X = self._taken(X)
         fitted, places = brought(self._X, X), brought(self.embedding_, X)
-        if self.metric == "precomputed":
-            known = find_zero(X, self._name)
-        else:
-            X = in_form_of(X, fitted)
-            known = find_equal(fitted, X)
+        known = find_zero(X, self._name) if self.metric == "precomputed" else find_equal(fitted, X)
         Y = take(places, known)  # those not known are placed below
         new = np.flatnonzero(to_numpy(known) < 0)
         if len(new):
-            n = len(places)
-            rows, queries = brought(self._fitted_rows(), X), self._new_rows(take(X, new))
-            near = nearest(rows, self._near_each(n), queries, self._metric, self.neighbors)
-            loss = self._loss(n, 0, again=True)
+            near = self._near(take(X, new))
+            loss = self._loss(len(places), 0, again=True)
             Y = put(Y, new, place(near.indices, self._weights(near), places, loss))
-        return cast(Y, dtype)
+        return cast(Y, float_dtype(X.dtype))
+
+    @applying
+    def trust(self, X: Any) -> NDArray:
+        """How far to trust the places of the rows of ``X`` in the map.
+
+        A map has a place for every row, also for one unlike all it was made of. The mean distance of a row to its
+        nearest training rows is compared with those of these rows to their own neighbours; its trust is the share of
+        training rows for which that ratio is as large or larger. Below 0.01, say, a row lies farther from its
+        neighbours than 99 % of the training rows do: its place tells little.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            As in ``transform``.
+
+        Returns
+        -------
+        array (n_samples,)
+            From 0, farther than any training row, to 1.
+        """
+        X = self._taken(X)
+        if self.metric == "precomputed":
+            find_zero(X, self._name)  # refuses what is no distance
+        near = self._near(X)
+        return share_as_loose(Spacings(self._spacings, self._loosenesses), near.indices, near.distances)
+
+    def _taken(self, X: Any) -> Any:
+        """New rows as the search takes them, in the form of those fitted."""
+        X = self._take(X, reset=False, sparse=True)
+        X = searchable(X, float_dtype(X.dtype))
+        return X if self.metric == "precomputed" else in_form_of(X, brought(self._X, X))
+
+    def _near(self, X: Any) -> Neighbors:
+        """Neighbours of new rows among those fitted."""
+        rows = brought(self._fitted_rows(), X)
+        return nearest(rows, self._near_each(len(self.embedding_)), self._new_rows(X), self._metric, self.neighbors)
 
     def _demand_possible(self, X: Any) -> NDArray | None:
         """Map to go on from; refuses what no map can be made of, before any work."""
@@ -297,4 +328,6 @@ class NeighborEmbedding(Reducer, ABC):
             "n_iter_": fields.count(),
             "neighbors_": fields.text(),
             "neighbors_recall_": fields.nothing | fields.number(0, 1),
+            "_spacings": fields.array(n, low=0),
+            "_loosenesses": fields.array(n, low=0),
         }

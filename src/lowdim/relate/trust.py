@@ -1,0 +1,54 @@
+"""How far to trust the place of a new row: its distances to its neighbours beside those among training rows.
+
+The spacing of a row is the mean distance to its nearest training rows, its looseness that spacing over the mean spacing
+of those rows: about 1 within the data whatever their density there, large where a row lies off them. A row's trust is
+the share of training rows that are at least as loose.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.work.places import to_numpy
+
+_NEAREST = 15  # neighbours that count
+
+
+class Spacings(NamedTuple):
+    """Of training rows: their spacings (n,), and their loosenesses (n,) in ascending order."""
+
+    each: NDArray[np.float64]
+    loose: NDArray[np.float64]
+
+
+def spacings(indices: NDArray, distances: NDArray) -> Spacings:
+    """Spacings of training rows by the neighbours (n, k) of each, nearest first.
+
+    >>> line = np.array([[1], [0], [1]]), np.array([[1.0], [1.0], [2.0]])
+    >>> spacings(*line).loose.round(3)
+    array([1., 1., 2.])
+    """
+    each = _mean(distances)
+    return Spacings(each, np.sort(_looseness(indices, each, each)))
+
+
+def trust(of: Spacings, indices: NDArray, distances: NDArray) -> NDArray[np.float64]:
+    """Trust (m,) in new rows by their neighbours (m, k) among the training rows, nearest first.
+
+    >>> line = np.array([[1], [0], [1]]), np.array([[1.0], [1.0], [2.0]])
+    >>> trust(spacings(*line), np.array([[1], [1]]), np.array([[1.5], [9.0]]))
+    array([0.33333333, 0.        ])
+    """
+    new = _looseness(indices, _mean(distances), of.each)
+    return 1 - np.searchsorted(of.loose, new * (1 - 1e-12)) / len(of.loose)
+
+
+def _mean(distances: NDArray) -> NDArray[np.float64]:
+    return np.asarray(to_numpy(distances)[:, :_NEAREST].mean(axis=1, dtype=np.float64))
+
+
+def _looseness(indices: NDArray, spacing: NDArray, each: NDArray) -> NDArray[np.float64]:
+    theirs = each[to_numpy(indices)[:, :_NEAREST]].mean(axis=1)
+    least = np.finfo(np.float32).eps * each.mean() or 1.0  # equal rows have none
+    return (spacing + least) / (theirs + least)

@@ -3,6 +3,7 @@
 #include "aligned.hpp"
 #include "chunks.hpp"
 #include "instructions.hpp"
+#include "morton.hpp"
 #include "newcomers.hpp"
 
 #include <lowdim/pair_descent.hpp>
@@ -10,7 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace lowdim {
@@ -18,6 +21,7 @@ namespace {
 
 constexpr std::int64_t chunk = 512;
 constexpr std::int64_t small = 1000; // points below which threads wait for each other more than they work
+constexpr std::int64_t many = 5000;  // points from which their order in memory matters
 constexpr double near_shift = 10, mid_shift = 10000, further_shift = 1;
 constexpr float decay = 0.9f, decay_squares = 0.999f, smallest = 1e-7f; // of Adam
 
@@ -122,6 +126,61 @@ std::array<double, 3> weights_at(std::int64_t done, const PairPlan& plan) {
     return done < second ? std::array<double, 3>{3, 3, 1} : std::array<double, 3>{1, 0, 1};
 }
 
+// The pairs with their rows in Morton order of a map, so that near ones are near in memory.
+class Arranged {
+public:
+    Arranged(const Pairs& pairs, const float* Y, int k)
+        : rows_(static_cast<std::size_t>(pairs.n)), place_(rows_) {
+        const auto keys = detail::morton_order(Y, pairs.n, k, detail::cube_of(Y, pairs.n, k));
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            rows_[i] = keys[i].point;
+            place_[static_cast<std::size_t>(keys[i].point)] = static_cast<std::int32_t>(i);
+        }
+        rename(pairs.ring.order, pairs.n, order_);
+        rename(pairs.ring.excluded, 2 * pairs.ring.n_excluded, excluded_);
+        pairs_ = {
+            take(pairs.near, near_),
+            take(pairs.mid, mid_),
+            take(pairs.further, further_),
+            {order_.data(), pairs.ring.shifts, excluded_.data(), pairs.ring.n_shifts, pairs.ring.n_excluded},
+            pairs.n};
+    }
+
+    [[nodiscard]] const Pairs& pairs() const { return pairs_; }
+    [[nodiscard]] const std::vector<std::int32_t>& rows() const { return rows_; } // that stands at each place
+
+private:
+    void rename(const std::int32_t* rows, std::int64_t size, std::vector<std::int32_t>& out) const {
+        out.resize(static_cast<std::size_t>(size));
+        for (std::size_t e = 0; e < out.size(); ++e)
+            out[e] = place_[static_cast<std::size_t>(rows[e])];
+    }
+
+    Partners take(const Partners& of, std::vector<std::int32_t>& out) const {
+        out.resize(rows_.size() * static_cast<std::size_t>(of.each));
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            for (std::int64_t e = 0; e < of.each; ++e)
+                out[i * static_cast<std::size_t>(of.each) + static_cast<std::size_t>(e)] =
+                    place_[static_cast<std::size_t>(of.rows[rows_[i] * of.each + e])];
+        return {out.data(), of.each};
+    }
+
+    std::vector<std::int32_t> rows_, place_, near_, mid_, further_, order_, excluded_;
+    Pairs pairs_{};
+};
+
+// The map about its mean.
+void centre(const float* y, std::int64_t n, int k, float* out) {
+    for (int d = 0; d < k; ++d) {
+        double mean = 0;
+        for (std::int64_t i = 0; i < n; ++i)
+            mean += static_cast<double>(y[i * k + d]);
+        mean /= static_cast<double>(n);
+        for (std::int64_t i = 0; i < n; ++i)
+            out[i * k + d] = static_cast<float>(static_cast<double>(y[i * k + d]) - mean);
+    }
+}
+
 // Gradient of the pairs at a map, in the order of the ring.
 class Forces {
 public:
@@ -171,18 +230,8 @@ public:
         }
     }
 
-    // The map about its mean.
-    void give_back(float* out) const {
-        for (int d = 0; d < k_; ++d) {
-            double mean = 0;
-            for (std::int64_t i = 0; i < pairs_.n; ++i)
-                mean += static_cast<double>(y_[static_cast<std::size_t>(i * k_ + d)]);
-            mean /= static_cast<double>(pairs_.n);
-            for (std::int64_t i = 0; i < pairs_.n; ++i)
-                out[i * k_ + d] =
-                    static_cast<float>(static_cast<double>(y_[static_cast<std::size_t>(i * k_ + d)]) - mean);
-        }
-    }
+    // The map, in the rows' order.
+    void give_back(float* out) const { std::copy(y_.begin(), y_.end(), out); }
 
 private:
     const Pairs& pairs_;
@@ -199,37 +248,64 @@ private:
 std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& plan, const Report& report,
                          int n_threads, Watch& watch) {
     const std::int64_t n = pairs.n;
-    Forces forces(pairs, Y, k, n < small ? 1 : n_threads, watch);
-    std::vector<float> first(static_cast<std::size_t>(n * k), 0.0f), second(first);
+    const int threads = n < small ? 1 : n_threads;
+    std::vector<float> first(static_cast<std::size_t>(n * k), 0.0f), second(first), map(Y, Y + n * k);
     std::vector<double> costs(static_cast<std::size_t>(n));
+    std::unique_ptr<Arranged> arranged;
+    std::unique_ptr<Forces> forces;
+    const auto arrange = [&] {
+        const bool sorted = k <= 3 && n >= many;
+        auto now = sorted ? std::make_unique<Arranged>(pairs, map.data(), k) : nullptr;
+        std::vector<float> moved(map);
+        for (std::int64_t i = 0; sorted && i < n; ++i)
+            std::copy_n(map.data() + static_cast<std::int64_t>(now->rows()[static_cast<std::size_t>(i)]) * k,
+                        k, moved.data() + i * k);
+        forces.reset();
+        arranged = std::move(now);
+        forces =
+            std::make_unique<Forces>(sorted ? arranged->pairs() : pairs, moved.data(), k, threads, watch);
+    };
+    const auto fetch = [&] {
+        forces->give_back(Y);
+        for (std::int64_t i = 0; i < n; ++i)
+            std::copy_n(Y + i * k, k,
+                        map.data() + (arranged ? arranged->rows()[static_cast<std::size_t>(i)] : i) * k);
+    };
     for (std::int64_t done = 0; done < plan.iterations; ++done) {
+        if (done == 4 * plan.iterations / 9 && done > 0)
+            fetch();
+        if (done == 0 || done == 4 * plan.iterations / 9)
+            arrange();
         if (done > 0 && done % plan.every == 0) {
-            forces.at(kinds_of({1, 0, 1}), costs.data(), [](std::int64_t, std::int64_t, const auto&) {});
-            forces.give_back(Y);
+            forces->at(kinds_of({1, 0, 1}), costs.data(), [](std::int64_t, std::int64_t, const auto&) {});
+            fetch();
+            centre(map.data(), n, k, Y);
             if (report(done, std::accumulate(costs.begin(), costs.end(), 0.0), Y))
                 return done;
         }
         const auto turn = static_cast<double>(done + 1);
         const auto rate = static_cast<float>(plan.rate * std::sqrt(1 - std::pow(decay_squares, turn)) /
                                              (1 - std::pow(decay, turn)));
-        forces.at(kinds_of(weights_at(done, plan)), nullptr,
-                  [&](std::int64_t from, std::int64_t to, const auto& force) {
-                      for (std::int64_t i = from; i < to; ++i)
-                          for (int d = 0; d < k; ++d) {
-                              const auto e = static_cast<std::size_t>(i * k + d);
-                              const float g = force(i, d);
-                              first[e] += (1 - decay) * (g - first[e]);
-                              second[e] += (1 - decay_squares) * (g * g - second[e]);
-                              forces.move(i, d, rate * first[e] / (std::sqrt(second[e]) + smallest));
-                          }
-                  });
-        forces.moved();
+        forces->at(kinds_of(weights_at(done, plan)), nullptr,
+                   [&](std::int64_t from, std::int64_t to, const auto& force) {
+                       for (std::int64_t i = from; i < to; ++i)
+                           for (int d = 0; d < k; ++d) {
+                               const auto e = static_cast<std::size_t>(i * k + d);
+                               const float g = force(i, d);
+                               first[e] += (1 - decay) * (g - first[e]);
+                               second[e] += (1 - decay_squares) * (g * g - second[e]);
+                               forces->move(i, d, rate * first[e] / (std::sqrt(second[e]) + smallest));
+                           }
+                   });
+        forces->moved();
         if (watch.stopped())
             return done;
         watch.advance(1);
         watch.poll();
     }
-    forces.give_back(Y);
+    if (plan.iterations > 0)
+        fetch();
+    centre(map.data(), n, k, Y);
     return plan.iterations;
 }
 

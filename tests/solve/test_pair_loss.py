@@ -73,6 +73,15 @@ def test_descent_is_adam_in_three_phases(pairs):
     np.testing.assert_allclose(at.losses[0], PairLoss().at(pairs, at.embedding).value, rtol=1e-5)
 
 
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_many_points_move_as_few_do_in_whatever_order_they_stand(k, rng):
+    ring = rng.permutation(5200).astype(np.int32), np.array([5, 900], np.int32), PAIRS
+    pairs, Y = (*others(5200, rng), *ring), rng.normal(size=(5200, k)).astype(np.float32)
+    np.testing.assert_allclose(
+        descend(pairs, Y, PairLoss(), iterations=9, every=5).embedding, adam(pairs, Y, 9), atol=2e-2
+    )
+
+
 def test_without_phases_the_loss_told_is_the_one_lowered(pairs):
     Y = 3 * np.random.default_rng(1).normal(size=(30, 2))
     found = descend(pairs, Y, PairLoss(phased=False, rate=0.05), iterations=200, every=20)
@@ -83,9 +92,9 @@ def test_without_phases_the_loss_told_is_the_one_lowered(pairs):
 def test_any_number_of_threads_gives_the_same_bits(k, rng):
     from lowdim.work import jobs
 
-    ring = rng.permutation(2000).astype(np.int32), np.array([5, 900], np.int32), PAIRS
-    many = *others(2000, rng), *ring
-    Y, maps = rng.normal(size=(2000, k)), []
+    ring = rng.permutation(5500).astype(np.int32), np.array([5, 900], np.int32), PAIRS
+    many = *others(5500, rng), *ring
+    Y, maps = rng.normal(size=(5500, k)), []
     for threads in (1, 2):
         with jobs.using(threads):
             maps.append(descend(many, Y, PairLoss(), iterations=30, every=10))

@@ -310,11 +310,25 @@ def test_a_plan_says_what_the_rules_cannot(people):
         ({"city": "yes/no"}, "column 'city' must hold yes or no; got '.*' in row 0"),
         ({"joined": "number"}, "column 'joined' must hold numbers; got Date"),
         ({"income": "date"}, "column 'income' must hold dates; got Float64"),
+        (
+            {"joined": {"kind": "date", "format": "%Q"}, "name": {"kind": "date", "format": "%Q"}},
+            "dates as %Q throughout",
+        ),
+        ({"planet": {"weight": 0}}, "weight of column 'planet' must be"),
     ],
 )
 def test_plans_that_cannot_be_followed_say_why(plan, words, people):
     with pytest.raises(ValueError, match=words):
         Prepare(missing="mean", plan=plan).fit(people)
+
+
+def test_names_that_would_meet_and_lengths_of_time_as_levels_are_refused():
+    with pytest.raises(ValueError, match="two would be called 'c=a'"):
+        Prepare().fit(pl.DataFrame({"c": ["a", "b", "a"], "c=a": [1.0, 2.0, 4.0]}))
+    hours = pl.Series([datetime.timedelta(hours=h) for h in (1, 2, 1)])
+    with pytest.raises(ValueError, match="got lengths of time"):
+        Prepare(plan={"t": "category"}).fit(pl.DataFrame({"t": hours}))
+    np.testing.assert_allclose(Prepare("as_is").fit_transform(pl.DataFrame({"t": hours}))[:, 0] * 24, [1, 2, 1])
 
 
 def test_a_column_of_another_kind_at_transform_is_named(people):

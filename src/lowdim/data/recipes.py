@@ -181,6 +181,8 @@ def as_text(column: "pl.Series") -> "pl.Series":
         whole = column.cast(pl.Int64, strict=False)
         text = pl.when(whole == column).then(whole.cast(pl.String)).otherwise(column.cast(pl.String))
         return pl.select(text).to_series()
+    if column.dtype == pl.Duration:
+        raise ValueError("Prepare: a category needs text, numbers or dates; got lengths of time. Take it as a date.")
     return column if column.dtype == pl.String else column.cast(pl.String)
 
 
@@ -259,6 +261,7 @@ def check_recipe(state: Any) -> Recipe:
         recipe.action in ACTIONS
         and recipe.numbers in NUMBERS
         and all(isinstance(one, str) for one in text)
+        and len(set(recipe.levels)) == len(recipe.levels)
         and set(recipe.circles) <= set(_CIRCLES)
         and all(one.dtype == np.float64 and one.ndim == 1 and np.isfinite(one).all() for one in arrays)
         and len(recipe.knots) == len(recipe.heights)

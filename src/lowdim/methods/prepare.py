@@ -203,6 +203,13 @@ class Prepare(Reducer):
     def _learn(self, table: Columns) -> None:
         defaults = {name: getattr(self, name) for name in plans.RULES}
         recipes, left_out = preparation.learn(table, plans.wishes(defaults, self.plan, table.names))
+        made = [f"{name}{suffix}" for name, one in zip(table.names, recipes, strict=True) for suffix in one.suffixes]
+        if len(set(made)) < len(made):
+            twice = max(made, key=made.count)
+            raise ValueError(
+                f"Prepare: prepared columns need names of their own; two would be called {twice!r}, a column "
+                "of that name and a level of a category. Rename the column."
+            )
         self._recipes = [asdict(recipe) for recipe in recipes]
         self._rows_left_out = left_out
 

@@ -30,6 +30,8 @@ def test_a_file_of_format_1_still_loads(frame):
     assert (type(model), model.standardize) == (lowdim.PCA, True)
     new = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["length", "width", "height"])
     np.testing.assert_allclose(model.transform(new), [[3.20501981, 4.09304624]])
+    rest = 12 / 11 * 3 - model.explained_variance_.sum()  # of three standardised columns
+    np.testing.assert_allclose(model.noise_variance_, rest, rtol=1e-6)
 
 
 def test_a_chain_is_its_steps_one_after_the_other(frame):

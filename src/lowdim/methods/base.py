@@ -185,6 +185,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Parameters of the constructor from those that a file kept."""
         return params
 
+    @classmethod
+    def _fitted_from_file(cls, fitted: dict[str, Any], version: int) -> dict[str, Any]:  # noqa: ARG003
+        """Fitted attributes from those that a file of format ``version`` kept; adds what older files lack."""
+        return fitted
+
     def _settle(self) -> None:
         """Do what fitting put off, before the model is applied."""
 

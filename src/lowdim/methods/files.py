@@ -64,20 +64,20 @@ def load(path: str | os.PathLike[str]) -> Any:
     PCA(n_components=3)
     """
     state = read_model(path)
-    models = [_revive(step, state["lowdim"], path) for step in state["steps"]]
+    models = [_revive(step, state, path) for step in state["steps"]]
     if state["class"] != CLASS_NAME:
         return models[0]
     _demand_fit(models, path)
     return Chain(list(zip((step["name"] for step in state["steps"]), models, strict=True)))
 
 
-def _revive(state: State, writer: str, path: str | os.PathLike[str]) -> Any:
-    """Model of one state, of a class that the registry knows."""
+def _revive(state: State, file: State, path: str | os.PathLike[str]) -> Any:
+    """Model of one state of a file, of a class that the registry knows."""
     name, params, fitted = state["class"], state["params"], state["fitted"]
     known = {method.class_name: method for method in (*registry.METHODS, *registry.PREPARATIONS)}
     if name not in known:
         raise ModelFileError(
-            f"'{path}' holds a model of class {name!r}; this lowdim ({writer!r} wrote it) knows "
+            f"'{path}' holds a model of class {name!r}; this lowdim ({file['lowdim']!r} wrote it) knows "
             f"{', '.join(known)}. Load it with the version that wrote it."
         )
     cls = known[name].load()
@@ -93,7 +93,7 @@ def _revive(state: State, writer: str, path: str | os.PathLike[str]) -> Any:
         )
     try:
         model = cls(**cls._params_from_file(params))
-        vars(model).update(fitted)
+        vars(model).update(cls._fitted_from_file(fitted, file["format_version"]) if fitted else {})
         model._check_parameters()
         if fitted:
             model._check_state()

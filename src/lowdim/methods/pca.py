@@ -99,6 +99,16 @@ class PCA(StreamedReducer):
             "n_components_": fields.count("k"),
         }
 
+    @classmethod
+    def _fitted_from_file(cls, fitted: dict[str, Any], version: int) -> dict[str, Any]:
+        """Format 1 kept no noise variance; the shares tell what was left out (of d directions, if rows were enough)."""
+        if version > 1 or "noise_variance_" in fitted:
+            return fitted
+        variances, (k, d) = fitted["explained_variance_"], fitted["components_"].shape
+        kept, share = float(variances.sum()), float(fitted["explained_variance_ratio_"].sum())
+        left = max(0.0, kept / share - kept) if share > 0 else 0.0
+        return fitted | {"noise_variance_": left / (d - k) if k < d else 0.0}
+
     def __init__(
         self,
         n_components: int | float | str | None = None,

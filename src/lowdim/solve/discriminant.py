@@ -4,6 +4,7 @@
 rows of ``B`` (Golub and Van Loan, *Matrix Computations*, section 8.7).
 """
 
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from lowdim.work import jobs
 from lowdim.work.progress import stage
 
 Doubles = NDArray[np.float64]
+_SMALL = 2000  # side up to which a factor gains little from threads, and loses much beside other processes
 _REGULAR = 1e-9  # share of the largest above which a factor in float64 is safe
 
 
@@ -165,7 +167,7 @@ def gram_discriminants(
     Q = np.asfortranarray((turn / np.sqrt(counts)[:, None])[codes])
     largest = float(np.trace(K))
     K[np.diag_indices(n)] += total
-    with stage("Cholesky factor", flops=0.5 * n**3):
+    with stage("Cholesky factor", flops=0.5 * n**3), jobs.alone() if n <= _SMALL else nullcontext():
         factor, failed = sl.lapack.dpotrf(K.T, lower=1, clean=0, overwrite_a=1)
         if failed or total <= _REGULAR * largest:
             return None

@@ -15,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 import lowdim
 from lowdim.persist import ModelFileError
 
-VERSION_1 = Path(__file__).parents[1] / "persist" / "files" / "pca_format_1.lowdim"
+FILES = Path(__file__).parents[1] / "persist" / "files"
+VERSION_1 = FILES / "pca_format_1.lowdim"
 
 
 @pytest.fixture
@@ -32,6 +33,21 @@ def test_a_file_of_format_1_still_loads(frame):
     np.testing.assert_allclose(model.transform(new), [[3.20501981, 4.09304624]])
     rest = 12 / 11 * 3 - model.explained_variance_.sum()  # of three standardised columns
     np.testing.assert_allclose(model.noise_variance_, rest, rtol=1e-6)
+
+
+@pytest.mark.parametrize("path", sorted((FILES / "format_1").glob("*.lowdim")), ids=lambda path: path.stem)
+def test_files_of_format_1_of_every_method_still_load(path, rng):
+    """Each was fitted to the rows below, whose three classes are 0, 1, 2 in turn."""
+    model = lowdim.load(path)
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 4)), columns=list("abcd"))
+    if path.stem == "autoencoder":
+        pytest.importorskip("torch")
+    assert model.feature_names_in_.tolist() == list("abcd")
+    Y = model.transform(X)
+    assert len(Y) == 30
+    assert np.isfinite(np.asarray(Y)).all()
+    if hasattr(model, "embedding_"):
+        np.testing.assert_allclose(Y, model.embedding_, atol=1e-6)
 
 
 def test_a_chain_is_its_steps_one_after_the_other(frame):

@@ -228,6 +228,10 @@ class NeighborEmbedding(Reducer, ABC):
         array (n_samples,)
             From 0, farther than any training row, to 1.
         """
+        if not hasattr(self, "_spacings"):
+            raise ValueError(
+                f"{self._name}: trust needs spacings, which this model of an old file lacks. Fit it again."
+            )
         X = self._taken(X)
         if self.metric == "precomputed":
             find_zero(X, self._name)  # refuses what is no distance
@@ -328,6 +332,6 @@ class NeighborEmbedding(Reducer, ABC):
             "n_iter_": fields.count(),
             "neighbors_": fields.text(),
             "neighbors_recall_": fields.nothing | fields.number(0, 1),
-            "_spacings": fields.array(n, low=0),
-            "_loosenesses": fields.array(n, low=0),
+            "_spacings": fields.optional(fields.array(n, low=0)),  # files of format 1 lack both
+            "_loosenesses": fields.optional(fields.array(n, low=0)),
         }

@@ -15,6 +15,8 @@ from lowdim.work.progress import stage
 from lowdim.work.random import stream
 
 _BLOCK_BYTES = 2**26  # of distances between new rows and old ones
+_STEP = 4096  # rows placed at a time
+_EDGES = 640.0  # bytes that the edges of a row take while the graph is made
 
 
 class ClassDistances(NamedTuple):
@@ -59,7 +61,8 @@ def geodesic_map(graph: Graph, k: int, drawn: NDArray | None, classes: ClassDist
 
 def bytes_for_map(m: int, n: int, k: int) -> float:
     """Memory for :func:`geodesic_map` of n rows from m landmarks, or all."""
-    return bytes_for(m, n) + bytes_to_scale(m, k, copy=m < n) + 24.0 * n * k
+    placing = 8.0 * m * min(n, _STEP) if m < n else 0.0  # distances from landmarks as doubles, some rows at a time
+    return bytes_for(m, n) + bytes_to_scale(m, k, copy=m < n) + placing + n * (24.0 * k + _EDGES)
 
 
 @verb

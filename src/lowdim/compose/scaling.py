@@ -79,5 +79,5 @@ def classical_scaling(D2: NDArray[np.float32], k: int, seed: int, columns: NDArr
 
 def bytes_to_scale(n: int, k: int, *, copy: bool) -> float:
     """Memory for :func:`classical_scaling` beside ``D2``; ``copy`` counts that array too."""
-    own = 32.0 * n * n if direct(n, k) else 8.0 * n * (block_sizes(n, k, costly=True)[1] + 4 * k) + 8.0 * n * _SKETCH
+    own = 20.0 * n * n if direct(n, k) else 8.0 * n * (block_sizes(n, k, costly=True)[1] + 4 * k) + 8.0 * n * _SKETCH
     return own + (4.0 * n * n if copy else 0.0)

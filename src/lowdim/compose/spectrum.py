@@ -61,9 +61,9 @@ def demand_memory(solver: str, n: int, d: int, k: int) -> None:
     """Refuse before allocating: square matrices with LAPACK's work space, the components and their copies, or rows."""
     side = {"covariance": d, "streaming": d, "gram": n}.get(solver)
     if side:
-        needed, what = 4 * side * side + 4 * k * d, f"{side:,} × {side:,} moments"
+        needed, what = 3.4 * side * side + (4 if solver == "gram" else 2.6) * k * d, f"{side:,} × {side:,} moments"
     elif solver == "svd":
-        needed, what = 3 * n * d, f"{n:,} × {d:,} rows"
+        needed, what = 3.2 * n * d + 4 * min(n, d) ** 2, f"{n:,} × {d:,} rows"
     else:
         needed, what = 8 * (k + 16) * d, f"a basis of {4 * k:,} × {d:,}"
     advice = "Lower n_components" if solver == "randomized" else "Use solver='randomized' with a small n_components"

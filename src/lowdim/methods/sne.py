@@ -152,7 +152,7 @@ class _Stochastic(NeighborEmbedding):
 
     def _ask_memory(self, n: int, d: int) -> None:
         near = neighbors_for(max(self._resolve_perplexities(n)), n)
-        self._ask_each(n, near, 52.0, "the affinities", "Lower perplexity, or fit a sample and transform the rest.")
+        self._ask_each(n, near, 36.0, "the affinities", "Lower perplexity, or fit a sample and transform the rest.")
 
     def _near_each(self, n: int) -> int:
         return neighbors_for(max(self._perplexities), n)

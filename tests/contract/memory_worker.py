@@ -1,0 +1,66 @@
+"""Prints what each method asked for and what it took: ``python memory_worker.py NAME …``, a process for each."""
+
+import ctypes
+import gc
+import json
+import os
+import sys
+import warnings
+
+import numpy as np
+
+import lowdim
+from benchmarks.memory import Resident
+from lowdim.work import memory
+
+_WARM = 600  # rows of a first fit, which loads libraries and starts threads
+
+
+def gaussian(n, d):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, d)), rng.integers(3, size=n)
+
+
+def sheet(n):
+    rng = np.random.default_rng(0)
+    u, v = rng.random((2, n))
+    return np.stack([(1 + u) * np.cos(4 * u), 3 * v, (1 + u) * np.sin(4 * u)], axis=1), rng.integers(3, size=n)
+
+
+CASES = {
+    "pca": (lowdim.PCA, {"n_components": 10}, gaussian(2500, 1200)),
+    "pca, all": (lowdim.PCA, {"solver": "covariance"}, gaussian(2500, 1200)),
+    "lda": (lowdim.LDA, {}, gaussian(2500, 1000)),
+    "kl, wide": (lowdim.KLExpansion, {"n_components": 10}, gaussian(900, 2500)),
+    "kernel_pca": (lowdim.KernelPCA, {"solver": "krylov"}, gaussian(3500, 10)),
+    "isomap": (lowdim.Isomap, {}, sheet(4000)),
+    "isomap, small": (lowdim.Isomap, {}, sheet(1500)),
+    "isomap, landmarks": (lowdim.Isomap, {"landmarks": 500}, sheet(16_000)),
+    "lle": (lowdim.LLE, {}, sheet(20_000)),
+    "lle, many": (lowdim.LLE, {"n_neighbors": 40}, sheet(8000)),
+    "tsne": (lowdim.TSNE, {"n_iter": 5, "random_state": 0}, gaussian(20_000, 8)),
+    "umap": (lowdim.UMAP, {"n_epochs": 3, "random_state": 0}, gaussian(20_000, 8)),
+}
+
+
+def measure(name):
+    """Bytes asked for at once at the most, and the growth of the process."""
+    cls, params, (X, y) = CASES[name]
+    cls(**params).fit(X[:_WARM, : max(5, X.shape[1] // 10)], y[:_WARM])
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    asked, require = [], memory.require
+    memory.require = lambda n_bytes, what, instead: (asked.append(n_bytes), require(n_bytes, what, instead))
+    with Resident() as peak:
+        cls(**params).fit(X, y)
+    return max(asked), peak.growth
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    for case in sys.argv[1:]:
+        child = os.fork()
+        if not child:
+            print(json.dumps([case, *measure(case)]), flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)

@@ -63,7 +63,7 @@ def test_a_certified_divergence_is_within_what_it_tells(k, monkeypatch, rng):
     exact = divergence.divergence(P, Y, Falloff("student")).value
     monkeypatch.setattr(divergence, "_EXACT_NORMALISER", 1000)
     near = divergence.divergence(P, Y, Falloff("student"))
-    told = float(near.how.rsplit(" ", 1)[1])
+    told = float(near.how.split("KL within ")[1].split(",")[0])
     assert abs(near.value - exact) <= told + 1e-6 * exact
     assert told < 1e-3
 
@@ -81,3 +81,11 @@ def test_the_grid_reaches_the_divergence_of_exact_sums(rng):
         lowdim.TSNE(repulsion=how, random_state=0).fit(X).kl_divergence_ for how in ("interpolation", "exact")
     )
     assert grid < 1.005 * exact
+
+
+def test_the_error_of_the_forces_is_told(rng, monkeypatch):
+    monkeypatch.setattr(divergence, "_EXACT_NORMALISER", 500)
+    X = rng.normal(size=(2500, 4)).astype(np.float32)
+    told = lowdim.TSNE(n_iter=300, repulsion="interpolation", random_state=0).fit(X).kl_normalizer_
+    error = float(told.rsplit("forces of the descent's grid within ", 1)[1])
+    assert 0 < error < 0.02

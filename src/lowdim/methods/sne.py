@@ -63,7 +63,7 @@ _TEXTS = {
     kl_divergence_ : float
         ``KL(P‖Q)`` of the map, with ``Q`` normalised over all pairs and without exaggeration.
     kl_normalizer_ : str
-        How that sum over all pairs was computed, and its uncertainty.
+        How that sum over all pairs was computed, its uncertainty, and the relative error of a grid's forces.
     point_losses_ : array (n_samples,)
         What each row adds to ``kl_divergence_``: large where its neighbours are torn apart.
     n_iter_ : int

@@ -134,7 +134,8 @@ def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reach
     """``KL(P‖Q)`` at the map ``Y`` (n, k), with ``Q`` normalised over all pairs.
 
     Up to 20,000 points the normaliser is summed exactly. Above, it comes from a fine grid or tree, is corrected by the
-    mean difference from exact sums at 1000 points, and what that leaves uncertain in the divergence is told.
+    mean difference from exact sums at 1000 points, and what that leaves uncertain in the divergence is told, with the
+    relative error of the grid's forces at these points.
     """
     (n, k), law = Y.shape, {**falloff.law(), "n_threads": jobs.current()}
     with stage("divergence"):
@@ -146,11 +147,16 @@ def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reach
             way = "interpolation" if k <= FAST["interpolation"] else "barnes_hut"
             _, phi, Z = _native.repulsion(Y, how=way, spacing=_FINEST * falloff.width, angle=0.2, **law)
             some = stream(0, "divergence").choice(n, _SAMPLE, replace=False)
-            _, exact = _native.repulsion_at(Y[some], Y, **law)
+            push, exact = _native.repulsion_at(Y[some], Y, **law)
             off = exact - phi[some]
             Z += n * float(off.mean())
             error = 3 * n * float(off.std()) / np.sqrt(_SAMPLE) / Z
             how = f"{way}, corrected by exact sums at {_SAMPLE} points: KL within {error:.0e}"
+            if way == "interpolation":
+                forces = _native.repulsion(Y, how=way, spacing=_FINE * falloff.width, **law)[0][some]
+                how += (
+                    f", forces of the descent's grid within {np.linalg.norm(forces - push) / np.linalg.norm(push):.0e}"
+                )
         shares = np.add.reduceat(P[2], P[0][:-1], dtype=np.float64)
         points = costs + shares * np.log(max(Z, np.finfo(float).tiny))
     return Reached(float(points.sum()), points, how)

@@ -259,6 +259,28 @@ def test_a_smaller_min_dist_packs_tighter_and_fewer_neighbours_break_up(digits):
     assert near[0] < near[1] < near[2]
 
 
+def test_spread_is_the_unit_of_the_map(digits):
+    X, seen = digits[0][:200], []
+
+    def callback(epoch, loss, embedding):
+        seen.append(embedding)
+
+    given = {"n_epochs": 60, "callback": callback, "random_state": 0}
+    one = UMAP(min_dist=0.125, **given).fit(X)
+    for spread in (2.0**-10, 64.0):  # divisions by which are exact
+        model = UMAP(min_dist=0.125 * spread, spread=spread, **given).fit(X)
+        np.testing.assert_array_equal(model.embedding_ / spread, one.embedding_)
+        np.testing.assert_array_equal(seen[-1] / spread, seen[0])
+        assert model.loss_ == one.loss_
+        np.testing.assert_allclose(model.a_ * spread ** (2 * model.b_), one.a_)
+        np.testing.assert_array_equal(model.transform(X[:5] + 0.5) / spread, one.transform(X[:5] + 0.5))
+
+
+def test_rows_without_any_edge_have_a_place(rng):
+    Y = UMAP(n_neighbors=3, set_op_mix_ratio=0.0, n_epochs=30, random_state=0).fit_transform(rng.normal(size=(300, 5)))
+    assert np.isfinite(Y).all()
+
+
 def test_a_large_min_dist_does_not_throw_the_map_apart(digits):
     X = digits[0]
     for gap in (0.5, 0.99):

@@ -69,7 +69,8 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArr
     """
     indptr, indices, values = P
     n = len(indptr) - 1
-    S = sp.csr_array((values.astype(np.float64), indices, indptr), shape=(n, n))
+    S = sp.csr_array((values.astype(np.float64), indices.copy(), indptr.copy()), shape=(n, n))
+    S.eliminate_zeros()  # an edge of weight 0 joins nothing
     count, part = connected_components(S, directed=False)
     if count == 1:
         return _sized(_eigenvectors(S, k, seed), seed)

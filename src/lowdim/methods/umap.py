@@ -50,8 +50,8 @@ class UMAP(NeighborEmbedding):
     learning_rate : "auto" or float
         Largest step, which falls to 0 over the epochs; "auto" is 1. At most 1000.
     init : {"spectral", "pca", "random"} or array (n_samples, n_components)
-        First layout, made 10 wide: eigenvectors of the graph (its parts laid out apart), principal components, chance,
-        or the given one.
+        First layout, made 10 ``spread`` wide: eigenvectors of the graph (its parts laid out apart), principal
+        components, chance, or the given one.
     {metric}
     local_connectivity : float
         Neighbours of each row that belong to it fully, duplicates not counted.
@@ -98,7 +98,7 @@ class UMAP(NeighborEmbedding):
     _rules = neighbor_embedding.RULES | {
         "n_neighbors": options.one_of("auto") | options.whole(2),
         "min_dist": options.real(0, closed="left"),
-        "spread": options.real(0),
+        "spread": options.real(1e-6, 1e6, closed="both"),
         "n_epochs": options.one_of("auto") | options.whole(1),
         "learning_rate": options.one_of("auto") | options.real(0, 1000, closed="right"),
         "local_connectivity": options.real(0, closed="left"),
@@ -173,7 +173,12 @@ class UMAP(NeighborEmbedding):
         self.n_neighbors_ = self._resolve_neighbors(n)
         if self.supervision > 0:
             known_labels("UMAP", y, n)
-        self.a_, self.b_ = curve(float(self.min_dist), float(self.spread))
+        a, self.b_ = self._curve()
+        self.a_ = a / float(self.spread) ** (2 * self.b_)
+
+    def _curve(self) -> tuple[float, float]:
+        """``a`` and ``b`` for distances in units of ``spread``."""
+        return curve(float(self.min_dist) / float(self.spread), 1.0)
 
     def _resolve_neighbors(self, n: int) -> int:
         return count_neighbors(self._name, self.n_neighbors, max(2, min(_NEIGHBORS, n - 1)), n)
@@ -199,18 +204,18 @@ class UMAP(NeighborEmbedding):
     def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:
         Y = super()._layout(X, relations, seed)
         width = float(np.ptp(Y, axis=0).max())
-        return Y * (_WIDTH / width) if width > 0 else Y
+        return Y * (_WIDTH * float(self.spread) / width) if width > 0 else Y
 
     def _iterations(self, n: int) -> int:
         return (_MANY_EPOCHS if n <= _FEW else _EPOCHS) if self.n_epochs == "auto" else int(self.n_epochs)
 
     def _loss(self, n: int, seed: int, *, again: bool) -> CrossEntropy:
         return CrossEntropy(
-            self.a_,
-            self.b_,
+            *self._curve(),
             negatives=float(self.negative_sample_rate) * float(self.repulsion_strength),
             rate=1.0 if self.learning_rate == "auto" else float(self.learning_rate),
             seed=seed,
+            unit=float(self.spread),
         )
 
     def _keep_loss(self, reached: Reached) -> None:

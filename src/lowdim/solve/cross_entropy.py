@@ -48,6 +48,8 @@ def curve(min_dist: float, spread: float) -> tuple[float, float]:
 class CrossEntropy:
     """``L`` with this curve, ``negatives`` for each edge (``c``), and a rate that falls to 0.
 
+    Lengths of the map are taken in ``unit``: ``a`` belongs to distances divided by it, and so do ``ε`` and all steps.
+
     The second term is taken over random pairs, others in each epoch: points stand in a random order, and each is paired
     with those a few random shifts further on and back. Whatever number of threads takes them, the pairs are the same.
     """
@@ -57,6 +59,7 @@ class CrossEntropy:
     negatives: float
     rate: float = 1.0
     seed: int = 0
+    unit: float = 1.0
     name = "loss"
 
     def lower(
@@ -64,7 +67,15 @@ class CrossEntropy:
     ) -> int:
         """Move the map ``Y`` (n, k) in place; the loss told on the way is estimated from the pairs of that epoch."""
         order, shifts = self._pairs(len(Y), iterations, _SHIFTS)
-        return _native.lower_cross_entropy(
+        stopped = []
+
+        def told(done: int, value: float) -> bool:
+            np.multiply(Y, self.unit, out=Y)
+            stopped.append(tell(done, value))
+            return bool(stopped[-1])
+
+        np.divide(Y, self.unit, out=Y)
+        done = _native.lower_cross_entropy(
             *graph,
             Y,
             order,
@@ -74,10 +85,13 @@ class CrossEntropy:
             negatives=self.negatives,
             rate=self.rate,
             every=every,
-            report=tell,
+            report=told,
             n_threads=jobs.current(),
             tick=tick,
         )
+        if not (stopped and stopped[-1]):
+            np.multiply(Y, self.unit, out=Y)
+        return done
 
     def at(self, graph: SparseRows, Y: NDArray[np.float32]) -> Reached:
         """``L`` over all pairs up to 20,000 points; above, its second term from 512 partners of each point."""
@@ -85,7 +99,7 @@ class CrossEntropy:
         order, shifts = _all_pairs(n, once=True) if exact else self._pairs(n, 1, _SAMPLE)
         with stage("loss"):
             points, terms = _native.cross_entropy(
-                *graph, Y, order, shifts, a=self.a, b=self.b, n_threads=jobs.current()
+                *graph, self._in_units(Y), order, shifts, a=self.a, b=self.b, n_threads=jobs.current()
             )
         push = self.negatives * (n - 1) * terms / n
         if not exact:
@@ -103,10 +117,10 @@ class CrossEntropy:
         """Places (m, k) of new points; the map repels them by a sample of its points, the same for all of them."""
         n = len(Y)
         some = stream(0, "places").permutation(n)[:_OTHERS]
-        return _native.settle_cross_entropy(
+        places = _native.settle_cross_entropy(
             neighbors,
             v,
-            Y,
+            self._in_units(Y),
             np.sort(some).astype(np.int32),
             a=self.a,
             b=self.b,
@@ -115,12 +129,13 @@ class CrossEntropy:
             n_threads=jobs.current(),
             tick=tick,
         )
+        return places * np.float32(self.unit)
 
     def gradient(self, graph: SparseRows, Y: NDArray[np.float32]) -> NDArray[np.float32]:
         """Gradient (n, k) of ``L`` over all pairs, in float32."""
-        return _native.cross_entropy_gradient(
+        gradient = _native.cross_entropy_gradient(
             *graph,
-            Y,
+            self._in_units(Y),
             *_all_pairs(len(Y)),
             a=self.a,
             b=self.b,
@@ -128,6 +143,10 @@ class CrossEntropy:
             longest=np.inf,
             n_threads=jobs.current(),
         )
+        return gradient / np.float32(self.unit)
+
+    def _in_units(self, Y: NDArray[np.float32]) -> NDArray[np.float32]:
+        return Y / np.float32(self.unit) if self.unit != 1 else Y
 
     def _pairs(self, n: int, epochs: int, each: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """A random order of the points, and the shifts (epochs, each); all of them where there are no more."""

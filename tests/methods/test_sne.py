@@ -225,6 +225,17 @@ def test_far_points_are_placed_too(digits, fitted):
     assert np.all((low <= Y) & (high >= Y))
 
 
+@both
+def test_rows_between_clusters_are_placed_within_the_map(cls, rng):
+    centres = 30 * np.eye(6)
+    X = np.concatenate([c + rng.normal(size=(60, 6)) for c in centres])
+    model = cls(n_iter=400, random_state=0).fit(X)
+    between = centres[rng.integers(0, 6, 200)] / 2 + centres[rng.integers(0, 6, 200)] / 2 + rng.normal(size=(200, 6))
+    Y, low, high = model.transform(between), model.embedding_.min(axis=0), model.embedding_.max(axis=0)
+    assert np.all((low <= Y) & (high >= Y))
+    np.testing.assert_array_equal(model.transform(between[7:9]), Y[7:9])
+
+
 def test_sparse_rows_give_the_map_of_dense_ones(digits):
     X = digits[0][:200]
     dense, sparse = (TSNE(n_iter=100, random_state=0).fit(form) for form in (X, sp.csr_matrix(X)))

@@ -67,7 +67,10 @@ def nearest_by_scale(
     >>> nearest_by_scale(near, d, np.ones(1), np.array([1.0, 4.0]), 1)
     array([[1]], dtype=int32)
     """
-    scaled = np.square(distances / own[:, None], dtype=np.float64) * (own[:, None] / theirs[indices])
+    precise = distances.dtype.type
+    scaled = distances / own.astype(precise)[:, None]
+    scaled *= scaled
+    scaled *= own.astype(precise)[:, None] / theirs.astype(precise)[indices]
     columns, _ = _native.smallest(np.ascontiguousarray(scaled), k, n_threads=jobs.current())
     return columns
 

@@ -87,7 +87,7 @@ def _innermost(found: TracebackType | None) -> traceback.FrameSummary:
 
 def _demand_own_warnings(told: list[warnings.WarningMessage]) -> None:
     for warning in told:
-        ours = warning.category.__module__.startswith("lowdim") or re.match(r"\w+: ", str(warning.message))
+        ours = warning.category.__module__.startswith("lowdim") or re.match(r"[\w ]+: ", str(warning.message))
         if not ours and warning.category not in (UserWarning, DataConversionWarning):
             raise Failure(
                 "escaped warning",

@@ -8,6 +8,7 @@ if find_spec("torch") is None or find_spec("triton") is None:
 
 import torch
 
+from lowdim.gpu import memory as device_memory
 from lowdim.gpu import neighbors as device_neighbors
 from lowdim.gpu import places
 from lowdim.gpu.kernels.ranks import ranks
@@ -78,12 +79,12 @@ def test_thresholds_that_are_too_high_or_too_low_lose_nothing(room, rng, device,
 
 
 def test_the_kernel_sorts_its_candidates(rng, device):
-    X = torch.tensor(rng.normal(size=(20, 3)), dtype=torch.float32, device=device)
+    X = torch.tensor(rng.normal(size=(20, 4)), dtype=torch.float32, device=device)
     found = torch.tensor(rng.permutation(20)[:16], dtype=torch.int32, device=device)[None]
     counts = torch.tensor([14], dtype=torch.int32, device=device)
     keyed = torch.empty(1, 5, dtype=torch.int64, device=device)
     own = torch.tensor([int(found[0, 0])], device=device)
-    ranks[(1,)](X[own], X, own, counts, found, keyed, 5, 3, ROOM=16, SORT=True)
+    ranks[(1,)](X[own], X, own, counts, found, keyed, 5, 4, ROOM=16, SORT=True, WIDE=False)
     indices, squares = device_neighbors._decoded(keyed)
     some = found[0, 1:14].long()
     exact = (X[some].double() - X[own].double()).square().sum(1)
@@ -117,10 +118,8 @@ def test_what_has_no_version_is_refused_by_name(options, words, device):
 
 
 def test_rows_that_do_not_fit_are_refused_with_the_figure(device, monkeypatch):
-    from lowdim.gpu import memory
-
-    monkeypatch.setattr(memory, "available", lambda like: 1000)
-    with pytest.raises(MemoryError, match=r"neighbours of 50 rows needs .* on c.*available\. Use fewer"):
+    monkeypatch.setattr(device_memory, "available_for", lambda rows: 1000)
+    with pytest.raises(MemoryError, match=r"neighbours of 50 rows needs .* available\. Use fewer"):
         nearest(torch.rand(50, 2, device=device), 3)
 
 

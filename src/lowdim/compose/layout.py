@@ -12,12 +12,12 @@ from lowdim.compose.spectral_map import spectral_map
 from lowdim.solve.signs import signs
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
-from lowdim.work.places import verb
+from lowdim.work.places import to_numpy, verb
 from lowdim.work.random import stream
 
 SIZE = 1e-4  # standard deviation of the widest coordinate: small beside the width of the falloff
 _SPECTRAL = 1e-6  # residual of eigenvectors that are only a start
-_NOISE = 1e-2  # beside that, along directions in which nothing varies, so that the map is not caught in a line
+NOISE = 1e-2  # beside that, along directions in which nothing varies, so that the map is not caught in a line
 
 
 class Axes(NamedTuple):
@@ -118,7 +118,7 @@ def by_chance(n: int, k: int, seed: int) -> NDArray[np.float64]:
 def given(Y: Any, shape: tuple[int, int], name: str) -> NDArray[np.float64]:
     """Checked layout (n, k) of the user's, brought to the size of the others."""
     try:
-        Y = np.array(Y, dtype=np.float64)
+        Y = np.array(to_numpy(Y), dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: init must be an array of numbers; got {type(Y).__name__}. Pass one.") from None
     if Y.shape != shape or not np.isfinite(Y).all():
@@ -137,5 +137,5 @@ def _sized(Y: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     Y *= SIZE / spread.max() if spread.max() > 0 else 1.0
     flat = np.flatnonzero(spread <= 1e-6 * spread.max())
     if len(flat) and len(flat) < Y.shape[1]:
-        Y[:, flat] = SIZE * _NOISE * stream(seed, "flat layout").standard_normal((len(Y), len(flat)))
+        Y[:, flat] = SIZE * NOISE * stream(seed, "flat layout").standard_normal((len(Y), len(flat)))
     return Y

@@ -13,6 +13,7 @@ from lowdim.work.places import verb
 _STRIP = 1024  # rows looked at together
 
 
+@verb
 def demand_distances(D: Any, name: str) -> None:
     """Refuse what are no distances between all pairs of rows: square, symmetric, 0 or more, 0 from a row to itself."""
     n, m = D.shape

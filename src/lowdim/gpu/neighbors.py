@@ -1,7 +1,7 @@
 """Nearest neighbours of rows on a device, exact, with ties broken by (distance, index).
 
 Few rows are compared with all others. Of many, a threshold for each query from a sample of rows leaves somewhat more
-than k candidates by products in half precision; these are ranked by distances in float64. The products err by at most
+than k candidates by products in half precision; these are ranked by their distances. The products err by at most
 ``margin``, so a query whose k-th candidate is below its threshold by more than that has all its neighbours. The others
 are searched again below the distance of that candidate with products in single precision, and what is left is
 compared with all rows.
@@ -17,16 +17,17 @@ from lowdim.gpu.kernels.candidates import candidates
 from lowdim.gpu.kernels.keys import keys
 from lowdim.gpu.kernels.least_scores import least_scores
 from lowdim.gpu.kernels.ranks import ranks
-from lowdim.gpu.memory import require
 from lowdim.gpu.places import on_device
 from lowdim.relate import neighbors as numpy_neighbors
 from lowdim.relate.neighbors import Neighbors
+from lowdim.work import memory
 from lowdim.work.progress import Tick, stage
 
 MOST_NEIGHBORS = 1024
 FEW = 16_384  # rows up to which all pairs are compared
 _RANK, _SLOTS = 26, 64  # the rank-th smallest of the slots' minima is about the 33rd smallest of the sample
 _STATISTIC = 33
+_TILE = 32  # rows that a program scores at a time
 _KEYS = 2**25  # pairs compared at a time
 _ROOM = 2**26  # candidates held at a time
 _WHOLE = 128  # columns up to which a row of the product is loaded once
@@ -58,12 +59,8 @@ def nearest(
         raise ValueError(f"At most {MOST_NEIGHBORS} neighbours are searched on a device; got {k}. Lower the number.")
     n, d = X.shape
     m = n if queries is None else len(queries)
-    require(
-        12.0 * m * k + n * (4.0 * d + 8.0 * _padded(d)) + 16.0 * (_KEYS + _ROOM),
-        X,
-        f"The {k} neighbours of {m:,} rows",
-        "Use fewer neighbours or rows.",
-    )
+    needed = 12.0 * m * k + n * (4.0 * d + 8.0 * _padded(d)) + 16.0 * (_KEYS + _ROOM)
+    memory.require(needed, f"The {k} neighbours of {m:,} rows", "Use fewer neighbours or rows.", X)
     A, Q = _euclidean(X, queries, metric)
     own = torch.arange(m, device=X.device) if queries is None else torch.full((m,), -1, device=X.device)
     with stage("neighbours", total=m) as tick:
@@ -76,7 +73,7 @@ def nearest(
 
 def demand_singles(X: Any, metric: str) -> None:
     """Refuse rows from which no distances in float32 come."""
-    numpy_neighbors.demand_singles(torch.stack(torch.aminmax(X.double())).numpy(force=True), metric)
+    numpy_neighbors.demand_singles(torch.stack(torch.aminmax(X)).double().numpy(force=True), metric)
 
 
 def whitened(X: Any, mean: Any, white: Any) -> Any:
@@ -128,7 +125,10 @@ def _among_all(X: Any, Q: Any, own: Any, k: int, tick: Tick) -> tuple[Any, Any]:
 
 def _by_candidates(X: Any, Q: Any, own: Any, k: int, seed: int, tick: Tick) -> tuple[Any, Any]:
     """Indices and squared distances (m, k) by thresholds and candidates, some queries at a time."""
-    (n, _), m = X.shape, len(Q)
+    (n, d), m = X.shape, len(Q)
+    same = Q is X
+    X = X if d % 4 == 0 else torch.nn.functional.pad(X, (0, -d % 4))
+    Q = X if same else Q if d % 4 == 0 else torch.nn.functional.pad(Q, (0, -d % 4))
     wanted = 2 * k + 105  # candidates that a threshold leaves on average, about a sixth more or less
     room = triton.next_power_of_2(int(1.7 * wanted))
     centre = X.double().mean(0).to(X.dtype)
@@ -193,14 +193,14 @@ def _queries(Q: Any, centre: Any, among: _Searched) -> tuple[Any, Any]:
 
 
 def _shape(width: int) -> dict[str, Any]:
-    return {"WHOLE": width <= _WHOLE, "BM": 64, "BN": 64, "BK": width if width <= _WHOLE else 64}
+    return {"WHOLE": width <= _WHOLE, "BM": 64, "BK": width if width <= _WHOLE else 64}
 
 
 def _limits(turned: Any, sampled: _Searched, slots: int) -> Any:
     m, width = turned.shape
     least = torch.empty(m, _SLOTS, device=turned.device)
     least_scores[(triton.cdiv(m, 64),)](
-        turned, sampled.factors, sampled.norms, least, m, slots, width, **_shape(width), num_warps=4
+        turned, sampled.factors, sampled.norms, least, m, slots, width, BN=_SLOTS, **_shape(width), num_warps=4
     )
     return least.sort(dim=1).values[:, _RANK - 1].contiguous()
 
@@ -213,13 +213,15 @@ def _search(Q: Any, turned: Any, among: _Searched, own: Any, limits: Any, room: 
     sort = not places.INTERPRETED  # sorting takes seconds a row there
     keyed = torch.empty(m, k if sort else room, dtype=torch.int64, **there)
     if m:
-        parts = min(64, triton.cdiv(4096, triton.cdiv(m, 64)))  # enough programs for every processor
-        columns = triton.cdiv(triton.cdiv(n, parts), 64) * 64
+        parts = min(64, triton.cdiv(16_384, triton.cdiv(m, 64)))  # enough programs for every processor
+        columns = triton.cdiv(triton.cdiv(n, parts), _TILE) * _TILE
         grid = (triton.cdiv(m, 64), triton.cdiv(n, columns))
         rows = (turned, among.factors, among.norms, limits, counts, found)
-        candidates[grid](*rows, m, n, columns, width, ROOM=room, **_shape(width), num_warps=4)
-        warps = max(1, room // 512)
-        ranks[(m,)](Q, among.X, own, counts, found, keyed, k, Q.shape[1], ROOM=room, SORT=sort, num_warps=warps)
+        candidates[grid](*rows, m, n, columns, width, ROOM=room, BN=_TILE, **_shape(width), num_warps=4)
+        warps, wide = max(1, room // 512), among.X.numel() >= 2**31
+        ranks[(m,)](
+            Q, among.X, own, counts, found, keyed, k, Q.shape[1], ROOM=room, SORT=sort, WIDE=wide, num_warps=warps
+        )
     return counts, *_decoded(keyed if sort else keyed.sort(dim=1).values[:, :k])
 
 

@@ -23,6 +23,16 @@ def placed(A: NDArray, like: Any) -> Any:
     return torch.as_tensor(A, device=like.device)
 
 
+def at_home(A: Any) -> bool:
+    """Whether NumPy's verbs serve the tensor: it is in this machine's memory, and kernels are not interpreted there."""
+    return A.device.type == "cpu" and not INTERPRETED
+
+
+def beside(A: Any, like: Any) -> Any:
+    """The tensor on the device of ``like``."""
+    return A.to(like.device)
+
+
 def torch_dtype(dtype: Any) -> torch.dtype:
     """Torch's name of a type of NumPy's."""
     return cast(torch.dtype, getattr(torch, np.dtype(dtype).name))

@@ -24,7 +24,8 @@ from lowdim.relate.trust import trust as share_as_loose
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
-from lowdim.work.places import brought, placed, to_numpy
+from lowdim.work.devices import moved
+from lowdim.work.places import at_home, brought, of, placed, to_numpy
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast, in_form_of, own, put, searchable, take
 
@@ -58,6 +59,7 @@ class NeighborEmbedding(Reducer, ABC):
     callback: Callable[[int, float, NDArray], Any] | None
     callback_every: int
     warm_start: bool
+    device: str | None = None  # of those that have a version there
     random_state: Any
     embedding_: NDArray
     timings_: dict[str, float]
@@ -134,10 +136,12 @@ class NeighborEmbedding(Reducer, ABC):
         self
             This object.
         """
-        X = self._take(X, reset=True, sparse=True, minimum=2)
+        given = self._take(X, reset=True, sparse=True, minimum=2)
+        X = moved(given, self.device, self._name)
         n, before = X.shape[0], self._demand_possible(X)
         self._demand_parameters(X, y)
-        self._ask_memory(*X.shape)
+        if at_home(X):
+            self._ask_memory(*X.shape)
         seed, dtype, self.timings_ = seed_of(self.random_state), float_dtype(X.dtype), {}
         with self._timed("neighbors"):
             X = searchable(X, dtype)
@@ -154,14 +158,14 @@ class NeighborEmbedding(Reducer, ABC):
             Y = Y if first is None else take(Y, first)
         loss = self._loss(n, seed, again=before is not None)
         with self._timed("descent"):
-            found = self._descend(relations, Y, loss, dtype)
+            found = self._descend(relations, Y, loss, given)
             Y = found.embedding if first is None else merge_equal(found.embedding, first)
         with self._timed(self._stages[1]):
             reached = loss.at(relations, Y)
-        self._keep_loss(reached)
+        self._keep_loss(reached._replace(points=brought(reached.points, given)))
         self._keep_trace(found, reached.value, again=before is not None)
-        self.embedding_ = cast(Y, dtype)
-        self._X = own(X)
+        self.embedding_ = brought(cast(Y, dtype), given)
+        self._X = own(brought(X, given))
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray:
@@ -179,7 +183,7 @@ class NeighborEmbedding(Reducer, ABC):
         array (n_samples, n_components)
             A copy of ``embedding_``.
         """
-        return self.fit(X, y).embedding_.copy()
+        return own(self.fit(X, y).embedding_)
 
     @applying
     def transform(self, X: Any) -> NDArray:
@@ -198,7 +202,7 @@ class NeighborEmbedding(Reducer, ABC):
         array (n_samples, n_components)
             The places.
         """
-        X = self._taken(X)
+        given, X = X, self._taken(X)
         fitted, places = brought(self._X, X), brought(self.embedding_, X)
         known = find_zero(X, self._name) if self.metric == "precomputed" else find_equal(fitted, X)
         Y = take(places, known)  # those not known are placed below
@@ -207,7 +211,7 @@ class NeighborEmbedding(Reducer, ABC):
             near = self._near(take(X, new))
             loss = self._loss(len(places), 0, again=True)
             Y = put(Y, new, place(near.indices, self._weights(near), places, loss))
-        return cast(Y, float_dtype(X.dtype))
+        return brought(cast(Y, float_dtype(X.dtype)), given)
 
     @applying
     def trust(self, X: Any) -> NDArray:
@@ -232,15 +236,16 @@ class NeighborEmbedding(Reducer, ABC):
             raise ValueError(
                 f"{self._name}: trust needs spacings, which this model of an old file lacks. Fit it again."
             )
-        X = self._taken(X)
+        given, X = X, self._taken(X)
         if self.metric == "precomputed":
             find_zero(X, self._name)  # refuses what is no distance
         near = self._near(X)
-        return share_as_loose(Spacings(self._spacings, self._loosenesses), near.indices, near.distances)
+        known = Spacings(self._spacings, self._loosenesses)
+        return brought(share_as_loose(known, near.indices, near.distances), given)
 
     def _taken(self, X: Any) -> Any:
         """New rows as the search takes them, in the form of those fitted."""
-        X = self._take(X, reset=False, sparse=True)
+        X = moved(self._take(X, reset=False, sparse=True), self.device, self._name)
         X = searchable(X, float_dtype(X.dtype))
         return X if self.metric == "precomputed" else in_form_of(X, brought(self._X, X))
 
@@ -263,16 +268,18 @@ class NeighborEmbedding(Reducer, ABC):
                 raise ValueError(
                     f"{name}: init='pca' needs rows of features; got metric='precomputed'. Pass init='spectral'."
                 )
+        if of(X) is not None and isinstance(self.init, str) and self.init == "spectral":
+            raise ValueError(f"{name}: init='spectral' has no version for tensors. Pass init='pca', or NumPy rows.")
         demand_singles(X, self._metric)
         before = getattr(self, "embedding_", None) if self.warm_start else None
-        if before is not None and before.shape != (n, k):
+        if before is not None and tuple(before.shape) != (n, k):
             raise ValueError(
                 f"{name}: warm_start needs data of the shape fitted before, {before.shape[0]} rows and "
                 f"{before.shape[1]} components; got {n} and {k}. Pass warm_start=False to start anew."
             )
         if before is None and not isinstance(self.init, str):
             layout.given(self.init, (n, k), name)
-        return before
+        return None if before is None else brought(before, X)
 
     def _ask_each(self, n: int, near: int, each: float, what: str, instead: str) -> None:
         """Ask for n rows of ``near`` neighbours, ``each`` bytes a neighbour."""
@@ -292,9 +299,11 @@ class NeighborEmbedding(Reducer, ABC):
             layout.by_pca(X, k, seed) if self.init == "pca" else layout.by_spectrum(self._graph_of(relations), k, seed)
         )
 
-    def _descend(self, relations: Any, Y: NDArray, loss: Loss, dtype: Any) -> Descended:
+    def _descend(self, relations: Any, Y: NDArray, loss: Loss, given: Any) -> Descended:
         def report(done: int, value: float, Y: NDArray) -> bool:
-            said = self.callback(done, value, Y.astype(dtype)) if self.callback is not None else False
+            if self.callback is None:
+                return False
+            said = self.callback(done, value, brought(cast(Y, float_dtype(given.dtype)), given))
             return isinstance(said, bool | np.bool_) and bool(said)  # also what a comparison of arrays gives
 
         return descend(

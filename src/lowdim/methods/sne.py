@@ -24,6 +24,7 @@ from lowdim.relate.neighbors import Neighbors
 from lowdim.solve import divergence
 from lowdim.solve.descent import Reached
 from lowdim.solve.divergence import Divergence, Falloff
+from lowdim.work.places import at_home
 
 _PERPLEXITY = 30.0
 _perplexities = options.Rule(
@@ -56,6 +57,9 @@ _TEXTS = {
         of rows and dimensions, and ``repulsion_`` says which.
     angle : float in [0, 1]
         For the tree: cells seen under a smaller angle count as one point; 0 is exact.""",
+    "device": """device : None, "cpu", "cuda" or "cuda:<number>"
+        Where to compute: None is where the rows are. NumPy rows are moved once and the results are NumPy arrays;
+        tensors of torch give tensors on their device.""",
     "map": """embedding_ : array (n_samples, n_components)
         The map, about its mean. Equal rows have one place.
     perplexity_ : float or list
@@ -86,6 +90,7 @@ class _Stochastic(NeighborEmbedding):
         "n_iter": options.whole(1),
         "repulsion": options.one_of(*divergence.REPULSIONS),
         "angle": options.real(0, 1, closed="both"),
+        "device": options.none | options.device,
     }
     perplexity: Any
     sigma: float | None
@@ -115,6 +120,7 @@ class _Stochastic(NeighborEmbedding):
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
         warm_start: bool = False,
+        device: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -131,7 +137,11 @@ class _Stochastic(NeighborEmbedding):
 
     def _demand_parameters(self, X: Any, y: Any) -> None:
         n, k, name = X.shape[0], int(self.n_components), self._name
-        how = self._repel(n)
+        here = at_home(X)
+        how = self.repulsion if self.repulsion != "auto" else divergence.choose(n, k, tree=here)
+        if how == "barnes_hut" and not here:
+            raise ValueError(f"{name}: repulsion='barnes_hut' has no version for tensors. Use repulsion='auto'.")
+        self.repulsion_ = how
         if k > divergence.FAST.get(how, k):
             raise ValueError(
                 f"{name}: repulsion={how!r} needs n_components of at most {divergence.FAST[how]}; got {k}. "
@@ -169,13 +179,10 @@ class _Stochastic(NeighborEmbedding):
     def _iterations(self, n: int) -> int:
         return int(self.n_iter)
 
-    def _repel(self, n: int) -> str:
-        return self.repulsion if self.repulsion != "auto" else divergence.choose(n, int(self.n_components))
-
     def _loss(self, n: int, seed: int, *, again: bool) -> Divergence:
         return Divergence(
             self._falloff(),
-            self._repel(n),
+            self.repulsion_,
             angle=float(self.angle),
             exaggerated=0 if again else int(self.exaggeration_iter),
             exaggeration=float(self.exaggeration),
@@ -185,7 +192,6 @@ class _Stochastic(NeighborEmbedding):
 
     def _keep_loss(self, reached: Reached) -> None:
         self.kl_divergence_, self.point_losses_, self.kl_normalizer_ = reached
-        self.repulsion_ = self._repel(len(reached.points))
 
     def _state(self) -> dict[str, fields.Field]:
         return {
@@ -217,6 +223,7 @@ class SNE(_Stochastic):
     {descent}
     {metric}
     {neighbors}
+    {device}
     {running}
 
     Attributes
@@ -254,6 +261,7 @@ class TSNE(_Stochastic):
         ones; large values approach SNE.
     {metric}
     {neighbors}
+    {device}
     {running}
 
     Attributes
@@ -298,6 +306,7 @@ class TSNE(_Stochastic):
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
         warm_start: bool = False,
+        device: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

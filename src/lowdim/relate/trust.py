@@ -45,10 +45,10 @@ def trust(of: Spacings, indices: NDArray, distances: NDArray) -> NDArray[np.floa
 
 
 def _mean(distances: NDArray) -> NDArray[np.float64]:
-    return np.asarray(to_numpy(distances)[:, :_NEAREST].mean(axis=1, dtype=np.float64))
+    return np.asarray(to_numpy(distances[:, :_NEAREST]).mean(axis=1, dtype=np.float64))
 
 
 def _looseness(indices: NDArray, spacing: NDArray, each: NDArray) -> NDArray[np.float64]:
-    theirs = each[to_numpy(indices)[:, :_NEAREST]].mean(axis=1)
+    theirs = each[to_numpy(indices[:, :_NEAREST])].mean(axis=1)
     least = np.finfo(np.float32).eps * each.mean() or 1.0  # equal rows have none
     return (spacing + least) / (theirs + least)

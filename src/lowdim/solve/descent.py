@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.work.places import verb
 from lowdim.work.progress import Tick, note, stage
+from lowdim.work.rows import own, searchable
 
 SparseRows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # starts, columns, values
 Tell = Callable[[int, float], bool]  # iterations done, loss; True stops
@@ -58,7 +58,6 @@ class Loss(Protocol):
         ...
 
 
-@verb
 def descend(
     relations: Any, Y: NDArray, loss: Loss, *, iterations: int, every: int, report: Report | None = None
 ) -> Descended:
@@ -67,7 +66,7 @@ def descend(
     Every so many iterations ``report(iteration, loss, map)`` may stop the descent by returning True. The same bits for
     any number of threads.
     """
-    Y = np.array(Y, dtype=np.float32, order="C")
+    Y = own(searchable(Y, np.float32))
     marks: list[int] = []
     losses: list[float] = []
 
@@ -75,18 +74,17 @@ def descend(
         marks.append(done)
         losses.append(value)
         note(f"{loss.name} {value:.4f}")
-        return bool(report is not None and report(done, value, Y.copy()))
+        return bool(report is not None and report(done, value, own(Y)))
 
     with stage("descent", total=iterations) as tick:
         done = loss.lower(relations, Y, iterations, every, tell, tick)
     return Descended(Y, done, marks, losses)
 
 
-@verb
 def place(neighbors: NDArray[np.int32], weights: NDArray[np.float32], Y: NDArray, loss: Loss) -> NDArray[np.float32]:
     """Places (m, k) for new points with these neighbours (m, near) and weights, in the map ``Y`` held fast.
 
     Each lowers its own loss from places among its neighbours; none depends on another.
     """
     with stage("places", total=len(neighbors)) as tick:
-        return loss.settle(neighbors, weights, np.ascontiguousarray(Y, dtype=np.float32), tick)
+        return loss.settle(neighbors, weights, searchable(Y, np.float32), tick)

@@ -25,9 +25,9 @@ _LAST = 0.5  # of the iterations without exaggeration
 _FEW, _FEW_IN_SPACE = 2000, 3000  # points up to which exact sums are taken: few pairs, and no grid or tree to set up
 _EXACT_NORMALISER = 20_000  # points up to which all pairs take no time worth saving
 _SAMPLE = 1000  # points at which an approximate normaliser is held against exact sums
-_TINY, _CALM = 8, 12.0  # below so many points steps of more than n / 12 swing across Gauss's narrow minima
+TINY, CALM = 8, 12.0  # below so many points steps of more than n / 12 swing across Gauss's narrow minima
 _STEPS = 100  # of a new point at most
-_PROGRESS = 1e-5  # share of the divergence that 50 iterations must gain
+PROGRESS = 1e-5  # share of the divergence that 50 iterations must gain
 
 
 class Falloff(NamedTuple):
@@ -46,15 +46,15 @@ class Falloff(NamedTuple):
         return min(1.0, float(np.sqrt(self.dof))) if self.name == "student" else 1.0
 
 
-def choose(n: int, k: int) -> str:
-    """Rule behind ``repulsion="auto"``.
+def choose(n: int, k: int, *, tree: bool = True) -> str:
+    """Rule behind ``repulsion="auto"``; where the rows live there may be no tree.
 
     >>> choose(500, 2), choose(70_000, 2), choose(70_000, 3), choose(70_000, 5)
     ('exact', 'interpolation', 'barnes_hut', 'exact')
     """
     if k <= 2:
         return "interpolation" if n > _FEW else "exact"
-    return "barnes_hut" if k == 3 and n > _FEW_IN_SPACE else "exact"
+    return "barnes_hut" if tree and k == 3 and n > _FEW_IN_SPACE else "exact"
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,12 @@ class Divergence:
     rate: float | None = None
     name = "KL"
 
+    @verb(on=1)
     def lower(self, P: SparseRows, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick) -> int:
         """Move the map ``Y`` (n, k) in place; it stops early where progress does."""
         rate = self.rate
-        if rate is None and self.falloff.name == "gauss" and len(Y) < _TINY:
-            rate = len(Y) / _CALM
+        if rate is None and self.falloff.name == "gauss" and len(Y) < TINY:
+            rate = len(Y) / CALM
         return _native.descend(
             *P,
             Y,
@@ -93,7 +94,7 @@ class Divergence:
             late=self.late,
             rate=rate or 0.0,
             every=every,
-            progress=_PROGRESS,
+            progress=PROGRESS,
             report=tell,
             tick=tick,
             **self.falloff.law(),
@@ -104,6 +105,7 @@ class Divergence:
         """``KL(P‖Q)`` without exaggeration."""
         return divergence(P, Y, self.falloff)
 
+    @verb(on=1)
     def settle(
         self, neighbors: NDArray[np.int32], p: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
     ) -> NDArray[np.float32]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.solve.network import Layer, pull, push
-from lowdim.work import jobs
+from lowdim.work import devices, jobs
 from lowdim.work.blocks import float_dtype
 from lowdim.work.places import verb
 from lowdim.work.progress import note, stage
@@ -54,13 +54,7 @@ class DivergenceError(ArithmeticError):
 
 def find_torch() -> ModuleType:
     """PyTorch, imported now; ImportError says how to get it."""
-    try:
-        import torch
-    except ImportError:
-        raise ImportError(
-            "PyTorch is needed to train a network; it is not installed. Install the extra: pip install 'lowdim[torch]'."
-        ) from None
-    return torch
+    return devices.find_torch("to train a network")
 
 
 @verb
@@ -73,15 +67,7 @@ def find_device(name: str | None, X: Any) -> Any:
     """The device called ``name``, or else that of ``X``."""
     if name is None:
         return device_of(X)
-    torch = find_torch()
-    device = torch.device(name)
-    seen = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if device.type == "cuda" and (device.index or 0) >= seen:
-        raise ValueError(
-            f"device={name!r} needs a GPU that PyTorch can use; it sees {seen or 'none'}. "
-            "Pass device='cpu', or install a build of PyTorch for this machine's GPU."
-        )
-    return device
+    return devices.find(name, "to train a network")
 
 
 @verb

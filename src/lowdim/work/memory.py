@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
+
+from lowdim.work.places import verb
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -81,14 +84,20 @@ def recording() -> Iterator[list[float]]:
         _recorded.reset(token)
 
 
-def require(n_bytes: float, what: str, instead: str) -> None:
-    """Raise MemoryError unless ``n_bytes`` for ``what`` fit; ``instead`` says what to do.
+@verb
+def available_for(rows: Any) -> int:  # noqa: ARG001  # it says where
+    """Bytes that can be allocated now where the rows live."""
+    return available()
+
+
+def require(n_bytes: float, what: str, instead: str, where: Any = None) -> None:
+    """Raise MemoryError unless ``n_bytes`` for ``what`` fit where some rows live; ``instead`` says what to do.
 
     >>> require(1, "PCA: a byte", "Use less.")
     """
     if (asked := _recorded.get()) is not None:
         asked.append(float(n_bytes))
         return
-    free = available()
+    free = available() if where is None else available_for(where)
     if n_bytes > free:
         raise MemoryError(f"{what} needs {human(n_bytes)} of memory; {human(free)} is available. {instead}")

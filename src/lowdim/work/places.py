@@ -142,12 +142,26 @@ def placed(A: NDArray, like: Any) -> Any:  # noqa: ARG001  # it says where
     return A
 
 
+@verb
+def at_home(A: Any) -> bool:  # noqa: ARG001  # it is NumPy's
+    """Whether NumPy's verbs serve the array, a view of it in NumPy if need be."""
+    return True
+
+
+@verb(on=1)
+def beside(A: Any, like: Any) -> Any:  # noqa: ARG001  # it says where
+    """The array ``A``, of the kind of ``like``, on the same device."""
+    return A
+
+
 def brought(A: Any, like: Any) -> Any:
     """The array ``A`` where ``like`` lives, itself if it is there; of a tuple, what arrays it has."""
     if isinstance(A, tuple):
         return _rebuilt(A, [brought(item, like) for item in A])
-    if of(A) is of(like) or not hasattr(A, "shape"):
+    if not hasattr(A, "shape"):
         return A
+    if of(A) is of(like):
+        return beside(A, like)
     return placed(to_numpy(A), like)
 
 

@@ -25,27 +25,29 @@ def candidates(
     """``Q`` holds −2q (m, width). ``counts`` (m,) counts all of them, ``found`` (m, ROOM) holds those that fit."""
     r = tl.program_id(0) * BM + tl.arange(0, BM)
     k = tl.arange(0, BK)
+    slot = tl.arange(0, BN)
     there = r < m
+    width = BK if WHOLE else tl.multiple_of(width, 64)
     start = r.to(tl.int64) * width
     limit = tl.load(limits + r, mask=there, other=float("-inf"))
     first = tl.program_id(1) * columns
     last = tl.minimum(first + columns, n)
     q = tl.load(Q + start[:, None] + k[None, :], mask=there[:, None], other=0.0)
+    here = X + first.to(tl.int64) * width
     for tile in range(first, last, BN):
-        c = tile + tl.arange(0, BN)
-        column = c.to(tl.int64) * width
+        c = tile + slot
         within = (c < last)[None, :]
-        norm = tl.load(norms + c, mask=c < last, other=float("inf"))
-        score = tl.zeros([BM, BN], tl.float32)
+        score = tl.zeros([BM, BN], tl.float32) + tl.load(norms + c, mask=c < last, other=float("inf"))[None, :]
         if WHOLE:
-            x = tl.load(X + column[None, :] + k[:, None], mask=within, other=0.0)
+            x = tl.load(here + slot[None, :] * width + k[:, None], mask=within, other=0.0)
             score = tl.dot(q, x, score, input_precision="tf32x3")
         else:
             for b in range(0, width, BK):
                 q = tl.load(Q + start[:, None] + b + k[None, :], mask=there[:, None], other=0.0)
-                x = tl.load(X + column[None, :] + b + k[:, None], mask=within, other=0.0)
+                x = tl.load(here + b + slot[None, :] * width + k[:, None], mask=within, other=0.0)
                 score = tl.dot(q, x, score, input_precision="tf32x3")
-        hit = score + norm[None, :] <= limit[:, None]
+        hit = score <= limit[:, None]
         place = tl.atomic_add(counts + r[:, None] + tl.zeros([1, BN], tl.int32), 1, mask=hit, sem="relaxed")
-        room = found + r.to(tl.int64)[:, None] * ROOM + place
+        room = found + r[:, None] * ROOM + place
         tl.store(room, c[None, :] + tl.zeros([BM, 1], tl.int32), mask=hit & (place < ROOM))
+        here += BN * width

@@ -17,18 +17,21 @@ def least_scores(
     k = tl.arange(0, BK)
     slot = tl.arange(0, BN)
     there = r < m
+    width = BK if WHOLE else tl.multiple_of(width, 64)
     start = r.to(tl.int64) * width
     least = tl.full([BM, BN], float("inf"), tl.float32)
     q = tl.load(Q + start[:, None] + k[None, :], mask=there[:, None], other=0.0)
+    here = S
     for tile in range(tiles):
-        c = tile * BN + slot
-        column = c.to(tl.int64) * width
-        score = tl.zeros([BM, BN], tl.float32) + tl.load(norms + c)[None, :]
+        score = tl.zeros([BM, BN], tl.float32) + tl.load(norms + tile * BN + slot)[None, :]
         if WHOLE:
-            score = tl.dot(q, tl.load(S + column[None, :] + k[:, None]), score, input_precision="tf32x3")
+            x = tl.load(here + slot[None, :] * width + k[:, None])
+            score = tl.dot(q, x, score, input_precision="tf32x3")
         else:
             for b in range(0, width, BK):
                 q = tl.load(Q + start[:, None] + b + k[None, :], mask=there[:, None], other=0.0)
-                score = tl.dot(q, tl.load(S + column[None, :] + b + k[:, None]), score, input_precision="tf32x3")
+                x = tl.load(here + b + slot[None, :] * width + k[:, None])
+                score = tl.dot(q, x, score, input_precision="tf32x3")
         least = tl.minimum(least, score)
+        here += BN * width
     tl.store(out + r.to(tl.int64)[:, None] * BN + slot[None, :], least, mask=there[:, None])

@@ -1,0 +1,65 @@
+"""Affinities of rows on a device."""
+
+from math import log
+from typing import Any
+
+import torch
+import triton
+
+from lowdim.gpu.kernels.mutual import mutual
+from lowdim.gpu.kernels.perplexity import perplexity
+from lowdim.gpu.places import on_device
+from lowdim.relate import affinities as numpy_affinities
+from lowdim.relate.affinities import Affinities
+from lowdim.work.progress import stage
+
+_BLOCK = 4  # rows of a program
+_QUEUE = 16  # neighbours looked up at a time
+
+
+@on_device(numpy_affinities.likelihoods)
+def likelihoods(distances: Any, perplexities: list[float], sigma: float | None = None) -> tuple[Any, Any]:
+    """Probabilities (n, k) of neighbours at rising ``distances`` (n, k), and the perplexity (n,) that each row has."""
+    most = float(distances.max())
+    if most == float("inf") or most != most:
+        raise ValueError(f"Affinities: distances must be finite in {distances.dtype}; got {most}. Scale the data.")
+    n, k = distances.shape
+    with stage("perplexity", total=n):
+        if sigma is not None:
+            near = distances.double()
+            p = torch.softmax(-(near.square() - near[:, :1].square()) / (2 * sigma**2), dim=1).float()
+        else:
+            p = torch.zeros(n, k, device=distances.device)
+            for one in perplexities:
+                perplexity[(triton.cdiv(n, _BLOCK),)](
+                    distances, p, n, k, log(one), 1 / len(perplexities), BR=_BLOCK, BK=triton.next_power_of_2(k)
+                )
+        return p, torch.special.entr(p.double()).sum(1).exp().float()
+
+
+@on_device(numpy_affinities.affinities)
+def affinities(indices: Any, p: Any) -> Affinities:
+    """Symmetric ``P`` from the neighbours (n, k) of each row and their probabilities (n, k).
+
+    A row has its own neighbours first, nearest first, then those that name it and are not among them, by index.
+    """
+    n, k = indices.shape
+    there = {"device": indices.device}
+    with stage("affinities"):
+        values = torch.empty(n, k, **there)
+        alone = torch.empty(n, k, dtype=torch.int8, **there)
+        mutual[(n,)](indices, p, values, alone, k, 0.5 / n, BK=triton.next_power_of_2(k), BQ=_QUEUE)
+        named = alone.view(-1).nonzero().view(-1)  # entries whose row the other does not name
+        target, order = torch.sort(indices.view(-1)[named].long(), stable=True)
+        named = named[order]
+        counts = torch.bincount(target, minlength=n)
+        starts = torch.zeros(n + 1, dtype=torch.int64, **there)
+        torch.cumsum(counts, 0, out=starts[1:])
+        indptr = starts + k * torch.arange(n + 1, **there)
+        columns = torch.empty(n * k + len(named), dtype=torch.int32, **there)
+        weights = torch.empty(len(columns), **there)
+        own = indptr[:-1, None] + torch.arange(k, **there)
+        columns[own], weights[own] = indices, values
+        back = indptr[target] + k + torch.arange(len(named), **there) - starts[target]
+        columns[back], weights[back] = (named // k).int(), values.view(-1)[named]
+        return Affinities(indptr, columns, weights)

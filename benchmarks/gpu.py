@@ -122,7 +122,7 @@ def _measure(name: str, work: Callable[[], Any], judge: Callable[[Any], str]) ->
 def _head() -> str:
     return (
         f"# On a GPU\n\n{torch.cuda.get_device_name()}, torch {torch.__version__}. Seconds from rows on the device to "
-        f"the result: the first call in the process with the compiled kernels of an earlier one or none, and the "
+        f"the result: the first call of its kind in the process, kernels compiled if need be, and the "
         f"median of {_ROUNDS} more (smallest to largest).\n\n| task | first call | time | memory | same bits | "
         "quality |\n|---|---|---|---|---|---|"
     )

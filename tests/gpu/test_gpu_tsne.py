@@ -242,3 +242,12 @@ def test_on_a_gpu_a_map_has_the_same_bits_in_every_run(options, rng):
     X = rng.normal(size=(3000, 10)).astype(np.float32)
     maps = [TSNE(n_iter=300, random_state=0, device="cuda", **options).fit_transform(X) for _ in range(2)]
     np.testing.assert_array_equal(*maps)
+
+
+def test_the_command_line_names_a_device_that_is_not_there(capsys):
+    from lowdim.cli import main
+
+    for method, words in (("tsne", "needs a GPU that PyTorch can use"), ("pca", "no parameter 'device'")):
+        with pytest.raises(SystemExit):
+            main(["reduce", "iris", "--method", method, "--device", "cuda:99"])
+        assert words in capsys.readouterr().err

@@ -300,7 +300,7 @@ def test_tensors_of_other_widths_are_refused(digits):
 
 
 def test_other_methods_still_say_how_to_bring_tensors_over():
-    with pytest.raises(TypeError, match=r"got a torch array.*numpy\(force=True\)"):
+    with pytest.raises(TypeError, match=r"got a torch tensor.*numpy\(force=True\)"):
         PCA(1).fit(torch.zeros(4, 3))
 
 

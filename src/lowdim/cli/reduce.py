@@ -67,6 +67,7 @@ Examples:
 @arguments.settings
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Makes random draws repeatable.")
 @click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")
+@click.option("--device", metavar="NAME", help="Where to compute: cpu, cuda or cuda:1. For tsne, sne and autoencoder.")
 @arguments.quiet
 def command(
     source: str,
@@ -79,6 +80,7 @@ def command(
     settings: tuple[tuple[str, Any], ...],
     seed: int | None,
     jobs: int | None,
+    device: str | None,
     **reading: Any,
 ) -> None:
     """Reduce DATA to a few columns.
@@ -96,6 +98,7 @@ def command(
     asked_first = Asked.out_of(reading)
     chosen = registry.find(method)
     by_option = {"n_components": ("-k", components), "random_state": ("--seed", seed), "n_jobs": ("--jobs", jobs)}
+    by_option["device"] = ("--device", device)
     asked = {name: pair for name, pair in by_option.items() if pair[1] is not None}
     for name, value in settings:
         if name in asked:

@@ -50,7 +50,7 @@ def nearest(
     """The ``k`` nearest rows of ``X`` to each of ``queries``; without queries, to each row of ``X`` but itself."""
     if metric not in ("euclidean", "cosine", "mahalanobis"):
         raise ValueError(
-            f"metric={metric!r} has no version for tensors on a device; there are 'euclidean', 'cosine' and "
+            f"metric={str(metric)!r} has no version for tensors on a device; there are 'euclidean', 'cosine' and "
             "'mahalanobis'. Use one of these, or bring the rows to NumPy."
         )
     if how == "approximate":
@@ -89,7 +89,7 @@ def _euclidean(X: Any, queries: Any, metric: str) -> tuple[Any, Any]:
     if metric == "cosine":
         X, queries = _directions(X), None if queries is None else _directions(queries)
     elif metric == "mahalanobis":
-        turn = numpy_neighbors.whitening(X)
+        turn = numpy_neighbors.whitening(X, getattr(metric, "given", {}).get("VI"))
         X, queries = whitened(X, *turn), None if queries is None else whitened(queries, *turn)
     X = X.contiguous()
     return X, X if queries is None else queries.to(X.dtype).contiguous()

@@ -8,6 +8,8 @@ from lowdim.gpu.field import sums_at
 from lowdim.work.progress import Tick
 
 _STEPS = 100  # of a new point at most
+_WEIGHTIEST = 4  # neighbours that it also starts at
+_APART = 1.0  # from the place found, for a start to lead elsewhere
 _STILL = 1e-5  # a step of this length ends the search
 _BLOCK = 2**24  # coordinates of neighbours held at a time
 
@@ -15,7 +17,8 @@ _BLOCK = 2**24  # coordinates of neighbours held at a time
 def settle(loss: Any, neighbors: Any, p: Any, Y: Any, tick: Tick) -> Any:
     """Places (m, k) at which new points have the least divergence of their own, ``Y`` held fast.
 
-    Each starts at the weighted median of its neighbours and takes steps that never raise its loss.
+    Each starts at the weighted median of its neighbours and at the weightiest of them, takes steps that never raise
+    its loss, keeps the place of the least, and stays in the box of its neighbours.
     """
     m, near = neighbors.shape
     step = max(1, _BLOCK // (near * Y.shape[1]))
@@ -29,20 +32,37 @@ def settle(loss: Any, neighbors: Any, p: Any, Y: Any, tick: Tick) -> Any:
 
 def _settled(loss: Any, neighbors: Any, p: Any, Y: Any) -> Any:
     others = Y[neighbors.long()].double()
-    y = _medians(others, p)
-    value, way = _look(loss.falloff, others, p, Y, y)
+    weighs = (p > 0)[:, :, None]
+    low = torch.where(weighs, others, torch.inf).amin(1)
+    high = torch.where(weighs, others, -torch.inf).amax(1)
+    best, least = _descended(loss.falloff, others, p, Y, _medians(others, p), low, high)
+    order = torch.sort(p, dim=1, descending=True, stable=True).indices[:, :_WEIGHTIEST]
+    for one in order.T:
+        start = torch.gather(others, 1, one[:, None, None].expand(-1, 1, Y.shape[1]))[:, 0]
+        elsewhere = (start - best).square().sum(1, keepdim=True) > _APART**2
+        elsewhere &= torch.gather(p, 1, one[:, None]) > 0
+        if bool(elsewhere.any()):
+            y, value = _descended(loss.falloff, others, p, Y, start, low, high)
+            better = elsewhere & (value < least)
+            best, least = torch.where(better, y, best), torch.where(better, value, least)
+    return best.float()
+
+
+def _descended(falloff: Any, others: Any, p: Any, Y: Any, y: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """Places and losses (m, 1) that steps from ``y`` lead to, which never raise a loss nor leave the box."""
+    value, way = _look(falloff, others, p, Y, y)
     size = torch.ones(len(y), 1, dtype=torch.float64, device=Y.device)
     for _ in range(_STEPS):
-        move = size * way
-        moving = move.square().sum(1, keepdim=True) >= _STILL**2
+        onto = torch.clamp(y + size * way, low, high)
+        moving = (onto - y).square().sum(1, keepdim=True) >= _STILL**2
         if not bool(moving.any()):
             break
-        there, onward = _look(loss.falloff, others, p, Y, y + move)
+        there, onward = _look(falloff, others, p, Y, onto)
         better = moving & (there <= value)
         size = torch.where(better, (2 * size).clamp_(max=1.0), torch.where(moving, size / 2, size))
-        y = torch.where(better, y + move, y)
+        y = torch.where(better, onto, y)
         value, way = torch.where(better, there, value), torch.where(better, onward, way)
-    return y.float()
+    return y, value
 
 
 def _medians(others: Any, p: Any) -> Any:

@@ -224,8 +224,8 @@ void with_team(int n_threads, Watch& watch, const Body& body) {
     };
     ask(0);
     // Others may hold the workers there are, but never more of them than there are cores.
-    const int there = all.size();
-    const int wanted = std::max(n_threads, static_cast<int>(std::thread::hardware_concurrency())) - 1;
+    static const int cores = static_cast<int>(std::thread::hardware_concurrency()); // asking takes a while
+    const int there = all.size(), wanted = std::max(n_threads, cores) - 1;
     if (static_cast<int>(members.size()) < n_threads - 1 && there < wanted) {
         all.grow(std::min(wanted, there + n_threads - 1 - static_cast<int>(members.size())));
         ask(there);

@@ -8,7 +8,8 @@ import pandas as pd
 import polars as pl
 import scipy.sparse as sp
 
-_LONG = ("iter", "epoch", "patience", "refine", "degree", "n_init")  # parameters whose large values take long, as they should
+# Parameters whose large values take long, as they should.
+_LONG = ("iter", "epoch", "patience", "refine", "degree", "n_init")
 _NUMBERS = [0, 1, 2, 3, 5, 8, 13, 30, -1, 0.0, 0.05, 0.1, 0.3, 0.5, 0.9, 1.0, 1.5, 7.5, 100.0, -0.5]
 _EXTREME = [10**9, 2**31 - 1, 2**63, 10**30, 1e-300, 5e-324, 1e-39, 1e-8, 1e20, 1e38, 1e39, 1e300, 1.7e308, -1e308]
 _ODD = [

@@ -10,6 +10,7 @@ ARCHIVE_ERRORS = (
     ValueError,
     KeyError,
     EOFError,
+    OverflowError,
     SyntaxError,
     NotImplementedError,
     RuntimeError,

@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import _native
+from lowdim.solve.blocked import factorise, solve_by
 from lowdim.solve.eigen import eigh_top_operator
 from lowdim.solve.polynomials import DEGREES, WIDTH, by_polynomials
 from lowdim.work import jobs, memory
@@ -193,15 +194,14 @@ def _by_cholesky(B: sp.csr_array, k: int, largest: float, seed: int) -> Doubles 
     """By products with the inverse of M, a little added to its diagonal, through a dense factor."""
     n = B.shape[0]
     try:
-        with stage("factorisation"):
-            M = sp.csr_array(B.T @ B).toarray(order="F")
-            M[np.diag_indices(n)] += 1e-14 * largest
-            factor = sl.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+        M = sp.csr_array(B.T @ B).toarray()
+        M[np.diag_indices(n)] += 1e-14 * largest
+        factorise(M)
     except (np.linalg.LinAlgError, MemoryError):
         return None
 
     def inverse(X: Doubles) -> Doubles:
-        Y = sl.cho_solve(factor, X - X.mean(axis=0), check_finite=False)
+        Y = solve_by(M, X - X.mean(axis=0))
         return np.asarray(Y - Y.mean(axis=0))
 
     with warnings.catch_warnings():

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg as sl
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import pdist, squareform
 
 from lowdim import _native
+from lowdim.solve.blocked import factorise, solve_by
 from lowdim.work import jobs
 from lowdim.work.progress import note, stage
 
@@ -155,6 +155,5 @@ def _pseudo_inverse(weights: Singles | None, n: int) -> Callable[[Doubles], Doub
     np.fill_diagonal(V, 0.0)
     np.fill_diagonal(V, -V.sum(axis=1))
     V += V.diagonal().mean() / n  # regular: its null vector is the constant
-    with stage("factorisation"):
-        factor = sl.cho_factor(V, lower=True, overwrite_a=True, check_finite=False)
-    return lambda moved: np.asarray(sl.cho_solve(factor, moved - moved.mean(axis=0), check_finite=False))
+    factorise(V)
+    return lambda moved: solve_by(V, moved - moved.mean(axis=0))

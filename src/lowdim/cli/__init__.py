@@ -3,6 +3,7 @@
 Modules here import nothing heavy at the top, so that ``lowdim --help`` answers at once.
 """
 
+import os
 import sys
 from difflib import get_close_matches
 from importlib import import_module
@@ -61,6 +62,9 @@ class Program(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run the program and leave with its exit code."""
+        for name in ("stdout", "stderr"):  # closed by the caller: there is nobody to tell
+            if getattr(sys, name) is None:
+                setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
         try:
             code = super().main(*args, **kwargs | {"prog_name": "lowdim", "standalone_mode": False})
         except (click.ClickException, click.Abort) as error:

@@ -13,6 +13,7 @@ from lowdim.data import kinds, options, spelling
 from lowdim.data.complaints import listing
 from lowdim.data.kinds import Finding
 from lowdim.data.recipes import NUMBERS, Recipe, circles_of, learn_levels, learn_scale
+from lowdim.work.archive_errors import shortened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -199,8 +200,9 @@ def _spelled(name: str, column: "pl.Series", wish: Wish, action: str) -> str:
         what = "numbers" if action == "number" else "dates"
         form = f" as {how}" if action != "number" and how else ""
         raise ValueError(
-            f"Prepare: column {name!r} must hold {what}{form} throughout; got {column[row]!r} in row {row} (counted "
-            f"from 0). Correct it, or say in a plan what the column is: a category, or 'drop'."
+            f"Prepare: column {name!r} must hold {what}{form} throughout; got "
+            f"{shortened(repr(column[row]))} in row {row} (counted from 0). "
+            "Correct it, or say in a plan what the column is: a category, or 'drop'."
         )
     return how
 

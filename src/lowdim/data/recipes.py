@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import kinds
+from lowdim.work.archive_errors import shortened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,7 +85,7 @@ class Recipe:
         if not strange.any():
             return "", 0
         row = int(strange.arg_max() or 0)
-        return f"must hold {what}; got {column[row]!r}", row
+        return f"must hold {what}; got {shortened(repr(column[row]))}", row
 
     def encode(self, column: "pl.Series", out: NDArray[Any]) -> NDArray[np.bool_]:
         """Write what the column becomes to ``out`` (n, width); return which rows lack a value."""

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from lowdim.data.complaints import find, listing
 from lowdim.data.missing import settle
+from lowdim.work.archive_errors import shortened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -201,7 +202,9 @@ def _refuse_text(frame: "pl.DataFrame", source: str) -> None:
             if 0 < wrong.sum() < filled.sum():
                 row = wrong.arg_true()[0]
                 del kinds[column.name]
-                mixed = mixed or f"column {column.name!r} of {source} holds {column[row]!r} in row {row + 1}"
+                mixed = (
+                    mixed or f"column {column.name!r} of {source} holds {shortened(repr(column[row]))} in row {row + 1}"
+                )
     if kinds:
         found = ", ".join(dict.fromkeys(kinds.values()))
         one = "holds", "Pass label=..., id=... or drop=[...] for it, or let lowdim.Prepare encode it."

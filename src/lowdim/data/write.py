@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lowdim.work.archive_errors import shortened
 from lowdim.work.atomic import atomic
 
 if TYPE_CHECKING:
@@ -133,10 +134,15 @@ def _frame(arrays: Columns) -> "pl.DataFrame":
 
 
 def _write_frame(frame: "pl.DataFrame", file: BinaryIO, kind: str) -> None:
-    if kind == "parquet":
-        frame.write_parquet(file)
-    else:
-        frame.write_csv(file, separator="\t" if kind == "tsv" else ",")
+    import polars as pl
+
+    try:
+        if kind == "parquet":
+            frame.write_parquet(file)
+        else:
+            frame.write_csv(file, separator="\t" if kind == "tsv" else ",")
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise OSError(f"write: the {kind} file could not be written ({shortened(error)}). Is the disk full?") from None
 
 
 def _print(text: str) -> None:

@@ -27,7 +27,7 @@ def by_hand(graph, Y, loss):
     s = np.square(Y[:, None].astype(float) - Y[None]).sum(axis=2) + EPS
     w = 1 / (1 + loss.a * s**loss.b)
     other = ~np.eye(n, dtype=bool)
-    push = loss.negatives / (2 * n) * 0.5 * (d[:, None] + d)
+    push = loss.negatives / (2 * n) * (d[:, None] + d)
     return -(V * np.log(w))[other].sum() - (push * np.log(1 - w))[other].sum()
 
 
@@ -66,7 +66,7 @@ def test_loss_and_gradient_are_those_of_all_pairs(graph, loss, k):
 
 def test_sampled_pairs_are_the_gradient_on_average(graph):
     loss, Y = LOSSES[0], np.random.default_rng(1).normal(size=(40, 2)).astype(np.float32)
-    law = {"a": loss.a, "b": loss.b, "negatives": loss.negatives, "longest": np.inf}
+    law = {"a": loss.a, "b": loss.b, "negatives": 2 * loss.negatives, "longest": np.inf}
     order = np.random.default_rng(2).permutation(40).astype(np.int32)
     each = [
         _native.cross_entropy_gradient(*graph, Y, order, np.array([[shift]], np.int32), **law) for shift in range(1, 40)
@@ -120,7 +120,7 @@ def test_a_new_point_goes_where_its_own_loss_is_least(rng):
     def own(y):
         s = np.square(Y.astype(float) - y).sum(axis=1) + EPS
         w = 1 / (1 + loss.a * s**loss.b)
-        return -(v[0] * np.log(w[neighbors[0]])).sum() - loss.negatives * v.sum() / 100 * np.log(1 - w).sum()
+        return -(v[0] * np.log(w[neighbors[0]])).sum() - 2 * loss.negatives * v.sum() / 100 * np.log(1 - w).sum()
 
     y = place(neighbors, v, Y, loss)[0]
     for step in 1e-2 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]]):

@@ -77,8 +77,8 @@ class UMAP(NeighborEmbedding):
     a_, b_ : float
         Likeness of two points at distance d of the map is ``1/(1 + a d^(2b))``.
     loss_ : float
-        Loss of the map: ``−Σ v log w − (c/2n) Σ ½(d_i + d_j) log(1 − w)`` over ordered pairs, ``c`` the weight of
-        repulsion and ``d`` the degrees of the graph. It is what the expected steps of UMAP descend.
+        Loss of the map: ``−Σ v log w − (c/2n) Σ (d_i + d_j) log(1 − w)`` over ordered pairs, ``c`` the weight of
+        repulsion and ``d`` the degrees of the graph: the one that UMAP's sampling minimises.
     loss_how_ : str
         How the sum over all pairs was computed, and its uncertainty.
     n_neighbors_ : int

@@ -1,8 +1,8 @@
 """The loss that UMAP's sampling minimises, lowered by epochs in which all points move at once.
 
 Over ordered pairs of different rows, with ``w = 1/(1 + a (‖y_i − y_j‖² + ε)^b)``, degrees ``d_i = Σ_j v_ij`` and ``c``
-negatives for each edge, ``L = −Σ_ij v_ij log w_ij − (c/2n) Σ_ij ½(d_i + d_j) log(1 − w_ij)``: what the expected steps
-of UMAP descend (Damrich and Hamprecht 2021), not the cross-entropy of ``v`` and ``w`` that it is named after.
+negatives for each edge, ``L = −Σ_ij v_ij log w_ij − (c/2n) Σ_ij (d_i + d_j) log(1 − w_ij)``: what UMAP's sampling
+minimises (Damrich and Hamprecht 2021), not the cross-entropy of ``v`` and ``w`` that it is named after.
 """
 
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ class CrossEntropy:
             shifts,
             a=self.a,
             b=self.b,
-            negatives=self.negatives,
+            negatives=2 * self.negatives,  # both ends of a pair are pushed
             rate=self.rate,
             every=every,
             report=told,
@@ -101,7 +101,7 @@ class CrossEntropy:
             points, terms = _native.cross_entropy(
                 *graph, self._in_units(Y), order, shifts, a=self.a, b=self.b, n_threads=jobs.current()
             )
-        push = self.negatives * (n - 1) * terms / n
+        push = 2 * self.negatives * (n - 1) * terms / n
         if not exact:
             error = 3 * n * float(push.std()) / np.sqrt(len(push))
             how = f"{len(push)} random partners of each point: within {error:.1g}"
@@ -124,7 +124,7 @@ class CrossEntropy:
             np.sort(some).astype(np.int32),
             a=self.a,
             b=self.b,
-            negatives=self.negatives,
+            negatives=2 * self.negatives,  # both ends of a pair are pushed
             iterations=_STEPS,
             n_threads=jobs.current(),
             tick=tick,
@@ -139,7 +139,7 @@ class CrossEntropy:
             *_all_pairs(len(Y)),
             a=self.a,
             b=self.b,
-            negatives=self.negatives,
+            negatives=2 * self.negatives,  # both ends of a pair are pushed
             longest=np.inf,
             n_threads=jobs.current(),
         )

@@ -26,7 +26,7 @@ def shortened(words: object) -> str:
     """First line of somebody else's words, cut where it is long.
 
     >>> shortened("9" * 1000)[-12:]
-    '999999999 …'
+    '9999999999 …'
     """
     line = str(words).strip().split("\n")[0]
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} …"

@@ -36,7 +36,7 @@ def test_maps_separate_the_digits_and_tell_their_loss(digits, fitted):
     V = sp.csr_array((v, columns, starts), shape=(700, 700)).toarray().astype(float)
     w = 1 / (1 + fitted.a_ * (squareform(pdist(Y, "sqeuclidean")) + 1e-3) ** fitted.b_)
     degrees, other = V.sum(axis=1), ~np.eye(700, dtype=bool)
-    push = 5 / (2 * 700) * 0.5 * (degrees[:, None] + degrees)
+    push = 5 / (2 * 700) * (degrees[:, None] + degrees)
     exact = -(V * np.log(w))[other].sum() - (push * np.log(1 - w))[other].sum()
     np.testing.assert_allclose(fitted.loss_, exact, rtol=1e-4)
     assert fitted.loss_how_ == "exact: all pairs"

@@ -97,7 +97,9 @@ def decode(value: Any, arrays: Arrays) -> Any:
         return {decode(k, arrays): decode(v, arrays) for k, v in body}
     if kind == "$csr":
         parts = tuple(decode(body[part], arrays) for part in ("data", "indices", "indptr"))
-        if not all(isinstance(part, np.ndarray) and part.dtype.isnative for part in parts):
+        if not all(
+            isinstance(part, np.ndarray) and part.dtype.isnative and part.dtype.kind in "biuf" for part in parts
+        ):
             raise ValueError("a sparse matrix whose parts are no plain arrays")
         matrix = sp.csr_array(parts, shape=tuple(body["shape"]))
         demand_sound(matrix)

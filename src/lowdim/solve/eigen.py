@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim.work import jobs
+from lowdim.work.finite import refuse_overflow
 from lowdim.work.places import placed, to_numpy, verb
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
@@ -57,6 +58,7 @@ def eigh_top(A: NDArray, k: int) -> Eigenpairs:
     >>> eigh_top(np.diag([1.0, 3.0, 2.0]), 2).values
     array([3., 2.])
     """
+    refuse_overflow(A, "Eigenvectors: entries of the matrix")
     n, few = len(A), k <= len(A) // 3
     with stage("eigenvectors", flops=(4.5 if few else 9.0) * n**3), jobs.alone() if n <= _SMALL else nullcontext():
         if not few:

@@ -281,10 +281,10 @@ class NeighborEmbedding(Reducer, ABC):
             layout.given(self.init, (n, k), name)
         return None if before is None else brought(before, X)
 
-    def _ask_each(self, n: int, near: int, each: float, what: str, instead: str) -> None:
-        """Ask for n rows of ``near`` neighbours, ``each`` bytes a neighbour."""
+    def _ask_each(self, n: int, near: int, each: float, what: str, instead: str, beside: float = 0.0) -> None:
+        """Ask for n rows of ``near`` neighbours, ``each`` bytes a neighbour, and ``beside`` a row."""
         memory.require(
-            n * (each * near + 64.0 * int(self.n_components) + 100.0),
+            n * (each * near + beside + 64.0 * int(self.n_components) + 100.0),
             f"{self._name}: {what} of {n:,} rows to {near} neighbours each",
             instead,
         )

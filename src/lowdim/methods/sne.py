@@ -27,6 +27,7 @@ from lowdim.solve.divergence import Divergence, Falloff
 from lowdim.work.places import at_home
 
 _PERPLEXITY = 30.0
+_GROWING = 250_000  # rows up to which the nodes of the grid are few beside the affinities
 _perplexities = options.Rule(
     lambda value: (
         isinstance(value, list | tuple)
@@ -162,7 +163,11 @@ class _Stochastic(NeighborEmbedding):
 
     def _ask_memory(self, n: int, d: int) -> None:
         near = neighbors_for(max(self._resolve_perplexities(n)), n)
-        self._ask_each(n, near, 36.0, "the affinities", "Lower perplexity, or fit a sample and transform the rest.")
+        # Beyond so many rows the grid may have eight nodes a row, of 32 bytes.
+        wide = n > _GROWING and self.repulsion in ("auto", "interpolation") and int(self.n_components) <= 2
+        grid = 8 * 32.0 if wide else 0.0
+        instead = "Lower perplexity, or fit a sample and transform the rest."
+        self._ask_each(n, near, 36.0, "the affinities", instead, beside=grid)
 
     def _near_each(self, n: int) -> int:
         return neighbors_for(max(self._perplexities), n)

@@ -22,7 +22,7 @@ from lowdim.work.blocks import float_dtype
 from lowdim.work.random import seed_of
 from lowdim.work.user_warnings import warn
 
-_TOL = 1e-13  # residual of the eigenvectors relative to the largest eigenvalue
+_TOL = 1e-15  # residual of the eigenvectors relative to the largest eigenvalue
 _JOINED = float(np.exp(-0.5))  # similarity of the ends of a bridge: that of rows one width apart
 _LEAST = 0.1  # that Nyström divides by, since a mode that dies within a step says nothing of other places
 _BLOCK_BYTES = 2**26  # of similarities between new rows and old ones

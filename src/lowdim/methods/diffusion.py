@@ -2,7 +2,7 @@
 coordinates, and the places of new rows by Nyström's formula.
 """
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -89,9 +89,9 @@ class SimilarityReducer(GraphReducer, ABC):
         self._complete(Y.astype(dtype), X if given else self._rows, first)
         self._tell_of_few_rows(Y)
 
+    @abstractmethod
     def _finish(self, values: NDArray, Y: NDArray) -> NDArray:
         """Coordinates of the map from those of unit size; ``values`` are the eigenvalues of the Laplacian."""
-        raise NotImplementedError
 
     @property
     def _full(self) -> bool:

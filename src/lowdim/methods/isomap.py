@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.compose.geodesic_map import (
-    bytes_for_map,
-    draw_landmarks,
-    geodesic_map,
-    mixed_in,
-    place_by_geodesics,
-)
+from lowdim.compose.geodesic_map import bytes_for_map, draw_landmarks, geodesic_map, mixed_in, place_by_geodesics
 from lowdim.compose.scaling import Scaling
 from lowdim.data import options
 from lowdim.data.distances import demand_distances, given_class_distances
@@ -246,9 +240,7 @@ class Isomap(GraphReducer):
     def _ask_memory(self, n: int, d: int) -> None:
         m, k = int(self.landmarks or n), int(self.n_components)
         what = f"Isomap: the distances along the data, {m:,} × {n:,},"
-        memory.require(
-            bytes_for_map(m, n, k), what, "Lower landmarks." if self.landmarks else "Pass landmarks=1000, for example."
-        )
+        memory.require(bytes_for_map(m, n, k), what, "Lower landmarks." if self.landmarks else "Pass landmarks=1000.")
 
     def _check_state(self) -> None:
         super()._check_state()

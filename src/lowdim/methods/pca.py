@@ -120,13 +120,7 @@ class PCA(StreamedReducer):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.standardize = standardize
-        self.whiten = whiten
-        self.solver = solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._store(locals())
 
     @fitting
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
@@ -143,8 +137,7 @@ class PCA(StreamedReducer):
 
         Returns
         -------
-        PCA
-            This object.
+        self
         """
         X = self._take(X, reset=True, sparse=True, minimum=2, scan=False)
         weights = gate.weights(self._name, sample_weight, X)

@@ -24,6 +24,11 @@ class StreamedReducer(GaussianReducer, ABC):
     _lazy: ClassVar[tuple[str, ...]]
     _moments: tuple[Any, ...]  # state of relate.moments
     _dtype: str
+    n_components: int | float | str | None
+    standardize: bool
+    whiten: bool
+    solver: str
+    random_state: Any
     solver_: str
 
     def _state(self) -> dict[str, fields.Field]:

@@ -16,7 +16,7 @@ TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for G
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery test lint format bench sanitize torture clean
+.PHONY: help setup demo gallery docs test lint format bench sanitize torture clean
 
 help: ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -45,6 +45,12 @@ demo: $(STAMP) ## compare the methods on the digits, write the page and print wh
 
 gallery: $(STAMP) ## render the pictures of docs/gallery.md (set LOWDIM_DATA for faces, objects and MNIST)
 	@$(BIN)/python -m examples
+
+docs: $(STAMP) ## build the site in build/site and check its links; any warning is an error
+	$(BIN)/pip install -q --group docs
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d build/doctrees docs build/site
+	$(BIN)/python docs/_site/links.py build/site
+	@echo "$(abspath build/site)/index.html"
 
 test: $(STAMP) ## everything that CI runs but lint: tests, doctests, layers
 	$(BIN)/python -m pytest

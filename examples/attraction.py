@@ -1,27 +1,18 @@
-"""From t-SNE over maps like UMAP's towards Laplacian eigenmaps, by late exaggeration alone."""
+"""
+Attraction and repulsion
+========================
 
-from pathlib import Path
+From t-SNE over maps like UMAP's towards Laplacian eigenmaps, by late exaggeration alone.
+"""
 
-import matplotlib
+import matplotlib.pyplot as plt
 
 from lowdim import TSNE, data, show
 
-OUT = Path(__file__).parents[1] / "docs" / "images" / "attraction.png"
-
-
-def main(out: str | Path = OUT) -> None:
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    X, y = data.load("digits")
-    figure, axes = plt.subplots(1, 4, figsize=(15, 4.1), layout="constrained")
-    for ax, factor in zip(axes, (1, 4, 12, 40), strict=True):
-        Y = TSNE(late_exaggeration=factor, exaggeration=max(12, factor), random_state=0).fit_transform(X)
-        show.scatter(Y, y, legend=False, ax=ax)
-        ax.set_title(f"late_exaggeration = {factor}", fontsize=11, loc="left")
-    figure.savefig(out, dpi=80)
-    print(Path(out).resolve())
-
-
-if __name__ == "__main__":
-    main()
+X, y = data.load("digits")
+figure, axes = plt.subplots(1, 4, figsize=(15, 4.1), layout="constrained")
+for ax, factor in zip(axes, (1, 4, 12, 40), strict=True):
+    Y = TSNE(late_exaggeration=factor, exaggeration=max(12, factor), random_state=0).fit_transform(X)
+    show.scatter(Y, y, legend=False, ax=ax)
+    ax.set_title(f"late_exaggeration = {factor}", fontsize=11, loc="left")
+plt.show()

@@ -1,13 +1,15 @@
-"""A map of cities from the distances between them alone, by classical, metric and nonmetric scaling."""
+"""
+Cities from distances alone
+===========================
 
-from pathlib import Path
+A map of cities from the distances between them alone, by classical, metric and nonmetric scaling.
+"""
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 
 from lowdim import MDS
 
-OUT = Path(__file__).parents[1] / "docs" / "images" / "cities.png"
 CITIES = {  # degrees north and east
     "Athens": (37.98, 23.73),
     "Berlin": (52.52, 13.40),
@@ -39,28 +41,19 @@ def great_circles(degrees: np.ndarray) -> np.ndarray:
     return D
 
 
-def main(out: str | Path = OUT) -> None:
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    degrees = np.array(list(CITIES.values()))
-    D = great_circles(degrees)
-    flat = np.column_stack([degrees[:, 1] * np.cos(np.radians(50)), degrees[:, 0]])
-    flat -= flat.mean(axis=0)
-    figure, axes = plt.subplots(1, 3, figsize=(14, 4.6), layout="constrained")
-    for ax, kind in zip(axes, ("classical", "metric", "nonmetric"), strict=True):
-        model = MDS(2, kind=kind, metric="precomputed", random_state=0).fit(D)
-        U, _, V = np.linalg.svd(model.embedding_.T @ flat)
-        Y = model.embedding_ @ U @ V  # turned so that north is up
-        ax.scatter(*Y.T, s=12)
-        for name, place in zip(CITIES, Y, strict=True):
-            ax.annotate(name, place, xytext=(3, 3), textcoords="offset points", fontsize=8)
-        ax.set(aspect="equal", xticks=[], yticks=[])
-        ax.margins(0.2)
-        ax.set_title(f"{kind}: stress {model.stress_:.4f}", fontsize=11, loc="left")
-    figure.savefig(out, dpi=72)
-    print(Path(out).resolve())
-
-
-if __name__ == "__main__":
-    main()
+degrees = np.array(list(CITIES.values()))
+D = great_circles(degrees)
+flat = np.column_stack([degrees[:, 1] * np.cos(np.radians(50)), degrees[:, 0]])
+flat -= flat.mean(axis=0)
+figure, axes = plt.subplots(1, 3, figsize=(14, 4.6), layout="constrained")
+for ax, kind in zip(axes, ("classical", "metric", "nonmetric"), strict=True):
+    model = MDS(2, kind=kind, metric="precomputed", random_state=0).fit(D)
+    U, _, V = np.linalg.svd(model.embedding_.T @ flat)
+    Y = model.embedding_ @ U @ V  # turned so that north is up
+    ax.scatter(*Y.T, s=12)
+    for name, place in zip(CITIES, Y, strict=True):
+        ax.annotate(name, place, xytext=(3, 3), textcoords="offset points", fontsize=8)
+    ax.set(aspect="equal", xticks=[], yticks=[])
+    ax.margins(0.2)
+    ax.set_title(f"{kind}: stress {model.stress_:.4f}", fontsize=11, loc="left")
+plt.show()

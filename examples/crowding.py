@@ -1,34 +1,25 @@
-"""The crowding problem: a Gaussian pushes clusters into the middle of the map, Student's t leaves room between them."""
+"""
+The crowding problem
+====================
 
-from pathlib import Path
+A Gaussian pushes clusters into the middle of the map, Student's t leaves room between them.
+"""
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 
 from lowdim import SNE, TSNE, data, show
 
-OUT = Path(__file__).parents[1] / "docs" / "images" / "crowding.png"
-
-
-def main(out: str | Path = OUT) -> None:
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    X, y = data.load("digits")
-    figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained")
-    s = np.linspace(0, 4, 200)
-    axes[0].plot(s, np.exp(-np.square(s)), label="SNE: exp(−r²)")
-    axes[0].plot(s, 1 / (1 + np.square(s)), label="t-SNE: 1/(1 + r²)")
-    axes[0].set(xlabel="distance r in the map", ylabel="likeness f")
-    axes[0].legend(frameon=False)
-    axes[0].set_title("The heavy tail lets far points stand further off", fontsize=11, loc="left")
-    for ax, model in zip(axes[1:], (SNE(random_state=0), TSNE(random_state=0)), strict=True):
-        show.scatter(model.fit_transform(X), y, legend=False, ax=ax)
-        name = {"SNE": "SNE: clusters touch", "TSNE": "t-SNE: clusters part"}[type(model).__name__]
-        ax.set_title(f"{name} (KL {model.kl_divergence_:.2f})", fontsize=11, loc="left")
-    figure.savefig(out, dpi=80)
-    print(Path(out).resolve())
-
-
-if __name__ == "__main__":
-    main()
+X, y = data.load("digits")
+figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained")
+s = np.linspace(0, 4, 200)
+axes[0].plot(s, np.exp(-np.square(s)), label="SNE: exp(−r²)")
+axes[0].plot(s, 1 / (1 + np.square(s)), label="t-SNE: 1/(1 + r²)")
+axes[0].set(xlabel="distance r in the map", ylabel="likeness f")
+axes[0].legend(frameon=False)
+axes[0].set_title("The heavy tail lets far points stand further off", fontsize=11, loc="left")
+for ax, model in zip(axes[1:], (SNE(random_state=0), TSNE(random_state=0)), strict=True):
+    show.scatter(model.fit_transform(X), y, legend=False, ax=ax)
+    name = {"SNE": "SNE: clusters touch", "TSNE": "t-SNE: clusters part"}[type(model).__name__]
+    ax.set_title(f"{name} (KL {model.kl_divergence_:.2f})", fontsize=11, loc="left")
+plt.show()

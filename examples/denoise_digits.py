@@ -1,43 +1,34 @@
-"""Noisy digits, and what PCA and kernel PCA make of them; both learnt from other digits, clean ones."""
+"""
+Denoising
+=========
 
-from pathlib import Path
+Noisy digits, and what PCA and kernel PCA make of them; both learnt from other digits, clean ones.
+"""
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 
 from lowdim import PCA, KernelPCA, data
 
-OUT = Path(__file__).parents[1] / "docs" / "images" / "denoise_digits.png"
-
-
-def main(out: str | Path = OUT) -> None:
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    X, y = data.load("digits")
-    train, test = slice(0, 1200), slice(1200, None)
-    noisy = X + np.random.default_rng(0).normal(scale=4, size=X.shape)
-    pca = PCA(16).fit(X[train])  # 16 is the number with the smallest error here
-    kpca = KernelPCA(30, gamma=2e-4, inverse=True).fit(X[train])
-    rows = {
-        "clean": X[test],
-        "noisy": noisy[test],
-        "PCA": pca.inverse_transform(pca.transform(noisy[test])),
-        "kernel PCA": kpca.inverse_transform(kpca.transform(noisy[test])),
-    }
-    shown = [int(np.flatnonzero(y[test] == digit)[1]) for digit in range(10)]
-    figure, axes = plt.subplots(len(rows), 10, figsize=(9, 4.1), layout="constrained")
-    for line, (name, images) in zip(axes, rows.items(), strict=True):
-        error = np.square(images - X[test]).mean()
-        for ax, which in zip(line, shown, strict=True):
-            ax.imshow(images[which].reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
-            ax.set(xticks=[], yticks=[])
-        label = f"{name}\nerror {error:.1f}" if error else name
-        line[0].set_ylabel(label, rotation=0, ha="right", va="center", fontsize=10)
-    figure.suptitle("597 digits that were not learnt from: mean squared error a pixel", fontsize=11)
-    figure.savefig(out, dpi=110)
-    print(Path(out).resolve())
-
-
-if __name__ == "__main__":
-    main()
+X, y = data.load("digits")
+train, test = slice(0, 1200), slice(1200, None)
+noisy = X + np.random.default_rng(0).normal(scale=4, size=X.shape)
+pca = PCA(16).fit(X[train])  # 16 is the number with the smallest error here
+kpca = KernelPCA(30, gamma=2e-4, inverse=True).fit(X[train])
+rows = {
+    "clean": X[test],
+    "noisy": noisy[test],
+    "PCA": pca.inverse_transform(pca.transform(noisy[test])),
+    "kernel PCA": kpca.inverse_transform(kpca.transform(noisy[test])),
+}
+shown = [int(np.flatnonzero(y[test] == digit)[1]) for digit in range(10)]
+figure, axes = plt.subplots(len(rows), 10, figsize=(9, 4.1), layout="constrained")
+for line, (name, images) in zip(axes, rows.items(), strict=True):
+    error = np.square(images - X[test]).mean()
+    for ax, which in zip(line, shown, strict=True):
+        ax.imshow(images[which].reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
+        ax.set(xticks=[], yticks=[])
+    label = f"{name}\nerror {error:.1f}" if error else name
+    line[0].set_ylabel(label, rotation=0, ha="right", va="center", fontsize=10)
+figure.suptitle("597 digits that were not learnt from: mean squared error a pixel", fontsize=11)
+plt.show()

@@ -1,29 +1,24 @@
-"""Faces from few numbers: eight people as they are, and as PCA gives them back from growing counts of components."""
+"""
+Faces from few numbers
+======================
 
-from pathlib import Path
+Eight people as they are, and as PCA gives them back from growing counts of components.
 
-import matplotlib
+.. image:: /images/faces_reconstructions.png
+"""
+
+import matplotlib.pyplot as plt
 
 from lowdim import PCA, data, show
 
-OUT = Path(__file__).parents[1] / "docs" / "images" / "faces_reconstructions.png"
+X, person = data.load("faces")
+pca = PCA(200).fit(X)
+held = pca.explained_variance_ratio_.cumsum()
+counts = (5, 20, 60, 200)
+figure, ax = plt.subplots(figsize=(7.0, 4.6), layout="constrained")
+show.reconstructions(pca, X[person % 5 == 0][::10], image_shape=(64, 64), counts=counts, ax=ax)
+told = ", ".join(f"{100 * held[k - 1]:.0f}" for k in counts)
+ax.set_title(f"4,096 pixels from a few numbers, which hold {told} % of the variance", fontsize=10, loc="left")
+plt.show()
 
-
-def main(out: str | Path = OUT) -> None:
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    X, person = data.load("faces")
-    pca = PCA(200).fit(X)
-    held = pca.explained_variance_ratio_.cumsum()
-    counts = (5, 20, 60, 200)
-    figure, ax = plt.subplots(figsize=(7.0, 4.6), layout="constrained")
-    show.reconstructions(pca, X[person % 5 == 0][::10], image_shape=(64, 64), counts=counts, ax=ax)
-    told = ", ".join(f"{100 * held[k - 1]:.0f}" for k in counts)
-    ax.set_title(f"4,096 pixels from a few numbers, which hold {told} % of the variance", fontsize=10, loc="left")
-    figure.savefig(out, dpi=90)
-    print(Path(out).resolve())
-
-
-if __name__ == "__main__":
-    main()
+# sphinx_gallery_thumbnail_path = "images/faces_reconstructions.png"

@@ -1,15 +1,17 @@
-"""A table of numbers, categories and dates: what decides the map, and how Prepare gives every column its say."""
+"""
+Tables of numbers, categories and dates
+=======================================
+
+A table of numbers, categories and dates: what decides the map, and how Prepare gives every column its say.
+"""
 
 import warnings
-from pathlib import Path
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 
 from lowdim import PCA, Prepare, chain, quality, show
-
-OUT = Path(__file__).parents[1] / "docs" / "images" / "mixed_table.png"
 
 
 def customers(n: int = 600) -> tuple[pl.DataFrame, np.ndarray]:
@@ -34,27 +36,18 @@ def customers(n: int = 600) -> tuple[pl.DataFrame, np.ndarray]:
     return pl.DataFrame(table), np.array(["students", "families", "commuters"])[group]
 
 
-def main(out: str | Path = OUT) -> None:
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    warnings.filterwarnings("ignore", ".*of comparable scale")  # which the first map is to show
-    table, groups = customers()
-    numbers = table.select("income", "age", "distance")
-    maps = {
-        "All columns as they are: income decides": (Prepare("as_is"), table),
-        "Numbers alone, scaled": (Prepare(), numbers),
-        "All columns by Prepare()": (Prepare(), table),
-    }
-    figure, axes = plt.subplots(1, 3, figsize=(12.5, 4.2), layout="constrained")
-    for ax, (title, (prepare, rows)) in zip(axes, maps.items(), strict=True):
-        Y = chain(prepare, PCA(2)).fit_transform(rows)
-        show.scatter(Y, groups, ax=ax, legend=ax is axes[-1])
-        found = quality.knn_accuracy(Y, groups)
-        ax.set_title(f"{title}\nneighbours tell the group: {found:.0%}", fontsize=11, loc="left")
-    figure.savefig(out, dpi=110)
-    print(Path(out).resolve())
-
-
-if __name__ == "__main__":
-    main()
+warnings.filterwarnings("ignore", ".*of comparable scale")  # which the first map is to show
+table, groups = customers()
+numbers = table.select("income", "age", "distance")
+maps = {
+    "All columns as they are: income decides": (Prepare("as_is"), table),
+    "Numbers alone, scaled": (Prepare(), numbers),
+    "All columns by Prepare()": (Prepare(), table),
+}
+figure, axes = plt.subplots(1, 3, figsize=(12.5, 4.2), layout="constrained")
+for ax, (title, (prepare, rows)) in zip(axes, maps.items(), strict=True):
+    Y = chain(prepare, PCA(2)).fit_transform(rows)
+    show.scatter(Y, groups, ax=ax, legend=ax is axes[-1])
+    found = quality.knn_accuracy(Y, groups)
+    ax.set_title(f"{title}\nneighbours tell the group: {found:.0%}", fontsize=11, loc="left")
+plt.show()

@@ -1,13 +1,14 @@
-"""PCA against LDA: three classes of wine; two classes where they agree, and where they are orthogonal."""
+"""
+PCA against LDA
+===============
 
-from pathlib import Path
+Three classes of wine; two classes where they agree, and where they are orthogonal.
+"""
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 
 from lowdim import LDA, PCA, data, show
-
-OUT = Path(__file__).parents[1] / "docs" / "images" / "pca_against_lda.png"
 
 
 def two_classes(along: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -24,28 +25,19 @@ def arrow(ax, mean: np.ndarray, direction: np.ndarray, length: float, text: str,
     ax.annotate(text, end, xytext=(-34, 12), textcoords="offset points", color=colour, weight="bold")
 
 
-def main(out: str | Path = OUT) -> None:
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 4, figsize=(15, 3.9), layout="constrained")
-    X, y = data.load("wine")
-    show.scatter(PCA(2, standardize=True).fit_transform(X), y, ax=axes[0], legend=False)
-    show.scatter(LDA(2).fit_transform(X, y), y, ax=axes[1], legend=False)
-    for ax, along in zip(axes[2:], (True, False), strict=True):
-        X, y = two_classes(along)
-        show.scatter(X, y, ax=ax, legend=False)
-        ax.set_aspect("equal", adjustable="datalim")
-        pca, lda = PCA(1).fit(X), LDA().fit(X, y)
-        u, w = pca.components_[0], lda.components_[0]
-        arrow(ax, X.mean(axis=0), u * np.sign(u[0]), 4.5, "PCA", "#222222")
-        arrow(ax, X.mean(axis=0), w * np.sign(w[0 if along else 1]), 2.5, "LDA", "#b2182b")
-    titles = ("Three wines by PCA: variance", "by LDA: classes apart", "Where both agree", "Where they are orthogonal")
-    for ax, title in zip(axes, titles, strict=True):
-        ax.set_title(title, fontsize=11, loc="left")
-    figure.savefig(out, dpi=110)
-    print(Path(out).resolve())
-
-
-if __name__ == "__main__":
-    main()
+figure, axes = plt.subplots(1, 4, figsize=(15, 3.9), layout="constrained")
+X, y = data.load("wine")
+show.scatter(PCA(2, standardize=True).fit_transform(X), y, ax=axes[0], legend=False)
+show.scatter(LDA(2).fit_transform(X, y), y, ax=axes[1], legend=False)
+for ax, along in zip(axes[2:], (True, False), strict=True):
+    X, y = two_classes(along)
+    show.scatter(X, y, ax=ax, legend=False)
+    ax.set_aspect("equal", adjustable="datalim")
+    pca, lda = PCA(1).fit(X), LDA().fit(X, y)
+    u, w = pca.components_[0], lda.components_[0]
+    arrow(ax, X.mean(axis=0), u * np.sign(u[0]), 4.5, "PCA", "#222222")
+    arrow(ax, X.mean(axis=0), w * np.sign(w[0 if along else 1]), 2.5, "LDA", "#b2182b")
+titles = ("Three wines by PCA: variance", "by LDA: classes apart", "Where both agree", "Where they are orthogonal")
+for ax, title in zip(axes, titles, strict=True):
+    ax.set_title(title, fontsize=11, loc="left")
+plt.show()

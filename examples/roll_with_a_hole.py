@@ -1,13 +1,14 @@
-"""A swiss roll with a hole by all spectral methods: which of them give the rectangle back?"""
+"""
+A rectangle with a hole
+=======================
 
-from pathlib import Path
+A swiss roll with a hole by all spectral methods: which of them give the rectangle back?
+"""
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 
 from lowdim import LLE, DiffusionMap, Isomap, LaplacianEigenmaps
-
-OUT = Path(__file__).parents[1] / "docs" / "images" / "roll_with_a_hole.png"
 
 
 def roll(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -20,35 +21,26 @@ def roll(n: int) -> tuple[np.ndarray, np.ndarray]:
     return np.column_stack([t * np.cos(t), h, t * np.sin(t)]), np.column_stack([length, h])
 
 
-def main(out: str | Path = OUT) -> None:
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    X, sheet = roll(2500)
-    methods = {
-        "Isomap": Isomap(2, n_neighbors=12),
-        "Laplacian eigenmaps": LaplacianEigenmaps(2, n_neighbors=12, random_state=0),
-        "Diffusion map": DiffusionMap(2, n_neighbors=12, random_state=0),
-        "LLE": LLE(2, n_neighbors=12, random_state=0),
-        "LLE, modified": LLE(2, n_neighbors=12, variant="modified", random_state=0),
-        "LLE, Hessian": LLE(2, n_neighbors=12, variant="hessian", random_state=0),
-        "LLE, ltsa": LLE(2, n_neighbors=12, variant="ltsa", random_state=0),
-    }
-    figure, axes = plt.subplots(2, 4, figsize=(14, 5.6), layout="constrained")
-    axes[0, 0].scatter(*sheet.T, c=sheet[:, 0], s=3)
-    axes[0, 0].set_title("The rectangle", fontsize=11, loc="left")
-    T = (sheet - sheet.mean(axis=0)) / sheet.std(axis=0)
-    for ax, (name, method) in zip(axes.flat[1:], methods.items(), strict=True):
-        Y = method.fit_transform(X)
-        centred = Y - Y.mean(axis=0)
-        fit = centred @ np.linalg.lstsq(centred, T, rcond=None)[0]
-        ax.scatter(*Y.T, c=sheet[:, 0], s=3)
-        ax.set_title(f"{name}: {np.square(T - fit).sum() / np.square(T).sum():.2g}", fontsize=11, loc="left")
-    for ax in axes.flat:
-        ax.set(xticks=[], yticks=[])
-    figure.savefig(out, dpi=72)
-    print(Path(out).resolve())
-
-
-if __name__ == "__main__":
-    main()
+X, sheet = roll(2500)
+methods = {
+    "Isomap": Isomap(2, n_neighbors=12),
+    "Laplacian eigenmaps": LaplacianEigenmaps(2, n_neighbors=12, random_state=0),
+    "Diffusion map": DiffusionMap(2, n_neighbors=12, random_state=0),
+    "LLE": LLE(2, n_neighbors=12, random_state=0),
+    "LLE, modified": LLE(2, n_neighbors=12, variant="modified", random_state=0),
+    "LLE, Hessian": LLE(2, n_neighbors=12, variant="hessian", random_state=0),
+    "LLE, ltsa": LLE(2, n_neighbors=12, variant="ltsa", random_state=0),
+}
+figure, axes = plt.subplots(2, 4, figsize=(14, 5.6), layout="constrained")
+axes[0, 0].scatter(*sheet.T, c=sheet[:, 0], s=3)
+axes[0, 0].set_title("The rectangle", fontsize=11, loc="left")
+T = (sheet - sheet.mean(axis=0)) / sheet.std(axis=0)
+for ax, (name, method) in zip(axes.flat[1:], methods.items(), strict=True):
+    Y = method.fit_transform(X)
+    centred = Y - Y.mean(axis=0)
+    fit = centred @ np.linalg.lstsq(centred, T, rcond=None)[0]
+    ax.scatter(*Y.T, c=sheet[:, 0], s=3)
+    ax.set_title(f"{name}: {np.square(T - fit).sum() / np.square(T).sum():.2g}", fontsize=11, loc="left")
+for ax in axes.flat:
+    ax.set(xticks=[], yticks=[])
+plt.show()

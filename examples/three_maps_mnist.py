@@ -1,20 +1,26 @@
-"""MNIST by t-SNE, UMAP and PaCMAP: 70,000 digits along 50 principal axes."""
+"""
+MNIST by t-SNE, UMAP and PaCMAP
+===============================
 
-from pathlib import Path
+70,000 digits along 50 principal axes, by three methods that keep neighbours. Set LOWDIM_DATA.
 
+.. image:: /images/three_maps_mnist.png
+"""
+
+import matplotlib.pyplot as plt
 import numpy as np
 
-from examples.three_maps import draw
-from lowdim import PCA, data
+from lowdim import PCA, TSNE, UMAP, PaCMAP, data, show
 
-OUT = Path(__file__).parents[1] / "docs" / "images" / "three_maps_mnist.png"
+X, y = data.load("mnist")
+Z = PCA(50).fit_transform(np.divide(X, 255, dtype=np.float32))
 
+figure, axes = plt.subplots(1, 3, figsize=(13.5, 4.6), layout="constrained")
+models = {"t-SNE": TSNE(random_state=0), "UMAP": UMAP(random_state=0), "PaCMAP": PaCMAP(random_state=0)}
+for ax, (name, model) in zip(axes, models.items(), strict=True):
+    show.scatter(model.fit_transform(Z), np.asarray(y), legend=ax is axes[-1], ax=ax)
+    ax.set_title(name, fontsize=11, loc="left")
+figure.suptitle("70,000 digits of MNIST", fontsize=11, x=0.01, ha="left")
+plt.show()
 
-def main(out: str | Path = OUT) -> None:
-    X, y = data.load("mnist")
-    axes = PCA(50).fit_transform(np.divide(X, 255, dtype=np.float32))
-    draw(axes, np.asarray(y), "70,000 digits of MNIST", out)
-
-
-if __name__ == "__main__":
-    main()
+# sphinx_gallery_thumbnail_path = "images/three_maps_mnist.png"

@@ -1,4 +1,4 @@
-"""Check the links of a built site without a network: ``python links.py FOLDER``. Pages, files and anchors must exist."""
+"""Check the links of a built site offline: ``python links.py FOLDER``. Pages, files and anchors must exist."""
 
 import sys
 from html.parser import HTMLParser

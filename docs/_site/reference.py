@@ -42,7 +42,7 @@ def sections() -> Iterator[tuple[str, list[str]]]:
 
 
 def stem(full: str, names: list[str]) -> str:
-    """Name of the page's file: classes that differ from a function in capitals alone get a suffix, for every file system."""
+    """Name of the page's file; a class that differs from a function only in capitals gets a suffix."""
     short = full.removeprefix("lowdim.")
     twins = sum(other.lower() == full.lower() for other in names)
     return f"{short}-class" if twins > 1 and full.rpartition(".")[2][0].isupper() else short

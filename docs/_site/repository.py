@@ -1,4 +1,4 @@
-"""Links of the Markdown pages to files outside ``docs/``, which work in the repository, lead to the site's own pages."""
+"""Links of the Markdown pages to files outside ``docs/`` work in the repository; here they lead to the site's pages."""
 
 import re
 from pathlib import Path
@@ -41,6 +41,7 @@ def rewritten(text: str, folder: str) -> str:
 
 
 def read(app: Any, docname: str, source: list[str]) -> None:
+    """Give Sphinx the page with its links rewritten, or the file of the repository that the page shows."""
     page = Path(app.env.doc2path(docname))
     if page.suffix != ".md":
         return

@@ -247,7 +247,7 @@ def test_on_a_gpu_a_map_has_the_same_bits_in_every_run(options, rng):
 def test_the_command_line_names_a_device_that_is_not_there(capsys):
     from lowdim.cli import main
 
-    for method, words in (("tsne", "needs a GPU that PyTorch can use"), ("pca", "no parameter 'device'")):
+    for method, words in (("tsne", "needs a GPU that PyTorch can use"), ("lle", "no parameter 'device'")):
         with pytest.raises(SystemExit):
             main(["reduce", "iris", "--method", method, "--device", "cuda:99"])
         assert words in capsys.readouterr().err

@@ -301,7 +301,7 @@ def test_tensors_of_other_widths_are_refused(digits):
 
 def test_other_methods_still_say_how_to_bring_tensors_over():
     with pytest.raises(TypeError, match=r"got a torch tensor.*numpy\(force=True\)"):
-        PCA(1).fit(torch.zeros(4, 3))
+        lowdim.LLE(1).fit(torch.zeros(4, 3))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")

@@ -67,7 +67,7 @@ Examples:
 @arguments.settings
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Makes random draws repeatable.")
 @click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")
-@click.option("--device", metavar="NAME", help="Where to compute: cpu, cuda or cuda:1. For tsne, sne and autoencoder.")
+@click.option("--device", metavar="NAME", help="Where to compute: cpu, cuda or cuda:1. For methods with a GPU version.")
 @arguments.quiet
 def command(
     source: str,

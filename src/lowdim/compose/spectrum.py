@@ -4,13 +4,12 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.relate.gram import Centred
 from lowdim.relate.moments import ColumnMoments, Moments, column_moments, moments
-from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
+from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator, singular
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
 
@@ -145,7 +144,7 @@ def of_rows(
         # u gives the direction Zᵀu/√λ; QR normalises without dividing by a λ that may be 0.
         directions = np.linalg.qr(Z.pull(vectors).T)[0].T
     elif solver == "svd":
-        _, s, directions = sl.svd(Z.dense(dtype), full_matrices=False, overwrite_a=True, check_finite=False)
+        s, directions = singular(Z.dense(dtype))
         # These are the squares of what was resolved, not what was resolved.
         values, noise = np.square(s.astype(np.float64)), float(max(len(scale), M.rows) * np.finfo(dtype).eps) ** 2
     else:

@@ -129,7 +129,7 @@ def one_a_row(name: str, values: Any, n: int, called: str, what: str, of: str = 
     """Array with an entry for each of ``n`` rows of what the caller names ``of``; ``what`` is such an entry."""
     needs = f"{name}: {called} must have one {what} for each of the {n:,} rows of {of}; got"
     try:
-        array = np.asarray(values)
+        array = np.asarray(places.home(values))
     except ValueError:
         raise ValueError(f"{needs} lists of several lengths. Pass one {what} a row.") from None
     if array.ndim == 0:
@@ -169,8 +169,19 @@ def targets(name: str, y: Any, X: Any, *, warn: bool = True) -> Any:
     return y
 
 
-def second_view(name: str, y: Any, X: Any, n_columns: int | None = None) -> NDArray:
-    """Validated second view (n, e) of the rows of ``X``: finite numbers; a vector is one column."""
+def second_view(name: str, y: Any, X: Any, n_columns: int | None = None, given: Any = None) -> Any:
+    """Validated second view (n, e) of the rows of ``X``: finite numbers; a vector is one column.
+
+    It comes back where it is, which must be where ``X`` is, or was when ``given``.
+    """
+    place, other = places.of(y), places.of(X if given is None else given)
+    if y is not None and place is not other:
+        raise TypeError(
+            f"{name}: both views must be of one kind; got {getattr(other, 'name', 'a NumPy array')} and "
+            f"{getattr(place, 'name', 'a NumPy array')}. Bring one to the other."
+        )
+    if place is not None:
+        return _view_elsewhere(name, place, y, X, n_columns)
     Y = targets(name, y, X, warn=False)
     Y = Y[:, None] if Y.ndim == 1 else Y
     if Y.dtype.kind == "O":
@@ -181,9 +192,24 @@ def second_view(name: str, y: Any, X: Any, n_columns: int | None = None) -> NDAr
             f"{name}: y must be a second view, numbers of shape (n_samples, n_targets); got {Y.dtype} of shape "
             f"{Y.shape}. Encode labels as numbers first."
         )
+    _demand_columns(name, Y, n_columns)
+    return Y
+
+
+def _view_elsewhere(name: str, place: places.Place, y: Any, X: Any, n_columns: int | None) -> Any:
+    """The same of another place."""
+    Y = place.find("gate.rows")(y[:, None] if y.ndim == 1 else y, name, called="y")
+    if Y.shape[0] != X.shape[0]:
+        raise ValueError(
+            f"{name}: y must have a row for each of the {X.shape[0]:,} of X; got {Y.shape[0]:,}. Match them."
+        )
+    _demand_columns(name, Y, n_columns)
+    return Y
+
+
+def _demand_columns(name: str, Y: Any, n_columns: int | None) -> None:
     if n_columns is not None and Y.shape[1] != n_columns:
         raise ValueError(f"{name}: y must have the {n_columns} columns that fit saw; got {Y.shape[1]}. Match them.")
-    return Y
 
 
 def scores(Y: Any, name: str, k: int) -> Any:

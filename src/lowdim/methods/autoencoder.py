@@ -93,6 +93,7 @@ class Autoencoder(Reducer):
     weights_: list[NDArray]
     biases_: list[NDArray]
     loss_trace_: NDArray
+    _in_batches = True
     _rules = {
         "n_components": options.whole(1),
         "hidden": options.widths,

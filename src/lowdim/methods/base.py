@@ -14,6 +14,7 @@ from lowdim.persist.fields import SEEN, Field, check_fields
 from lowdim.relate.metrics import METRICS, Metric, kind_of, metric_with
 from lowdim.relate.scales import scales
 from lowdim.work import jobs, memory, places, progress
+from lowdim.work.devices import moved
 from lowdim.work.finite import careful, is_finite
 from lowdim.work.user_warnings import ScaleWarning, warn
 
@@ -29,7 +30,8 @@ def fitting(method: Call) -> Call:
     """Run a method that fits as one piece.
 
     Parameters are checked first, BLAS and kernels are held to ``n_jobs``, stages are shown under ``verbose``, what was
-    learnt must be as declared (finite above all), and on any error, Ctrl-C included, the object is left as it was.
+    learnt must be as declared (finite above all), and on any error, Ctrl-C included, the object is left as it was. Of
+    rows that ``device`` moved, results and what was learnt come back.
     """
 
     @wraps(method)
@@ -40,8 +42,9 @@ def fitting(method: Call) -> Call:
             name = self._name
             with jobs.using(self.n_jobs), progress.showing(self.verbose, name), careful(name):
                 result = method(self, *args, **kwargs)
+                self._bring_back(_first(args, kwargs))
                 self._demand_learnt()
-                return result
+                return _as_given(result, _first(args, kwargs))
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -51,7 +54,10 @@ def fitting(method: Call) -> Call:
 
 
 def applying(method: Call) -> Call:
-    """Run a method of a fitted object: it must be fitted, its result finite; kernels are held to ``n_jobs``."""
+    """Run a method of a fitted object: it must be fitted, its result finite; kernels are held to ``n_jobs``.
+
+    Results are where the first argument is, wherever ``device`` computed them.
+    """
 
     @wraps(method)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -59,11 +65,21 @@ def applying(method: Call) -> Call:
         self._settle()
         name = type(self).__name__
         with jobs.using(self.n_jobs), progress.showing(self.verbose, name), careful(name):
-            result = method(self, *args, **kwargs)
+            result = _as_given(method(self, *args, **kwargs), _first(args, kwargs))
             _demand_finite(name, result)
             return result
 
     return cast(Call, run)
+
+
+def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The first argument of a call."""
+    return next(iter((*args, *kwargs.values())), None)
+
+
+def _as_given(result: Any, given: Any) -> Any:
+    """The result where the rows ``given`` live."""
+    return result if given is None or places.of(result) is places.of(given) is None else places.brought(result, given)
 
 
 def _demand_finite(name: str, result: Any) -> None:
@@ -82,6 +98,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     ``_sparse`` says whether it takes CSR input, ``_needs_targets`` whether it cannot do without ``y``, and
     ``_two_views`` whether that is a second view of the rows. ``_scale_matters`` says whether the features' scales do.
+    Rows go to ``device``, of those methods that have it, unless ``_in_batches`` says that the method moves some at a
+    time.
     """
 
     _rules: ClassVar[Mapping[str, options.Rule]] = {}
@@ -89,6 +107,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _needs_targets: ClassVar[bool] = False
     _two_views: ClassVar[bool] = False
     _scale_matters: ClassVar[bool] = False
+    _in_batches: ClassVar[bool] = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -112,7 +131,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         options.check(self._name, vars(self), self._rules)
 
     def _take(self, X: Any, *, reset: bool, sparse: bool = False, minimum: int = 1, scan: bool = True) -> Any:
-        """Rows through the gate, with their features noted (``reset``, in fit) or compared with those of fit."""
+        """Rows through the gate, with their features noted (``reset``, in fit) or compared with those of fit.
+
+        They come back on the device asked for.
+        """
         with gate.advising():
             _check_feature_names(self, X, reset=reset)
         X = gate.rows(X, self._name, sparse=sparse, minimum=minimum, scan=scan)
@@ -120,7 +142,19 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             _check_n_features(self, X, reset=reset)
         if reset and isinstance(X, np.ndarray) and self._depends_on_scale():
             self._hint_at_scales(X)
-        return X
+        return moved(X, self._device, self._name)
+
+    @property
+    def _device(self) -> str | None:
+        """Device that rows are moved to, None for none."""
+        return None if self._in_batches else getattr(self, "device", None)
+
+    def _bring_back(self, given: Any) -> None:
+        """Bring what was learnt on another device to where the rows ``given`` are."""
+        if self._device is not None:
+            learnt = {key: value for key, value in vars(self).items() if key not in self._get_param_names()}
+            learnt = {key: value for key, value in learnt.items() if places.of(value) is not None}
+            self.__dict__.update({key: places.brought(value, given) for key, value in learnt.items()})
 
     def _depends_on_scale(self) -> bool:
         """Whether multiplying a feature by a number changes the result."""

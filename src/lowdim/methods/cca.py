@@ -16,6 +16,7 @@ from lowdim.methods.two_views import TwoViewReducer
 from lowdim.persist import fields
 from lowdim.relate.moments import cross_scatter, moments
 from lowdim.solve.discriminant import Whitening, whiten
+from lowdim.solve.projection import project
 from lowdim.solve.signs import signs
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
@@ -31,6 +32,8 @@ class CCA(TwoViewReducer, LinearReducer):
     ridge : float
         κ, added to the variances of both views; 0 is plain CCA, which warns where views of so many features must
         correlate, whatever the data.
+    device : None, "cpu", "cuda" or "cuda:<number>"
+        Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
         Threads for kernels and BLAS; None is all cores this process may use.
     verbose : int
@@ -60,6 +63,7 @@ class CCA(TwoViewReducer, LinearReducer):
     _rules = {
         "n_components": options.whole(1) | options.none,
         "ridge": options.real(0, closed="left"),
+        "device": options.none | options.device,
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
@@ -74,14 +78,21 @@ class CCA(TwoViewReducer, LinearReducer):
         }
 
     def __init__(
-        self, n_components: int | None = None, *, ridge: float = 0.0, n_jobs: int | None = None, verbose: int = 0
+        self,
+        n_components: int | None = None,
+        *,
+        ridge: float = 0.0,
+        device: str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
+        self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _learn(self, X: Any, Y: NDArray) -> None:
+    def _learn(self, X: Any, Y: Any) -> None:
         (n, d), e = X.shape, Y.shape[1]
         self._demand_count(min(d, e), "min(n_features, n_targets)", "Lower it, or pass None for all.")
         self._ask_memory(n, d, e)
@@ -111,8 +122,9 @@ class CCA(TwoViewReducer, LinearReducer):
             "Reduce the views first, for example by PCA, or use KernelCCA with kernel='linear'.",
         )
 
-    def _second_scores(self, Y: NDArray) -> NDArray:
-        return ((Y - self.y_mean_) @ self.y_components_.T).astype(float_dtype(Y.dtype))
+    def _second_scores(self, Y: Any) -> Any:
+        V, mean = self.y_components_.astype(np.float64), self.y_mean_.astype(np.float64)
+        return project(Y, V.T, mean, float_dtype(Y.dtype))
 
     @property
     def _n_targets(self) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim.methods.base import applying
 from lowdim.methods.linear import OrthonormalReducer
-from lowdim.work.blocks import row_blocks
+from lowdim.solve.projection import squared_lengths
 
 
 class GaussianReducer(OrthonormalReducer):
@@ -71,15 +71,9 @@ class GaussianReducer(OrthonormalReducer):
         """
         X = self._take(X, reset=False, sparse=self._sparse)
         self._demand_regular()
-        U, scale, values = self.components_.astype(np.float64), self.scale_.astype(np.float64), self._variances()
-        k, d = U.shape
-        out = np.empty(X.shape[0])
-        for rows, block in row_blocks(X, np.float64, less=self.mean_.astype(np.float64)):
-            Z = block / scale
-            Y = Z @ U.T
-            out[rows] = np.square(Y) @ (1.0 / values)
-            if k < d:
-                out[rows] += np.square(Z - Y @ U).sum(axis=1) / self.noise_variance_
+        U, mean, scale = (part.astype(np.float64) for part in (self.components_, self.mean_, self.scale_))
+        (k, d), values = U.shape, self._variances()
+        out = squared_lengths(X, U, mean, scale, values, self.noise_variance_)
         left = (d - k) * np.log(self.noise_variance_) if k < d else 0.0
         return -0.5 * (out + d * np.log(2 * np.pi) + np.log(values).sum() + left) - np.log(scale).sum()
 

@@ -18,9 +18,11 @@ from lowdim.relate.gram import Centred
 from lowdim.relate.moments import class_moments, column_moments, moments
 from lowdim.solve.components import completed
 from lowdim.solve.eigen import eigh_top
+from lowdim.solve.projection import project
 from lowdim.solve.signs import signs
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
+from lowdim.work.places import to_numpy
 
 
 class KLExpansion(OrthonormalReducer):
@@ -32,6 +34,8 @@ class KLExpansion(OrthonormalReducer):
         How many directions; None is ``min(n_samples, n_features)``.
     priors : "empirical", "uniform" or list of one number a class
         Weights of the classes, in the order of ``classes_``: their shares of the rows, equal, or as given.
+    device : None, "cpu", "cuda" or "cuda:<number>"
+        Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
         Threads for kernels and BLAS; None is all cores this process may use.
     verbose : int
@@ -65,6 +69,7 @@ class KLExpansion(OrthonormalReducer):
     _rules = {
         "n_components": options.whole(1) | options.none,
         "priors": options.one_of("empirical", "uniform") | given_priors,
+        "device": options.none | options.device,
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
@@ -84,11 +89,13 @@ class KLExpansion(OrthonormalReducer):
         n_components: int | None = None,
         *,
         priors: Any = "empirical",
+        device: str | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.priors = priors
+        self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -151,10 +158,14 @@ class KLExpansion(OrthonormalReducer):
         Z = Centred(X, M.mean)
         averaging = (found.codes[:, None] == found.codes) / found.counts[found.codes]
         C = (np.eye(len(X)) - averaging) * np.sqrt(pi / found.counts)[found.codes][:, None]
-        K = Z.gram()
+        K = to_numpy(Z.gram())
         pairs = eigh_top(C @ K @ C.T, k)
         vectors = np.linalg.qr(Z.pull(C.T @ pairs.vectors).T)[0].T
-        return pairs.values, vectors, M.mean, lambda U: np.square(X @ U.T - M.mean @ U.T).sum(0) / (len(X) - 1)
+
+        def spread(U: NDArray) -> NDArray:
+            return np.square(to_numpy(project(X, U.T, M.mean, np.dtype(float)))).sum(0) / (len(X) - 1)
+
+        return pairs.values, vectors, M.mean, spread
 
     def _room(self, limit: int) -> int:
         if self.n_components is not None and self.n_components > limit:

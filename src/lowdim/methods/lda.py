@@ -17,13 +17,15 @@ from lowdim.methods.base import fitting
 from lowdim.methods.linear import LinearReducer
 from lowdim.persist import fields
 from lowdim.relate.gram import Centred
-from lowdim.relate.moments import ClassMoments, class_moments, column_moments
+from lowdim.relate.moments import ClassMoments, class_moments, column_moments, multiplied_in_singles
 from lowdim.relate.shrinkage import ledoit_wolf
 from lowdim.solve.discriminant import Whitening, discriminants, orthogonal_discriminants, whiten, whiten_clear
 from lowdim.solve.eigen import eigh_top
 from lowdim.solve.signs import signs
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.places import to_numpy
+from lowdim.work.rows import take
 
 SOLVERS = ("auto", "cholesky", "range", "gram")
 _SINGLE = 1e-5  # share of the largest eigenvalue that products in float32 give to three digits
@@ -52,6 +54,8 @@ class LDA(LinearReducer):
     tol : float
         Relative standard deviation within classes below which a direction counts as having none (not less than
         float32 can tell for float32 data).
+    device : None, "cpu", "cuda" or "cuda:<number>"
+        Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
         Threads for kernels and BLAS; None is all cores this process may use.
     verbose : int
@@ -97,6 +101,7 @@ class LDA(LinearReducer):
         "priors": options.one_of("empirical", "uniform") | given_priors,
         "orthogonal": options.flag,
         "tol": options.real(0, 1, closed="left"),
+        "device": options.none | options.device,
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
@@ -122,6 +127,7 @@ class LDA(LinearReducer):
         priors: Any = "empirical",
         orthogonal: bool = False,
         tol: float = 1e-4,
+        device: str | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -131,6 +137,7 @@ class LDA(LinearReducer):
         self.priors = priors
         self.orthogonal = orthogonal
         self.tol = tol
+        self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -164,9 +171,8 @@ class LDA(LinearReducer):
         M = class_moments(T, found.codes, weights)
         self._demand_finite(X, M.means)
         S = self._within(M, most, ridge, X.shape[1])
-        exact = sp.issparse(T) or (T.dtype in (np.uint8, bool) and np.ptp(weights) == 0)
         sure = None
-        if float_dtype(T.dtype) == np.float32 and not exact:
+        if multiplied_in_singles(T, weights):
             sure = _resolved(T, found.codes, weights, S, self._tolerance)
             if sure is None:
                 M = class_moments(T, found.codes, weights, doubles=True)
@@ -224,7 +230,7 @@ class LDA(LinearReducer):
         scaled by their standard deviations within classes, or so that the ridge becomes the identity, which any
         orthonormal basis leaves as it is.
         """
-        columns = [column_moments(X[found.codes == c]) for c in range(len(found.classes))]
+        columns = [column_moments(take(X, np.flatnonzero(found.codes == c))) for c in range(len(found.classes))]
         means = np.stack([M.mean for M in columns])
         self._demand_finite(X, means)
         spread = np.sqrt(pi @ np.stack([M.variance for M in columns]))
@@ -238,7 +244,7 @@ class LDA(LinearReducer):
         inside = pairs.values > _RANGE * max(pairs.values[0], np.finfo(float).tiny)
         if not inside.any():
             raise _nothing_varies()
-        U, size = pairs.vectors[:, inside], np.sqrt(pairs.values[inside])
+        U, size = to_numpy(pairs.vectors)[:, inside], np.sqrt(pairs.values[inside])
         return U * size, Z.pull(U / size) / scale, ridge
 
     def _within(self, M: ClassMoments, most: float, ridge: Any, d: int) -> NDArray:
@@ -313,4 +319,5 @@ def _nothing_varies() -> ValueError:
 
 
 def _class_means(X: NDArray, found: Labels) -> NDArray:
-    return np.stack([column_moments(X[found.codes == c]).mean for c in range(len(found.classes))])
+    each = (np.flatnonzero(found.codes == c) for c in range(len(found.classes)))
+    return np.stack([column_moments(take(X, rows)).mean for rows in each])

@@ -24,7 +24,6 @@ from lowdim.relate.trust import trust as share_as_loose
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
-from lowdim.work.devices import moved
 from lowdim.work.places import at_home, brought, of, placed, to_numpy
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast, in_form_of, own, put, searchable, take
@@ -59,7 +58,6 @@ class NeighborEmbedding(Reducer, ABC):
     callback: Callable[[int, float, NDArray], Any] | None
     callback_every: int
     warm_start: bool
-    device: str | None = None  # of those that have a version there
     random_state: Any
     embedding_: NDArray
     timings_: dict[str, float]
@@ -136,8 +134,7 @@ class NeighborEmbedding(Reducer, ABC):
         self
             This object.
         """
-        given = self._take(X, reset=True, sparse=True, minimum=2)
-        X = moved(given, self.device, self._name)
+        given, X = X, self._take(X, reset=True, sparse=True, minimum=2)
         n, before = X.shape[0], self._demand_possible(X)
         self._demand_parameters(X, y)
         if at_home(X):
@@ -158,14 +155,14 @@ class NeighborEmbedding(Reducer, ABC):
             Y = Y if first is None else take(Y, first)
         loss = self._loss(n, seed, again=before is not None)
         with self._timed("descent"):
-            found = self._descend(relations, Y, loss, given)
+            found = self._descend(relations, Y, loss, given, dtype)
             Y = found.embedding if first is None else merge_equal(found.embedding, first)
         with self._timed(self._stages[1]):
             reached = loss.at(relations, Y)
-        self._keep_loss(reached._replace(points=brought(reached.points, given)))
+        self._keep_loss(reached)
         self._keep_trace(found, reached.value, again=before is not None)
-        self.embedding_ = brought(cast(Y, dtype), given)
-        self._X = own(brought(X, given))
+        self.embedding_ = cast(Y, dtype)
+        self._X = own(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray:
@@ -202,7 +199,7 @@ class NeighborEmbedding(Reducer, ABC):
         array (n_samples, n_components)
             The places.
         """
-        given, X = X, self._taken(X)
+        X = self._taken(X)
         fitted, places = brought(self._X, X), brought(self.embedding_, X)
         known = find_zero(X, self._name) if self.metric == "precomputed" else find_equal(fitted, X)
         Y = take(places, known)  # those not known are placed below
@@ -211,7 +208,7 @@ class NeighborEmbedding(Reducer, ABC):
             near = self._near(take(X, new))
             loss = self._loss(len(places), 0, again=True)
             Y = put(Y, new, place(near.indices, self._weights(near), places, loss))
-        return brought(cast(Y, float_dtype(X.dtype)), given)
+        return cast(Y, float_dtype(X.dtype))
 
     @applying
     def trust(self, X: Any) -> NDArray:
@@ -236,16 +233,16 @@ class NeighborEmbedding(Reducer, ABC):
             raise ValueError(
                 f"{self._name}: trust needs spacings, which this model of an old file lacks. Fit it again."
             )
-        given, X = X, self._taken(X)
+        X = self._taken(X)
         if self.metric == "precomputed":
             find_zero(X, self._name)  # refuses what is no distance
         near = self._near(X)
         known = Spacings(self._spacings, self._loosenesses)
-        return brought(share_as_loose(known, near.indices, near.distances), given)
+        return share_as_loose(known, near.indices, near.distances)
 
     def _taken(self, X: Any) -> Any:
         """New rows as the search takes them, in the form of those fitted."""
-        X = moved(self._take(X, reset=False, sparse=True), self.device, self._name)
+        X = self._take(X, reset=False, sparse=True)
         X = searchable(X, float_dtype(X.dtype))
         return X if self.metric == "precomputed" else in_form_of(X, brought(self._X, X))
 
@@ -299,11 +296,11 @@ class NeighborEmbedding(Reducer, ABC):
             layout.by_pca(X, k, seed) if self.init == "pca" else layout.by_spectrum(self._graph_of(relations), k, seed)
         )
 
-    def _descend(self, relations: Any, Y: NDArray, loss: Loss, given: Any) -> Descended:
+    def _descend(self, relations: Any, Y: NDArray, loss: Loss, given: Any, dtype: np.dtype) -> Descended:
         def report(done: int, value: float, Y: NDArray) -> bool:
             if self.callback is None:
                 return False
-            said = self.callback(done, value, brought(cast(Y, float_dtype(given.dtype)), given))
+            said = self.callback(done, value, brought(cast(Y, dtype), given))
             return isinstance(said, bool | np.bool_) and bool(said)  # also what a comparison of arrays gives
 
         return descend(

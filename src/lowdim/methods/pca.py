@@ -40,6 +40,8 @@ class PCA(StreamedReducer):
         has the rule. ``"streaming"`` keeps the moments in model files too, so that ``partial_fit`` can go on.
     random_state : int, Generator, RandomState or None
         Seed of the randomised solver; the others draw nothing.
+    device : None, "cpu", "cuda" or "cuda:<number>"
+        Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
         Threads for kernels and BLAS; None is all cores this process may use.
     verbose : int
@@ -86,6 +88,7 @@ class PCA(StreamedReducer):
         "whiten": options.flag,
         "solver": options.one_of(*spectrum.SOLVERS),
         "random_state": options.seed,
+        "device": options.none | options.device,
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
@@ -117,6 +120,7 @@ class PCA(StreamedReducer):
         whiten: bool = False,
         solver: str = "auto",
         random_state: Any = None,
+        device: str | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

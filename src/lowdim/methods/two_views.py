@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from lowdim.data import gate
 from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.work.devices import moved
 from lowdim.work.user_warnings import warn
 
 
@@ -23,11 +24,11 @@ class TwoViewReducer(Reducer, ABC):
     n_components_: int
 
     @abstractmethod
-    def _learn(self, X: Any, Y: NDArray) -> None:
+    def _learn(self, X: Any, Y: Any) -> None:
         """Set all that is learnt from two views whose rows correspond."""
 
     @abstractmethod
-    def _second_scores(self, Y: NDArray) -> NDArray:
+    def _second_scores(self, Y: Any) -> Any:
         """Scores of rows of the second view."""
 
     @property
@@ -51,8 +52,8 @@ class TwoViewReducer(Reducer, ABC):
         self
             This object.
         """
-        X = self._take(X, reset=True, sparse=self._sparse, minimum=2)
-        self._learn(X, gate.second_view(self._name, y, X))
+        given, X = X, self._take(X, reset=True, sparse=self._sparse, minimum=2)
+        self._learn(X, moved(gate.second_view(self._name, y, X, given=given), self._device, self._name))
         return self
 
     @applying
@@ -74,7 +75,8 @@ class TwoViewReducer(Reducer, ABC):
         scores = super().transform(X)
         if y is None:
             return scores
-        return scores, self._second_scores(gate.second_view(self._name, y, scores, n_columns=self._n_targets))
+        Y = gate.second_view(self._name, y, scores, n_columns=self._n_targets)
+        return scores, self._second_scores(moved(Y, self._device, self._name))
 
     def _demand_count(self, limit: int, what: str, advice: str) -> None:
         """Refuse more pairs than ``limit``, which is ``what``."""

@@ -139,13 +139,29 @@ def class_moments(
             spread = np.diag(M.scatter)
             if np.all(spread - np.square(M.between()).sum(axis=0) >= _LOST * spread):
                 break
+    demand_variances(M)
+    for c in np.flatnonzero((totals == 0) & (counts > 0)):  # a class that counts nothing still has a mean
+        M.means[c] = column_moments(X[labels == c]).mean
+    return M
+
+
+def demand_variances(M: ClassMoments) -> None:
+    """Refuse moments whose squares are no numbers although the means are."""
     if np.isfinite(M.means).all() and not np.isfinite(M.scatter).all():
         raise ValueError(
             "moments: variances must fit in float64; the squares of these values overflow. Scale the data."
         )
-    for c in np.flatnonzero((totals == 0) & (counts > 0)):  # a class that counts nothing still has a mean
-        M.means[c] = column_moments(X[labels == c]).mean
-    return M
+
+
+@verb
+def multiplied_in_singles(X: Any, class_weights: Doubles) -> bool:
+    """Whether :func:`class_moments` multiplies rows in float32, which rounds.
+
+    >>> multiplied_in_singles(np.ones((2, 1), np.float32), np.ones(1)), multiplied_in_singles(np.eye(2), np.ones(1))
+    (True, False)
+    """
+    exact = sp.issparse(X) or (X.dtype in (np.uint8, bool) and np.ptp(class_weights) == 0)
+    return float_dtype(X.dtype) == np.float32 and not exact
 
 
 def _sparse_class_moments(

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from lowdim.relate.gram import Centred
 from lowdim.relate.moments import column_moments, moments
 from lowdim.work.blocks import row_blocks
+from lowdim.work.places import to_numpy, verb
 from lowdim.work.progress import stage
+from lowdim.work.rows import take
 
 Doubles = NDArray[np.float64]
 
@@ -38,28 +40,43 @@ def ledoit_wolf(X: Any, labels: NDArray[np.int32], n_classes: int) -> Shrinkage:
     intensities, targets = np.zeros(n_classes), np.zeros((n_classes, d))
     with stage("shrinkage", total=n_classes) as tick:
         for c in range(n_classes):
-            intensities[c], targets[c] = _one_class(X[labels == c])
+            intensities[c], targets[c] = _one_class(take(X, np.flatnonzero(labels == c)))
             tick(c + 1)
     return Shrinkage(intensities, targets)
 
 
-def _one_class(X: NDArray) -> tuple[float, Doubles]:
+def _one_class(X: Any) -> tuple[float, Doubles]:
     n, d = X.shape
     M = column_moments(X)
-    eps = np.finfo(X.dtype if X.dtype.kind == "f" else np.float64).eps
+    eps = rounding_of(X)
     still = M.variance <= n * eps * M.variance + np.square(n * M.mean * eps)  # StandardScaler's rule
     scale = np.where(still, 1.0, np.sqrt(M.variance))
     variance = np.where(still, 0.0, M.variance) / scale**2
     trace = float(variance.sum())
     if n < d:
-        square = float(np.square(Centred(X, M.mean, scale).gram()).sum()) / n**2
+        square = float(np.square(to_numpy(Centred(X, M.mean, scale).gram())).sum()) / n**2
     else:
         square = float(np.square(moments(X).scatter / np.outer(scale, scale)).sum()) / n**2
-    fourth = 0.0
-    for _, Z in row_blocks(X, np.float64, less=M.mean):
-        fourth += float(np.square(np.square(Z / scale).sum(axis=1)).sum())
+    fourth = fourth_powers(X, M.mean, scale)
     mu = trace / d
     delta = (square - 2.0 * mu * trace + d * mu**2) / d
     beta = min((fourth / n - square) / (d * n), delta)
     intensity = beta / delta if beta > 0 else 0.0
     return intensity, intensity * mu * scale**2
+
+
+@verb
+def fourth_powers(X: Any, mean: Doubles, scale: Doubles) -> float:
+    """``Σ ‖(x − mean)/scale‖⁴`` over the rows.
+
+    >>> fourth_powers(np.array([[1.0, 1.0], [3.0, 0.0]]), np.zeros(2), np.ones(2))
+    85.0
+    """
+    blocks = (np.square(np.square(Z / scale).sum(axis=1)).sum() for _, Z in row_blocks(X, np.float64, less=mean))
+    return float(sum(blocks))
+
+
+@verb
+def rounding_of(X: Any) -> float:
+    """Rounding of the values: that of their type, of doubles for whole numbers."""
+    return float(np.finfo(X.dtype if X.dtype.kind == "f" else np.float64).eps)

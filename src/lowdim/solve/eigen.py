@@ -71,6 +71,17 @@ def eigh_top(A: NDArray, k: int) -> Eigenpairs:
     return Eigenpairs(values, vectors, 0.0, 1, vectors * values, lowest)
 
 
+@verb
+def singular(A: NDArray) -> tuple[NDArray, NDArray]:
+    """Singular values (r,), falling, and right vectors (r, d) as rows of ``A`` (n, d), which is overwritten.
+
+    >>> singular(np.diag([3.0, 4.0]))[0]
+    array([4., 3.])
+    """
+    _, values, vectors = sl.svd(A, full_matrices=False, overwrite_a=True, check_finite=False)
+    return values, vectors
+
+
 def eigh_top_operator(
     apply: Operator,
     n: int,

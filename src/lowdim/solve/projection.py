@@ -45,6 +45,25 @@ def lift(Y: Any, B: NDArray, mean: NDArray) -> NDArray:
 
 
 @verb
+def squared_lengths(
+    X: Any, U: NDArray, mean: NDArray, scale: NDArray, values: NDArray, noise: float
+) -> NDArray[np.float64]:
+    """``Σ y²/λ + ‖z − Uᵀy‖²/σ²`` (n,), scores ``y = U z`` of ``z = (x − mean)/scale`` with variances λ and noise σ².
+
+    >>> squared_lengths(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0]]), np.zeros(2), np.ones(2), np.array([9.0]), 4.0)
+    array([5.])
+    """
+    out = np.empty(X.shape[0])
+    for rows, block in row_blocks(X, np.float64, less=mean):
+        Z = block / scale
+        Y = Z @ U.T
+        out[rows] = np.square(Y) @ (1.0 / values)
+        if len(U) < U.shape[1]:
+            out[rows] += np.square(Z - Y @ U).sum(axis=1) / noise
+    return out
+
+
+@verb
 def missed(X: Any, U: NDArray, mean: NDArray, scale: NDArray, dtype: np.dtype) -> NDArray:
     """Squared distance (n,) of each row from its projection on the orthonormal rows of ``U``, in scaled features.
 

@@ -1,0 +1,27 @@
+"""Eigenpairs and singular vectors of tensors, in float64: what is as long as a side stays there, values are NumPy's."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lowdim.solve.eigen import Eigenpairs
+from lowdim.work.finite import refuse_overflow
+from lowdim.work.progress import stage
+
+
+def eigh_top(A: Any, k: int) -> Eigenpairs:
+    """Top ``k`` eigenpairs of the symmetric tensor ``A``."""
+    refuse_overflow(torch.stack(torch.aminmax(A)).cpu().numpy(), "Eigenvectors: entries of the matrix")
+    with stage("eigenvectors"):
+        values, vectors = torch.linalg.eigh(A.double())
+    found = values.cpu().numpy()
+    values, vectors = values.flip(0)[:k], vectors.flip(1)[:, :k]
+    return Eigenpairs(found[::-1][:k], vectors, 0.0, 1, vectors * values, float(found.min(initial=np.inf)))
+
+
+def singular(A: Any) -> tuple[NDArray, NDArray]:
+    """Singular values (r,), falling, and right vectors (r, d) as rows of ``A`` (n, d), in NumPy."""
+    _, values, vectors = torch.linalg.svd(A, full_matrices=False)
+    return np.asarray(values.cpu().numpy()), np.asarray(vectors.cpu().numpy())

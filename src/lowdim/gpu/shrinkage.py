@@ -1,0 +1,19 @@
+"""What the shrinkage of covariances needs of tensors."""
+
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+from lowdim.gpu.moments import doubles, row_blocks
+
+
+def fourth_powers(X: Any, mean: NDArray, scale: NDArray) -> float:
+    """``Σ ‖(x − mean)/scale‖⁴`` over the rows."""
+    inverse, shift = doubles(1 / scale, X), doubles(mean, X)
+    return float(sum((block * inverse).square().sum(1).square().sum() for _, block in row_blocks(X, shift)))
+
+
+def rounding_of(X: Any) -> float:
+    """Rounding of the values: that of their type, of doubles for whole numbers."""
+    return float(torch.finfo(X.dtype if X.is_floating_point() else torch.float64).eps)

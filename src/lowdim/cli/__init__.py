@@ -18,6 +18,7 @@ COMMANDS = (
     "reduce",
     "transform",
     "compare",
+    "explore",
     "select",
     "inspect",
     "methods",
@@ -82,6 +83,7 @@ Examples:
   lowdim reduce table.csv --label species -o map.csv --save map.lowdim
   lowdim transform map.lowdim new.csv -o new_map.csv
   lowdim compare table.csv --label species -o report.html
+  lowdim explore table.csv --label species
   lowdim select table.csv --target species --estimator lda
   lowdim inspect table.csv
 """,

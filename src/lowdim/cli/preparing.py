@@ -147,6 +147,12 @@ class Prepared:
     steps: list[Any] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     scale: bool = False  # whether the columns, sparse ones, still have to be scaled
+    read: "Table | None" = None  # as it was read, with the rows that were kept
+
+    @property
+    def given(self) -> "Table":
+        """The table before anything was done to its columns."""
+        return self.table if self.read is None else self.read
 
     @property
     def preparation(self) -> Any:
@@ -231,6 +237,12 @@ def _apply(made: Prepared, step: Any, table: "Table") -> None:
     X = made.timed("prepare", lambda: step.fit_transform(table.X))
     note_names(step, table)
     made.table = kept_rows(replace(table, X=X, image_shape=None), step, table.X)
+    if len(X) == len(table.X):
+        made.read = table
+    else:
+        kept = step.complete(table.X)
+        rows = table.X.filter(kept) if table.mixed else table.X[kept]
+        made.read = replace(made.table, X=rows, image_shape=table.image_shape)
     made.steps.append(step.set_params(verbose=0))
     made.names = [str(name) for name in step.get_feature_names_out()]
 
@@ -259,6 +271,7 @@ def _reduce_first(made: Prepared, first: tuple[str, int], verbose: int) -> None:
         note_names(model, made.table)
     made.steps.append(model.set_params(verbose=0))
     made.names = [str(one) for one in model.get_feature_names_out()]
+    made.read = made.given
     made.table = replace(made.table, X=Y, image_shape=None)
 
 

@@ -13,18 +13,31 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Rule:
-    """What a parameter may be: a test, the words for it, and the strings among its options."""
+    """What a parameter may be: a test, the words for it, the strings among its options, and what a form asks for.
+
+    ``kinds`` are those of "int", "float", "bool" and "none" that it may be, ``low`` and ``high`` the ends of its range.
+    """
 
     accepts: Callable[[Any], bool]
     needs: str
     options: tuple[str, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    low: float | None = None
+    high: float | None = None
 
     def __or__(self, other: "Rule") -> "Rule":
         return Rule(
             lambda value: self.accepts(value) or other.accepts(value),
             f"{self.needs}, or {other.needs}",
             self.options + other.options,
+            self.kinds | other.kinds,
+            *(self if self.kinds & {"int", "float"} else other).range,
         )
+
+    @property
+    def range(self) -> tuple[float | None, float | None]:
+        """Lowest and highest number."""
+        return self.low, self.high
 
 
 def one_of(*options: str) -> Rule:
@@ -48,6 +61,10 @@ def whole(low: int, high: int = 2**31 - 1) -> Rule:
             isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and low <= int(value) <= high
         ),
         f"an integer ≥ {low}" + (f" and ≤ {high}" if high < 2**31 - 1 else ""),
+        (),
+        frozenset({"int"}),
+        low,
+        high if high < 2**31 - 1 else None,
     )
 
 
@@ -62,7 +79,9 @@ def real(low: float = -math.inf, high: float = math.inf, *, closed: str = "neith
         return (low <= x if left else low < x) and (x <= high if right else x < high)
 
     ends = f"{'[' if left else '('}{low:g}, {high:g}{']' if right else ')'}"
-    return Rule(accepts, "a finite number" if (low, high) == (-math.inf, math.inf) else f"a number in {ends}")
+    words = "a finite number" if (low, high) == (-math.inf, math.inf) else f"a number in {ends}"
+    limits = (end if math.isfinite(end) else None for end in (low, high))
+    return Rule(accepts, words, (), frozenset({"float"}), *limits)
 
 
 def share() -> Rule:
@@ -70,6 +89,10 @@ def share() -> Rule:
     return Rule(
         lambda value: isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) < 1,
         "a proportion strictly between 0 and 1",
+        (),
+        frozenset({"float"}),
+        0,
+        1,
     )
 
 
@@ -82,8 +105,8 @@ device = Rule(
     "'cpu', 'cuda' or 'cuda:<number>'",
     ("cpu", "cuda"),
 )
-flag = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False")
-none = Rule(lambda value: value is None, "None")
+flag = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False", (), frozenset({"bool"}))
+none = Rule(lambda value: value is None, "None", (), frozenset({"none"}))
 seed = (
     none
     | whole(0, high=10**100)

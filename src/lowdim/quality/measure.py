@@ -126,7 +126,9 @@ class Sample:
 
 
 def draw_rows(n: int, sample: Any, automatic: int, random_state: Any, stage: str) -> Sample:
-    """Rows for ``sample``: None is all, a number that many, ``"auto"`` as many as ``automatic`` says."""
+    """Rows for ``sample``: None is all, a number that many, ``"auto"`` as many as ``automatic`` says; or a sample."""
+    if isinstance(sample, Sample):
+        return sample
     m = n if sample is None else automatic if not isinstance(sample, Integral) else int(sample)
     if m >= n:
         return Sample(n, None)

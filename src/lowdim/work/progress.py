@@ -11,8 +11,10 @@ from lowdim.work import pace
 from lowdim.work.user_warnings import warn
 
 Tick = Callable[[int], None]
+Follow = Callable[[str, int | None], Tick]  # name and size of a stage to what is told how much of it is done
 
 _current: ContextVar["_Reporter | None"] = ContextVar("lowdim_progress", default=None)
+_follower: ContextVar["Follow | None"] = ContextVar("lowdim_follower", default=None)
 _title: ContextVar[str] = ContextVar("lowdim_title", default="")
 _TOLD = 2.0  # seconds from which a log says how long a stage will take
 _LONG = 60.0  # seconds from which the user is told even without ``verbose``
@@ -63,6 +65,23 @@ def showing(verbose: int, title: str) -> Iterator[None]:
 
 
 @contextmanager
+def following(follow: Follow) -> Iterator[None]:
+    """Tell the stages opened inside to ``follow``, instead of showing them; what it raises ends the work.
+
+    >>> seen = []
+    >>> with following(lambda name, total: lambda done: seen.append((name, done, total))), stage("moments", 10) as tick:
+    ...     tick(5)
+    >>> seen
+    [('moments', 5, 10)]
+    """
+    token = _follower.set(follow)
+    try:
+        yield
+    finally:
+        _follower.reset(token)
+
+
+@contextmanager
 def stage(name: str, total: int | None = None, flops: float = 0.0) -> Iterator[Tick]:
     """Open a stage of the current work and yield ``tick(done)``, to be called with how much of ``total`` is done.
 
@@ -72,6 +91,10 @@ def stage(name: str, total: int | None = None, flops: float = 0.0) -> Iterator[T
     >>> with stage("moments", total=10) as tick:
     ...     tick(10)
     """
+    follow = _follower.get()
+    if follow is not None:
+        yield follow(name, total)
+        return
     reporter, expected = _current.get(), pace.seconds(flops)
     if reporter is None:
         if expected > _LONG:

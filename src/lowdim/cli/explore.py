@@ -1,0 +1,80 @@
+"""``lowdim explore``: a page in the browser, in which maps are looked at, questioned and made."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lowdim.cli import arguments
+from lowdim.cli.errors import tell
+from lowdim.cli.outputs import show_progress
+from lowdim.cli.preparing import Asked, prepared, preparing
+from lowdim.cli.source import Source
+from lowdim.methods import registry
+
+_LOOPBACK = ("127.0.0.1", "localhost")
+
+
+def _refuse_hosts(ctx: click.Context, param: click.Parameter, value: str) -> str:  # noqa: ARG001
+    if value not in _LOOPBACK:
+        raise click.UsageError(
+            f"--host {value}: the explorer serves this machine only. To reach it from another, leave --host out and "
+            "make a tunnel there: ssh -L PORT:127.0.0.1:PORT this-machine, with --port PORT here.",
+            ctx,
+        )
+    return value
+
+
+@click.command(
+    "explore",
+    short_help="Open a page that shows, questions and makes maps.",
+    epilog="""\b
+Examples:
+  lowdim explore digits
+  lowdim explore table.csv --label species --id name
+  lowdim explore people.csv --missing median --method tsne
+  lowdim explore photos/ --no-browser --port 8765
+""",
+)
+@arguments.data
+@click.option(
+    "--method",
+    "-m",
+    shell_complete=arguments.complete_methods,
+    default="pca",
+    show_default=True,
+    help="Method of the first map.",
+)
+@arguments.reading
+@preparing
+@click.option("--no-browser", is_flag=True, help="Print the address and open nothing.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port; a free one by default.")
+@click.option("--host", default=_LOOPBACK[0], hidden=True, callback=_refuse_hosts, expose_value=False)
+@arguments.quiet
+def command(source: str, method: str, no_browser: bool, port: int, quiet: bool, **reading: Any) -> None:
+    """Explore DATA in the browser.
+
+    The page shows maps of all rows, makes new ones while you watch, and answers questions about them: neighbours that
+    were torn apart, what tells a selection from the rest, where new rows belong. It is served on this machine only, at
+    an address with a secret token. Ctrl-C ends it; labels that were not exported are then written to a file here.
+    """
+    from lowdim.explorer.exports import rescue_labels
+    from lowdim.explorer.opening import session_of
+    from lowdim.explorer.server import Server, demand_packages
+
+    demand_packages()
+    asked = Asked.out_of(reading)
+    chosen = registry.find(method)
+    made = prepared(Source(source), asked, reading, verbose=show_progress(quiet), quiet=quiet)
+    title = Path(made.table.source).name or made.table.source
+    session = session_of(made.given, made.table.X, made.steps, title)
+    server = Server(session, port)
+    session.fit(chosen.name, {})
+    server.serve(browser=not no_browser, announce=_announce)
+    if session.unsaved:
+        tell(f"wrote the labels to {rescue_labels(session, Path())}.")
+
+
+def _announce(address: str) -> None:
+    click.echo(address)
+    tell("the explorer runs until Ctrl-C.")

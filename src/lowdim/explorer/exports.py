@@ -1,0 +1,196 @@
+"""What leaves the explorer: tables, labels, models, pictures and pages, as bytes for the browser to save."""
+
+import io
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.explorer import thumbnails
+from lowdim.explorer.jobs import Map
+from lowdim.explorer.page import plain, saved_page
+from lowdim.explorer.session import Session
+from lowdim.explorer.wire import Message, encode
+from lowdim.work.atomic import atomic
+
+if TYPE_CHECKING:
+    from lowdim.explorer.protocol import Visitor
+
+MIMES = {
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+    "lowdim": "application/octet-stream",
+    "html": "text/html",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+}
+_FORMATS = {
+    "selection": ("csv", "parquet"),
+    "labels": ("csv", "parquet"),
+    "rows": ("csv", "parquet"),
+    "model": ("lowdim",),
+    "page": ("html",),
+    "picture": ("svg", "png"),
+}
+_SAVED_COLUMNS, _SAVED_BYTES = 40, 24 * 2**20  # of a saved page
+_SAVED_IMAGES = 20_000
+_AXES = "xyz"
+
+
+def export(visitor: "Visitor", selected: NDArray[np.bool_], fields: dict[str, Any]) -> Message:
+    """What was asked for, as a file."""
+    what, format = fields.get("what"), fields.get("format")
+    if what not in _FORMATS or format not in _FORMATS[what]:
+        known = "; ".join(f"{one} as {' or '.join(formats)}" for one, formats in _FORMATS.items())
+        raise ValueError(f"export: {str(what)[:20]!r} as {str(format)[:20]!r} is not there. There are {known}.")
+    session, view = visitor.session, plain(fields.get("view"))
+    one = None if fields.get("map") is None else session.map(fields["map"])
+    if what in ("selection", "labels", "rows"):
+        content = _table(session, what, str(format), one, selected)
+    elif what == "model":
+        content = _model(session, _demanded(one, "model"))
+    elif what == "picture":
+        content = _picture(session, _demanded(one, "picture"), str(format), view)
+    else:
+        content = _page(visitor, view)
+    suffix = {"selection": "-selection", "labels": "-labels", "picture": "-map"}.get(what, "")
+    name = f"{stem(session.title)}{suffix}.{format}"
+    return Message(
+        "export", None, {"filename": name, "mime": MIMES[str(format)]}, {"bytes": np.frombuffer(content, np.uint8)}
+    )
+
+
+def stem(title: str) -> str:
+    """Name of a file for these data.
+
+    >>> stem("../a b.csv")
+    'a_b'
+    """
+    text = re.sub(r"[^\w.-]+", "_", title.replace("\\\\", "/").rstrip("/").rpartition("/")[2]).strip("._-")
+    return re.sub(r"\.(csv|tsv|parquet|npy|npz|h5ad)(\.gz)?$", "", text)[:80] or "data"
+
+
+def _demanded(one: Map | None, what: str) -> Map:
+    if one is None:
+        raise ValueError(f"export: a {what} is that of a map. Choose one.")
+    return one
+
+
+def frame_of(session: Session, names: list[str], rows: NDArray[np.intp], one: Map | None = None) -> Any:
+    """Columns of these rows as a polars DataFrame, with their places on a map."""
+    import polars as pl
+
+    columns: dict[str, Any] = {"row": rows}
+    for name in names:
+        columns[name if name != "row" else "row_"] = pl.Series(session.column(name).raw(rows), strict=False)
+    if one is not None and one.Y is not None:
+        Y = one.places()[rows]
+        for j in range(Y.shape[1]):
+            columns[_free(f"{one.method}_{_AXES[j]}", columns)] = pl.Series(Y[:, j]).fill_nan(None)
+    return pl.DataFrame(columns)
+
+
+def _free(name: str, taken: dict[str, Any]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _table(session: Session, what: str, format: str, one: Map | None, selected: NDArray[np.bool_]) -> bytes:
+    if what == "selection":
+        rows = np.flatnonzero(selected)
+        if not len(rows):
+            raise ValueError("export: no rows are selected. Draw around some first.")
+    else:
+        rows = np.arange(session.n)
+    if what == "labels":
+        if not session.labels:
+            raise ValueError("export: there are no labels yet. Select rows and name them first.")
+        names = [*([session.identity] if session.identity else []), *session.labels]
+        frame = frame_of(session, names, rows)
+        session.unsaved = False
+    else:
+        frame = frame_of(session, [*session.columns, *session.labels], rows, one)
+    out = io.BytesIO()
+    frame.write_parquet(out) if format == "parquet" else frame.write_csv(out)
+    return out.getvalue()
+
+
+def rescue_labels(session: Session, folder: Path) -> Path:
+    """Write labels that were not exported to a new file in a folder, and return its path."""
+    name, turn = f"{stem(session.title)}-labels", 1
+    path = folder / f"{name}.csv"
+    while path.exists():
+        turn += 1
+        path = folder / f"{name}-{turn}.csv"
+    with atomic(path) as file:
+        file.write(_table(session, "labels", "csv", None, np.zeros(session.n, bool)))
+    return path
+
+
+def _model(session: Session, one: Map) -> bytes:
+    from lowdim.methods.chain import chain, save
+
+    if one.fitted is None:
+        raise ValueError(f"export: map {one.number} has no model before it is finished. Wait for it, or stop it.")
+    with tempfile.TemporaryDirectory(prefix="lowdim-") as folder:
+        path = Path(folder) / "map.lowdim"
+        save(chain(*session.steps, one.fitted) if session.steps else one.fitted, path)
+        return path.read_bytes()
+
+
+def _picture(session: Session, one: Map, format: str, view: dict[str, Any]) -> bytes:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from lowdim.show.scatter import scatter
+
+    places = one.places()
+    there = ~np.isnan(places).any(axis=1)
+    name = view.get("colour", session.colour)
+    y = None
+    if isinstance(name, str) and name:
+        import polars as pl
+
+        y = pl.Series(name, session.column(name).raw(np.flatnonzero(there)), strict=False)
+    figure = Figure(figsize=(8, 6), layout="constrained")
+    FigureCanvasAgg(figure)
+    ax = figure.add_subplot(projection="3d" if places.shape[1] == 3 else None)
+    scatter(places[there], y, ax=ax, title=f"{one.title} of {session.title}")
+    out = io.BytesIO()
+    figure.savefig(out, format=format, dpi=150, metadata={"Date": None} if format == "svg" else None)
+    return out.getvalue()
+
+
+def _page(visitor: "Visitor", view: dict[str, Any]) -> bytes:
+    """The saved page: all maps as they stand, the columns that fit, and the state of the view."""
+    session = visitor.session
+    hello = visitor.hello()
+    maps = [one for one in session.maps.values() if one.Y is not None]
+    hello.fields |= {"maps": [one.described() for one in maps], "saved": True, "methods": []}
+    messages = [hello]
+    first = [name for name in (view.get("colour"), session.colour, session.identity) if isinstance(name, str)]
+    size = 0
+    for name in list(dict.fromkeys([*first, *session.labels, *session.columns]))[:_SAVED_COLUMNS]:
+        if name not in session.columns and name not in session.labels:
+            continue
+        message = visitor.column(name)
+        size += sum(array.nbytes for array in message.arrays.values())
+        if size > _SAVED_BYTES:
+            break
+        messages.append(message)
+    saved = {message.fields["name"] for message in messages[1:]}
+    hello.fields["columns"] = [one for one in hello.fields["columns"] if one["name"] in saved]
+    for one in maps:
+        frame = one.picture()
+        if frame is not None:
+            messages.append(Message("frame", None, frame.fields | {"final": True}, frame.arrays))
+        if one.trace:
+            messages.append(one.curve())
+    if session.image_shape is not None and session.n <= _SAVED_IMAGES:
+        messages.append(thumbnails.atlas(session, np.arange(session.n)))
+    messages.append(Message("view", None, {"view": view}))
+    return saved_page(map(encode, messages), f"{session.title} – lowdim").encode()

@@ -1,0 +1,186 @@
+"""The page over HTTP and a WebSocket, on this machine only."""
+
+import asyncio
+import socket
+import threading
+import time
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from lowdim.explorer.guard import Guard
+from lowdim.explorer.lanes import Lanes
+from lowdim.explorer.page import content_type, static
+from lowdim.explorer.protocol import UPLOAD_BYTES, Visitor
+from lowdim.explorer.session import Session
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.websockets import WebSocket
+
+LOOPBACK = "127.0.0.1"
+_MOST_PAGES = 32  # open at a time
+_ROOM = 2**20  # bytes of a message beside an upload
+_GRACE = 2  # seconds that open pages have to say goodbye
+
+
+def demand_packages() -> None:
+    """Say which extra is needed, before any work."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+        import websockets  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"The explorer needs starlette, uvicorn and websockets; {error.name} is not installed. Run: "
+            "pip install 'lowdim[explore]'"
+        ) from None
+
+
+class Server:
+    """The explorer of a session, bound to a port of this machine; ``run`` serves until it is stopped."""
+
+    def __init__(self, session: Session, port: int = 0) -> None:
+        demand_packages()
+        static()  # read before anybody asks
+        self.session, self.lanes = session, Lanes()
+        self._pages = 0
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            self._socket.bind((LOOPBACK, port))
+        except OSError as error:
+            self._socket.close()
+            raise OSError(f"explore: port {port} cannot be used ({error.strerror}). Leave --port out.") from None
+        self._socket.listen(64)
+        self.port: int = self._socket.getsockname()[1]
+        self.guard = Guard(self._application(), self.port)
+        self._uvicorn: uvicorn.Server | None = None
+
+    @property
+    def address(self) -> str:
+        """Address of the page, with the token that lets the browser in."""
+        return f"http://{LOOPBACK}:{self.port}/?token={self.guard.token}"
+
+    def run(self) -> None:
+        """Serve until ``stop`` or Ctrl-C."""
+        import uvicorn
+
+        config = uvicorn.Config(
+            self.guard,
+            ws="websockets-sansio",
+            ws_max_size=UPLOAD_BYTES + _ROOM,
+            ws_per_message_deflate=False,
+            lifespan="off",
+            log_level="error",  # no access log: the token is in an address
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE,
+        )
+        self._uvicorn = uvicorn.Server(config)
+        try:
+            self._uvicorn.run(sockets=[self._socket])
+        finally:
+            self._socket.close()
+
+    def serve(self, *, browser: bool, announce: Callable[[str], None]) -> None:
+        """Serve until Ctrl-C, in the thread that calls, and stop what still runs."""
+        announce(self.address)
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(self.address,), daemon=True).start()
+        with suppress(KeyboardInterrupt):
+            self.run()
+        self.close()
+
+    def stop(self) -> None:
+        """End ``run``, from any thread."""
+        if self._uvicorn is not None:
+            self._uvicorn.should_exit = True
+
+    def close(self) -> bool:
+        """Stop fits and questions; whether all of them have ended."""
+        self.session.close()
+        ended = self.lanes.close()
+        for one in list(self.session.maps.values()):
+            one.join(_GRACE)
+        return ended and not any(one.alive for one in self.session.maps.values())
+
+    def _application(self) -> Any:
+        from starlette.applications import Starlette
+        from starlette.routing import Route, WebSocketRoute
+
+        return Starlette(
+            routes=[
+                Route("/", self._file),
+                Route("/{name}", self._file),
+                WebSocketRoute("/ws", self._page),
+            ]
+        )
+
+    async def _file(self, request: "Request") -> "Response":
+        """A file of the page, out of those that were read at the start: no path is ever opened for a request."""
+        from starlette.responses import PlainTextResponse, Response
+
+        name = request.path_params.get("name", "index.html")
+        if name not in static():
+            return PlainTextResponse("There is no such file.", 404)
+        return Response(static()[name], media_type=content_type(name))
+
+    async def _page(self, channel: "WebSocket") -> None:
+        """One open page: requests in, answers and frames out."""
+        from starlette.websockets import WebSocketDisconnect
+
+        if self._pages >= _MOST_PAGES:
+            await channel.close(1013, "Too many pages are open.")
+            return
+        await channel.accept()
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(news.set)
+
+        visitor = Visitor(self.session, wake, self.lanes.put)
+        self._pages += 1
+        sending = asyncio.create_task(_send(channel, visitor, news))
+        try:
+            while True:
+                data = await channel.receive_bytes()
+                await asyncio.to_thread(visitor.receive, data)
+        except (WebSocketDisconnect, RuntimeError, KeyError):  # gone, or text, which no page of ours sends
+            pass
+        finally:
+            self._pages -= 1
+            visitor.close()
+            sending.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await sending
+
+
+async def _send(channel: "WebSocket", visitor: Visitor, news: asyncio.Event) -> None:
+    """Send what there is, as fast as the page takes it."""
+    while True:
+        news.clear()
+        messages, wait = await asyncio.to_thread(visitor.outbox.take, time.monotonic())
+        for message in messages:
+            await channel.send_bytes(message)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(news.wait(), wait)
+
+
+@contextmanager
+def serving(session: Session, port: int = 0) -> Iterator[Server]:
+    """Serve in a thread while the block runs."""
+    server = Server(session, port)
+    thread = threading.Thread(target=server.run, daemon=True, name="explorer")
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.close()
+        server.stop()
+        thread.join(10)

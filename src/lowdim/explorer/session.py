@@ -1,0 +1,259 @@
+"""What an explorer knows: the rows, the columns beside them, the maps and the labels. No web in it."""
+
+from collections.abc import Callable
+from functools import cached_property
+from itertools import count
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lowdim.comparison.candidates import Ground
+from lowdim.data import options
+from lowdim.data.table import Table
+from lowdim.explorer.columns import Column, Labels
+from lowdim.explorer.forms import forms, offered, takes_start
+from lowdim.explorer.jobs import Map
+from lowdim.methods import registry
+from lowdim.relate.moments import ColumnMoments, column_moments
+from lowdim.relate.neighbors import Neighbors, nearest
+from lowdim.work.blocks import float_dtype
+from lowdim.work.rows import searchable
+
+MOST_LISTED = 1000  # columns that the page lists; others can be asked for by name
+MOST_FITS = 4  # at a time
+_APPROXIMATE = 20_000  # rows above which neighbours in the data are searched approximately
+_NOISE = 1e-2  # of a dimension that a start lacks, beside its spread
+
+Listener = Callable[[str, Any], None]  # what happened, and to what
+
+
+class Session:
+    """Rows ``X`` as the methods take them, columns as the page shows them, and what the user makes of both.
+
+    ``steps`` are the fitted steps that made ``X`` of the table, ``names`` the table's columns they take, and
+    ``features`` its numbers, of which the columns that are features are made; ``X`` itself unless given.
+    """
+
+    def __init__(
+        self, X: Any, columns: dict[str, Column], *, title: str = "data", targets: Any = None,
+        colour: str | None = None, identity: str | None = None, image_shape: tuple[int, int] | None = None,
+        features: Any = None, steps: list[Any] | None = None, names: list[str] | None = None,
+    ) -> None:  # fmt: skip
+        self.X, self.columns, self.title, self.targets = X, columns, title, targets
+        self.colour, self.identity, self.image_shape = colour, identity, image_shape
+        self.features = X if features is None else features
+        self.steps, self.names = steps or [], names
+        self.n = int(X.shape[0])
+        self.labels: dict[str, Labels] = {}
+        self.unsaved = False  # labels that were neither exported nor written
+        self.maps: dict[int, Map] = {}
+        self._numbers = count(1)
+        self._listeners: list[Listener] = []
+        self._lock, self._searching = RLock(), RLock()
+
+    # Who listens
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Tell ``listener`` of every change; returns what ends that."""
+        with self._lock:
+            self._listeners.append(listener)
+
+        def leave() -> None:
+            with self._lock:
+                if listener in self._listeners:
+                    self._listeners.remove(listener)
+
+        return leave
+
+    def tell(self, what: str, whom: Any) -> None:
+        """Tell all listeners."""
+        for listener in list(self._listeners):
+            listener(what, whom)
+
+    def close(self) -> None:
+        """Stop all fits."""
+        for one in list(self.maps.values()):
+            one.stop()
+
+    # Columns
+
+    def column(self, name: Any) -> Column:
+        """Column of that name, labels among them."""
+        found = self.labels.get(name) or self.columns.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise ValueError(f"there is no column {name!r}. Choose one that the page lists.")
+        return found
+
+    def listed(self) -> list[Column]:
+        """Columns that the page lists."""
+        return [*self.labels.values(), *list(self.columns.values())[:MOST_LISTED]]
+
+    def label(self, column: Any, name: Any, rows: NDArray[np.bool_]) -> Labels:
+        """Give rows the label ``name`` in a column of labels, which is made if there is none."""
+        if not isinstance(column, str) or not column.strip() or len(column) > 200:
+            raise ValueError(f"label: a column needs a name of 1 to 200 characters; got {str(column)[:40]!r}.")
+        if name is not None and (not isinstance(name, str) or not name.strip() or len(name) > 1000):
+            raise ValueError(f"label: a label has 1 to 1000 characters; got {str(name)[:40]!r}.")
+        if column in self.columns:
+            raise ValueError(f"label: the data have a column {column!r}, which is left as it is. Choose another name.")
+        with self._lock:
+            labels = self.labels.setdefault(column, Labels(column, self.n))
+            labels.put(rows, name)
+            self.unsaved = True
+        self.tell("columns", None)
+        return labels
+
+    # Maps
+
+    @cached_property
+    def ground(self) -> Ground:
+        """What decides which methods suit the rows."""
+        classes = 0
+        if self.targets is not None:
+            column = Column("", self.targets)
+            classes = 0 if column.kind == "number" or column.missing else len(column.categories)
+        return Ground(self.n, int(self.X.shape[1]), sparse.issparse(self.X), classes)
+
+    @cached_property
+    def methods(self) -> list[dict[str, Any]]:
+        """Methods that the page offers."""
+        return forms(self.ground)
+
+    def map(self, number: Any) -> Map:
+        """Map of that number."""
+        found = self.maps.get(number) if isinstance(number, int) else None
+        if found is None:
+            raise ValueError(f"there is no map {number!r}. It may have been dropped in another tab.")
+        return found
+
+    def fit(
+        self, method: Any, parameters: Any, dims: Any = 2, rows: NDArray[np.bool_] | None = None, start: Any = None
+    ) -> Map:
+        """Begin a map of all rows or of those in the mask ``rows``, perhaps from where another map stands."""
+        chosen = registry.find(method)
+        if not offered(chosen, self.ground):
+            raise ValueError(f"{chosen.class_name} makes no map of these data. Choose a method that the page lists.")
+        if not isinstance(dims, int) or not 1 <= dims <= 3:
+            raise ValueError(f"fit: a map has 1, 2 or 3 dimensions; got {dims!r}. Choose 2 or 3.")
+        if not isinstance(parameters, dict):
+            raise ValueError(f"fit: parameters must be given by name; got {parameters!r}.")
+        where = None if rows is None or rows.all() else np.flatnonzero(rows)
+        if where is not None and len(where) < 3:
+            raise ValueError(f"fit: a map needs at least 3 rows; {len(where)} are selected. Select more.")
+        source = None if start is None else self.map(start)
+        model = self._model(chosen, parameters, dims)
+        if source is not None:
+            self._begin_at(model, source, where, dims)
+        with self._lock:
+            if sum(one.alive for one in self.maps.values()) >= MOST_FITS:
+                raise ValueError(f"fit: at most {MOST_FITS} fits run at a time. Stop one, or wait.")
+            made = Map(
+                next(self._numbers), chosen.name, chosen.class_name, model, dict(parameters), dims, self.n, where,
+                self._map_changed,
+            )  # fmt: skip
+            self.maps[made.number] = made
+        self.tell("maps", None)
+        made.start(lambda model: self._fitted(model, where, dims))
+        return made
+
+    def drop(self, number: Any) -> None:
+        """Stop a map and forget it."""
+        self.map(number).stop()
+        with self._lock:
+            self.maps.pop(number, None)
+        self.tell("dropped", number)
+        self.tell("maps", None)
+
+    def _model(self, chosen: registry.Method, parameters: dict[str, Any], dims: int) -> Any:
+        """Unfitted model with parameters that a form may ask for."""
+        cls = chosen.load()
+        form = next(one for one in self.methods if one["name"] == chosen.name)
+        options.demand_known(chosen.class_name, parameters, [one["name"] for one in form["parameters"]])
+        given = {
+            one["name"]: _cast(one, parameters[one["name"]]) for one in form["parameters"] if one["name"] in parameters
+        }
+        known = cls._get_param_names()
+        fixed = {"n_components": dims if chosen.components is not None else None, "random_state": 0, "verbose": 0}
+        model = cls(**{name: value for name, value in fixed.items() if name in known} | given)
+        model._check_parameters()
+        return model
+
+    def _begin_at(self, model: Any, source: Map, where: NDArray[np.intp] | None, dims: int) -> None:
+        """Let the model begin where the map ``source`` stands, which is stopped if it still moves."""
+        if not takes_start(type(model)):
+            raise ValueError(f"{type(model).__name__} cannot begin at a map. Choose one that descends, such as tsne.")
+        Y = source.places() if where is None else source.places()[where]
+        if np.isnan(Y).any():
+            raise ValueError(
+                f"map {source.number} lacks {int(np.isnan(Y[:, 0]).sum()):,} of the rows. Begin at a map of them all."
+            )
+        source.stop()
+        if Y.shape[1] != dims:
+            lacking = np.random.default_rng(0).normal(size=(len(Y), max(0, dims - Y.shape[1]))) * _NOISE * Y.std()
+            Y = np.hstack([Y[:, :dims], lacking.astype(np.float32)])
+        elif type(model) is type(source.model) and "warm_start" in model.get_params(deep=False):
+            # The same loss goes on at the same scale, without the phases that lay out a first map.
+            model.set_params(warm_start=True)
+            model.embedding_ = Y.astype(float_dtype(self.X.dtype))
+            model.n_iter_, model.loss_iterations_, model.loss_trace_ = 0, np.empty(0, np.int64), np.empty(0)
+            return
+        model.set_params(init=Y.astype(np.float64))
+
+    def _fitted(self, model: Any, where: NDArray[np.intp] | None, dims: int) -> NDArray:
+        X = self.X if where is None else self.X[where]
+        y = None if self.targets is None or not self.ground.classes else np.asarray(self.targets)
+        y = y if y is None or where is None else y[where]
+        Y = np.asarray(model.fit_transform(X, y))
+        if "warm_start" in model.get_params(deep=False):
+            model.set_params(warm_start=False)
+        if "init" in model.get_params(deep=False) and not isinstance(model.init, str):
+            model.set_params(init=type(model)().init)  # a layout of this session belongs in no model file
+        lacking = np.zeros((len(Y), max(0, dims - Y.shape[1])), Y.dtype)  # LDA of two classes finds one direction
+        return np.hstack([Y[:, :dims], lacking])
+
+    def _map_changed(self, one: Map, what: str) -> None:
+        self.tell(what, one)
+
+    @cached_property
+    def spread(self) -> ColumnMoments:
+        """Mean and variance of the features."""
+        return column_moments(self.features)
+
+    @cached_property
+    def brightness(self) -> tuple[float, float]:
+        """Smallest and largest value of the features, of which images are made."""
+        return float(self.features.min()), float(self.features.max())
+
+    def prepared(self, table: Table) -> Any:
+        """Rows of another table as the methods take them."""
+        X = table.X
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+    # Neighbours in the data
+
+    @cached_property
+    def rows(self) -> Any:
+        """The rows as the search for neighbours takes them."""
+        return searchable(self.X, float_dtype(self.X.dtype))
+
+    def near(self, k: int) -> Neighbors:
+        """The ``k`` nearest rows of each row in the data; searched once for the largest ``k`` asked for."""
+        with self._searching:
+            known: Neighbors | None = getattr(self, "_near", None)
+            if known is None or known.indices.shape[1] < k:
+                how = "approximate" if self.n > _APPROXIMATE and not sparse.issparse(self.X) else "exact"
+                known = nearest(self.rows, min(k, self.n - 1), how=how)
+                self._near = known
+        return known._replace(indices=known.indices[:, :k], distances=known.distances[:, :k])
+
+
+def _cast(field: dict[str, Any], value: Any) -> Any:
+    """Value of a form as the parameter takes it: a float that is whole may be a count."""
+    if field["kind"] == "int" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

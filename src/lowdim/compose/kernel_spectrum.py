@@ -7,13 +7,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.relate.centring import CentredProduct, centre, demand_finite_kernel
+from lowdim.relate.centring import CentredProduct, Means, centre, demand_finite_kernel
 from lowdim.relate.kernels import TILE, Kernel, KernelRows
 from lowdim.solve.cholesky import MOST, LowRank, nystroem, pivoted_cholesky
 from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
+from lowdim.work.places import placed, to_numpy
 from lowdim.work.random import stream
+from lowdim.work.rows import blank, cast, room, take
 from lowdim.work.user_warnings import warn
 
 SOLVERS = ("auto", "dense", "krylov", "matrix_free")
@@ -59,16 +61,16 @@ def choose(X: Any, k: int, solver: str, kernel: Kernel, *, inverse: bool) -> str
     }
     if solver == "auto":
         order = ("dense", "krylov") if direct(n, k) else ("krylov",)
-        free = memory.available()
+        free = memory.available_for(X)
         solver = next((name for name in order if figures[name] <= free), "matrix_free")
     parts = {"dense": " (the kernel matrix and LAPACK's)", "krylov": f" (the kernel matrix and {k} components)"}
     instead = _INSTEAD if solver != "matrix_free" else "Lower n_components, or use approximation='rpcholesky'."
     if given:  # the matrix is there, and no approximation reads it
         instead = "Use solver='krylov', which makes no copy." if solver == "dense" else "Lower n_components."
-    memory.require(figures[solver], f"KernelPCA: solver='{solver}' for {n:,} rows{parts.get(solver, '')}", instead)
+    memory.require(figures[solver], f"KernelPCA: solver='{solver}' for {n:,} rows{parts.get(solver, '')}", instead, X)
     if inverse:
         what = f"KernelPCA: inverse=True (the kernel between the scores of {n:,} rows)"
-        memory.require(rows + item * n * n, what, "Use approximation='rpcholesky', whose pre-images need n only.")
+        memory.require(rows + item * n * n, what, "Use approximation='rpcholesky', whose pre-images need n only.", X)
     return solver
 
 
@@ -79,7 +81,7 @@ def demand_memory(X: Any, k: int, kernel: Kernel, way: Approximation) -> None:
     needed = rows + item * (n * (rank + 2 * 128) + rank * min(n, 8192)) + 40 * rank**2
     needed += (tile + 8 * n * 12 * k) if way.refine else 0
     what = f"KernelPCA: rank {rank:,} for {n:,} rows"
-    memory.require(needed, what, "Pass a smaller rank=." if way.rank is None else "Lower rank.")
+    memory.require(needed, what, "Pass a smaller rank=." if way.rank is None else "Lower rank.", X)
 
 
 def _sizes(X: Any, kernel: Kernel) -> tuple[int, int, int, int]:
@@ -91,35 +93,36 @@ def _sizes(X: Any, kernel: Kernel) -> tuple[int, int, int, int]:
 
 def exact(kernel: Kernel, A: KernelRows, k: int, solver: str, seed: int) -> KernelSpectrum:
     """Leading ``k`` eigenpairs of ``H K H`` by one of the exact solvers."""
-    n = len(A)
+    n, dtype = len(A), float_dtype(A.X.dtype)
     if solver == "dense":
-        whole = kernel.gram(A).astype(np.float64 if direct(n, 1) else A.X.dtype, copy=False)
+        whole = cast(kernel.gram(A), np.float64 if direct(n, 1) else dtype)
         size = max(float(whole.max()), -float(whole.min()))
         means = centre(whole)
         pairs = eigh_top(whole, k if kernel.positive else n)
         del whole
     else:
         K = kernel.gram(A) if solver == "krylov" and kernel.name != "precomputed" else None
-        apply = CentredProduct(lambda V: kernel.product(A, V) if K is None else K @ V.astype(K.dtype))
+        apply = CentredProduct(lambda V: kernel.product(A, V) if K is None else K @ cast(V, dtype))
         width = block_sizes(n, k, costly=True)[0]
         some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
-        sample = kernel.block(A[some], A) if K is None else K[some]
+        sample = kernel.block(A[some], A) if K is None else take(K, some)
         demand_finite_kernel(sample)
         size = max(float(sample.max()), -float(sample.min()))
-        size = max(size, 0.0 if K is None else float(np.abs(np.diagonal(K)).max()))
-        tol = _RESIDUAL[A.X.dtype.name]
+        size = max(size, 0.0 if K is None else float(abs(K.diagonal()).max()))
+        tol = _RESIDUAL[dtype.name]
         start = leading_span(sample, width)
-        pairs = eigh_top_operator(apply, n, k, seed=seed, tol=tol, start=start, costly=True)
+        pairs = eigh_top_operator(apply, n, k, seed=seed, tol=tol, start=start, costly=True, like=A.X)
         means = apply.means
         del K, apply
     if not kernel.positive:
-        noise = 20 * float(np.finfo(A.X.dtype).eps) * np.sqrt(n) * size  # of values rounded one by one
+        noise = 20 * float(np.finfo(dtype).eps) * np.sqrt(n) * size  # of values rounded one by one
         _report_negative(pairs.values, pairs.lowest, noise, every=solver == "dense")
     values, vectors, product_ = pairs.values[:k], pairs.vectors[:, :k], pairs.product[:, :k]
     inverse = _inverse_roots(values, A, size)
     values = np.where(inverse > 0, values, 0.0)
-    dual = (vectors - vectors.mean(axis=0)) * inverse
-    return KernelSpectrum(values, vectors, dual, means.rows @ dual, product_ * inverse, A, pairs.residual)
+    factor = placed(inverse, vectors)
+    dual = (vectors - vectors.mean(0)) * factor
+    return KernelSpectrum(values, vectors, dual, _offset(means, dual), product_ * factor, A, pairs.residual)
 
 
 def low_rank(kernel: Kernel, A: KernelRows, k: int, way: Approximation, seed: int) -> KernelSpectrum:
@@ -132,19 +135,36 @@ def low_rank(kernel: Kernel, A: KernelRows, k: int, way: Approximation, seed: in
     inverse = _inverse_roots(values, A, size)
     if not way.refine or not inverse.any():
         some = inverse > 0
-        values, V, scores, offset = values * some, low.dual(V * some), scores * some, offset * some
-        vectors, dual, basis = (scores * inverse)[:, :k], V[:, :k], A[landmarks]
+        values, V, offset = values * some, low.dual(V * some), offset * some
+        scores = scores * placed(some.astype(np.float64), scores)
+        vectors, dual, basis = (scores * placed(inverse, scores))[:, :k], placed(V[:, :k], scores), A[landmarks]
         return KernelSpectrum(values[:k], vectors, dual, offset[:k], scores[:, :k], basis, None, landmarks, error)
     del low
     apply = CentredProduct(partial(kernel.product, A))
-    better = refined(apply, (scores * inverse)[:, inverse > 0], k, way.refine, seed=seed)
-    lack = [(0, 0), (0, k - len(better.values))]
-    values, left, right = np.pad(better.values, lack[1]), np.pad(better.left, lack), np.pad(better.right, lack)
+    start = (scores * placed(inverse, scores))[:, : int(np.count_nonzero(inverse))]  # values fall
+    better = refined(apply, start, k, way.refine, seed=seed)
+    values = np.pad(better.values, (0, k - len(better.values)))
+    left, right = _widened(better.left, k), _widened(better.right, k)
     inverse = _inverse_roots(values, A, size)
     values = np.where(inverse > 0, values, 0.0)
-    dual = (right - right.mean(axis=0)) * inverse
-    offset, scores = apply.means.rows @ dual, left * np.sqrt(values)
+    dual = (right - right.mean(0)) * placed(inverse, right)
+    offset, scores = _offset(apply.means, dual), left * placed(np.sqrt(values), left)
     return KernelSpectrum(values, left, dual, offset, scores, A, better.residual, landmarks, error)
+
+
+def _offset(means: Means, dual: NDArray) -> NDArray:
+    """What centring takes from scores, by the training means."""
+    return to_numpy(placed(means.rows, dual) @ dual)
+
+
+def _widened(V: NDArray, k: int) -> NDArray:
+    """``V`` (n, few) with columns of zeros up to k."""
+    if V.shape[1] == k:
+        return V
+    out = blank((len(V), k), V)
+    out[:] = 0.0
+    out[:, : V.shape[1]] = V
+    return out
 
 
 def _factor(
@@ -161,7 +181,7 @@ def _factor(
         some = np.arange(min(64, n - 1))
         within = kernel.block(A[some], A)[some, some]
         _demand_one_diagonal(diagonal[some], within, float(diagonal.max()), way.name)
-    buffer = np.empty((min(n, 128), n), A.X.dtype)
+    buffer = room((min(n, 128), n), A.X)
     find = nystroem if way.name == "nystroem" else pivoted_cholesky
     low = find(
         lambda S: kernel.block(A[S], A, out=buffer[: len(S)]),
@@ -197,8 +217,9 @@ def _demand_one_diagonal(alone: NDArray, within: NDArray, largest: float, approx
 
 def _inverse_roots(values: NDArray, A: KernelRows, size: float) -> NDArray:
     """``1/√λ``, and 0 where λ is negative, or zero up to the rounding of kernel values of this ``size``."""
-    rounding = len(A) * float(np.finfo(A.X.dtype).eps) * size
-    some = values > max(float(values.max(initial=0.0)) * _NOTHING[A.X.dtype.name], rounding)
+    dtype = float_dtype(A.X.dtype)
+    rounding = len(A) * float(np.finfo(dtype).eps) * size
+    some = values > max(float(values.max(initial=0.0)) * _NOTHING[dtype.name], rounding)
     return np.where(some, 1.0 / np.sqrt(np.where(some, values, 1.0)), 0.0)
 
 

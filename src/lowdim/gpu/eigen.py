@@ -25,3 +25,12 @@ def singular(A: Any) -> tuple[NDArray, NDArray]:
     """Singular values (r,), falling, and right vectors (r, d) as rows of ``A`` (n, d), in NumPy."""
     _, values, vectors = torch.linalg.svd(A, full_matrices=False)
     return np.asarray(values.cpu().numpy()), np.asarray(vectors.cpu().numpy())
+
+
+def leading_span(C: Any, width: int) -> Any:
+    """Start (n, width) near the leading eigenvectors of the centred ``A``, from a sample ``C`` (s, n) of A's rows."""
+    C = C - C.mean(0)
+    C -= C.mean(1, keepdim=True)
+    small = C.double()
+    U = torch.linalg.eigh(small @ small.T).eigenvectors.flip(1)[:, :width]
+    return (U.T @ small).T

@@ -20,7 +20,9 @@ def to_numpy(A: Any) -> NDArray:
 
 def placed(A: NDArray, like: Any) -> Any:
     """The NumPy array on the device of the tensor ``like``."""
-    return torch.as_tensor(A, device=like.device)
+    A = np.asarray(A)
+    wide = A.dtype.kind == "f" and A.itemsize > 8  # torch has none, nor strides below 0, nor foreign orders of bytes
+    return torch.tensor(np.ascontiguousarray(A, np.float64 if wide else A.dtype.newbyteorder("=")), device=like.device)
 
 
 def at_home(A: Any) -> bool:

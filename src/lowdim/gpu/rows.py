@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from lowdim.gpu.places import torch_dtype
 
@@ -28,6 +30,21 @@ def own(A: Any) -> Any:
     return A.clone()
 
 
+def kept(A: Any, dtype: Any) -> Any:
+    """A copy as floats, row by row in memory."""
+    return A.to(torch_dtype(dtype), copy=True).contiguous()
+
+
+def shared(A: Any, B: Any) -> bool:
+    """Whether two tensors have memory in common."""
+    return bool(A.untyped_storage().data_ptr() == B.untyped_storage().data_ptr())
+
+
+def totals(A: Any, axis: int) -> NDArray:
+    """Sums along an axis, of doubles in NumPy."""
+    return np.asarray(A.sum(axis, dtype=torch.float64).cpu().numpy())
+
+
 def searchable(A: Any, dtype: Any) -> Any:
     """Rows as the neighbour search takes them: floats, row by row in memory."""
     return cast(A, dtype).contiguous()
@@ -36,6 +53,11 @@ def searchable(A: Any, dtype: Any) -> Any:
 def in_form_of(A: Any, other: Any) -> Any:  # noqa: ARG001  # all are dense
     """``A`` itself: tensors are dense."""
     return A
+
+
+def room(shape: tuple[int, ...], like: Any) -> Any:
+    """Room for values of the type of ``like``, row by row, on its device."""
+    return torch.empty(shape, dtype=like.dtype, device=like.device)
 
 
 def blank(shape: tuple[int, ...], like: Any) -> Any:

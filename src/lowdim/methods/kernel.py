@@ -13,7 +13,8 @@ from lowdim.relate.centring import centre
 from lowdim.relate.kernels import NAMES, Kernel, KernelRows, demand_gram, demand_kernel_function, resolve_gamma
 from lowdim.solve.eigen import eigh_top
 from lowdim.work.blocks import float_dtype
-from lowdim.work.rows import in_form_of
+from lowdim.work.places import brought, placed
+from lowdim.work.rows import cast, in_form_of, own, shared
 
 RULES = {  # what all of them take; a subclass adds its own
     "kernel": options.one_of(*NAMES) | options.Rule(callable, "a function of two blocks of rows"),
@@ -81,8 +82,8 @@ class KernelReducer(Reducer):
         A = named.rows(X, self._shift)
         if callable(self.kernel):
             demand_kernel_function(self.kernel, A.X)
-        if not sp.issparse(X) and np.shares_memory(A.X, X) and self.kernel != "precomputed":
-            A = KernelRows(A.X.copy(), A.norms)  # what happens to X later must not change the model
+        if self.kernel != "precomputed" and shared(A.X, X):
+            A = KernelRows(own(A.X), A.norms)  # what happens to X later must not change the model
         return self._kernel(), A
 
     def _spanned(self, kernel: Kernel, A: KernelRows) -> Spanned:
@@ -109,7 +110,8 @@ class KernelReducer(Reducer):
         """Keep what places new rows; precomputed rows bring their own values."""
         self.dual_coef_ = dual
         self._offset = offset
-        self._basis = np.empty((0, 0), dual.dtype) if self.kernel == "precomputed" else basis.X
+        none = np.empty((0, 0), float_dtype(dual.dtype))
+        self._basis = none if self.kernel == "precomputed" else basis.X
 
     def _new_rows(self, X: Any) -> Any:
         """KernelRows for ``transform``, through the gate."""
@@ -142,8 +144,9 @@ class KernelReducer(Reducer):
             The scores, float32 for float32 and small integers, float64 otherwise.
         """
         X = self._new_rows(X)
-        kernel, dtype, out = self._kernel(), self.dual_coef_.dtype, float_dtype(X.dtype)
-        X = X if self.kernel == "precomputed" else in_form_of(X, self._basis)
-        Y = kernel.project(kernel.rows(X, self._shift, dtype), kernel.as_rows(self._basis), self.dual_coef_)
-        Y -= self._offset.astype(dtype)
-        return Y.astype(out, copy=False)
+        kernel, dtype, out = self._kernel(), float_dtype(self.dual_coef_.dtype), float_dtype(X.dtype)
+        basis, dual = brought(self._basis, X), brought(self.dual_coef_, X)
+        X = X if self.kernel == "precomputed" else in_form_of(X, basis)
+        Y = kernel.project(kernel.rows(X, self._shift, dtype), kernel.as_rows(basis), dual)
+        Y -= placed(self._offset.astype(dtype), Y)
+        return cast(Y, out)

@@ -21,7 +21,9 @@ from lowdim.relate.kernels import demand_kernel_function
 from lowdim.solve.ridge import kernel_ridge, landmark_ridge
 from lowdim.solve.signs import signs
 from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.places import of, placed
 from lowdim.work.random import seed_of
+from lowdim.work.rows import cast
 
 
 class KernelPCA(KernelReducer):
@@ -63,6 +65,8 @@ class KernelPCA(KernelReducer):
         Of the regression behind pre-images, relative to the mean of its kernel's diagonal. More smooths more.
     random_state : int, Generator, RandomState or None
         Seed of the Krylov method's start, of the landmarks and of the sample behind ``gamma="median"``.
+    device : None, "cpu", "cuda" or "cuda:<number>"
+        Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
         Threads for kernels and BLAS; None is all cores this process may use.
     verbose : int
@@ -110,6 +114,7 @@ class KernelPCA(KernelReducer):
         "inverse": options.flag,
         "ridge": options.real(0),
         "random_state": options.seed,
+        "device": options.none | options.device,
     }
 
     def _state(self) -> dict[str, fields.Field]:
@@ -142,24 +147,11 @@ class KernelPCA(KernelReducer):
         inverse: bool = False,
         ridge: float = 1e-2,
         random_state: Any = None,
+        device: str | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.approximation = approximation
-        self.rank = rank
-        self.tol = tol
-        self.refine = refine
-        self.solver = solver
-        self.inverse = inverse
-        self.ridge = ridge
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._store(locals())
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> "KernelPCA":
@@ -209,7 +201,7 @@ class KernelPCA(KernelReducer):
             found = spectrum.exact(kernel, A, k, self.solver_, seed)
         else:
             found = spectrum.low_rank(kernel, A, k, way, seed)
-        scores = self._keep(found, A.X.dtype)
+        scores = self._keep(found, float_dtype(A.X.dtype))
         for name in ("_weights", "_intercept", "_centres"):  # of a fit before
             self.__dict__.pop(name, None)
         if self.inverse:
@@ -236,12 +228,13 @@ class KernelPCA(KernelReducer):
     def _keep(self, found: spectrum.KernelSpectrum, dtype: np.dtype) -> NDArray:
         """Set the fitted attributes, in the precision of the data and with the sign rule, and return the scores."""
         sign = signs(found.vectors.T)
+        there = placed(sign, found.vectors)
         self.eigenvalues_ = found.values.astype(dtype)
-        self.eigenvectors_ = (found.vectors * sign).astype(dtype)
+        self.eigenvectors_ = cast(found.vectors * there, dtype)
         self.landmarks_, self.approximation_error_ = found.landmarks, found.error
         self.residual_ = found.residual
-        self._keep_map(found.basis, (found.dual * sign).astype(dtype), found.offset * sign)
-        return (found.scores * sign).astype(dtype)
+        self._keep_map(found.basis, cast(found.dual * there, dtype), found.offset * sign)
+        return cast(found.scores * there, dtype)
 
     @applying
     def inverse_transform(self, Y: Any) -> NDArray:
@@ -297,6 +290,8 @@ class KernelPCA(KernelReducer):
                 f"KernelPCA: inverse=True needs the rows themselves, dense, to learn pre-images from; got {came}. "
                 "Pass dense rows, or inverse=False."
             )
+        if self.inverse and of(X) is not None:
+            raise ValueError("KernelPCA: inverse=True has no version for tensors. Pass NumPy rows, or inverse=False.")
         if self.inverse:
             self._demand_kernel_of_scores(X)
         if self.approximation is None:

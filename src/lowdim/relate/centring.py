@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.work.places import to_numpy
+from lowdim.work.places import to_numpy, verb
 from lowdim.work.rows import blank, cast
 
 _STEP = 512  # rows a time
@@ -24,7 +24,7 @@ class Means(NamedTuple):
 
 def demand_finite_kernel(values: NDArray) -> None:
     """Refuse a Gram matrix when ``values`` of it, or computed from it, are not finite."""
-    if not np.isfinite(values.sum()):
+    if not np.isfinite(float(values.sum())):
         raise ValueError(
             "kernel: the values between rows must be finite; got NaN or infinity, by overflow. "
             "Scale the data, or lower gamma or degree."
@@ -45,6 +45,7 @@ def gram_means(K: NDArray) -> Means:
     return Means(rows, float(rows.mean()))
 
 
+@verb
 def centre(K: NDArray) -> Means:
     """Centre the symmetric array ``K`` in place and return the means it had.
 

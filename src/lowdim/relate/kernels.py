@@ -6,6 +6,8 @@ matrix one half is computed and the other copied. Nothing of the size of the dat
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,10 @@ from lowdim.relate.lengths import squared_norms, unit_rows
 from lowdim.relate.moments import column_moments
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
-from lowdim.work.places import verb
+from lowdim.work.places import to_numpy, verb
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
+from lowdim.work.rows import take
 
 NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "precomputed")
 _BANDWIDTH = ("rbf", "poly", "sigmoid", "laplacian")  # kernels with a gamma
@@ -32,7 +35,6 @@ _OF_ROWS = "For a function of two single rows pass lambda A, B: np.array([[f(a, 
 _PILOT = 1024  # rows whose mean is near enough to that of all
 
 
-@verb
 def resolve_gamma(X: Any, gamma: float | str, seed: int) -> float:
     """Number that ``gamma`` stands for: itself, ``"scale"`` or ``"median"``; 1 where the data do not vary.
 
@@ -50,7 +52,7 @@ def resolve_gamma(X: Any, gamma: float | str, seed: int) -> float:
         chosen = np.arange(X.shape[0])
         if len(chosen) > _SAMPLE:
             chosen = np.sort(stream(seed, "median distance").choice(len(chosen), _SAMPLE, replace=False))
-        rows = X[chosen].toarray() if sp.issparse(X) else X[chosen]
+        rows = X[chosen].toarray() if sp.issparse(X) else to_numpy(take(X, chosen))
         apart = pdist(rows.astype(np.float64))
         apart = apart[apart > 0]  # where most rows coincide the median would be 0, which says nothing of the others
         spread = 2 * float(np.median(apart)) ** 2 if len(apart) else 0.0
@@ -68,7 +70,8 @@ class KernelRows:
         return int(self.X.shape[0])
 
     def __getitem__(self, chosen: Any) -> "KernelRows":
-        return KernelRows(self.X[chosen], None if self.norms is None else self.norms[chosen])
+        some = partial(take, ids=chosen) if isinstance(chosen, np.ndarray) else itemgetter(chosen)
+        return KernelRows(some(self.X), None if self.norms is None else some(self.norms))
 
 
 @dataclass(frozen=True)
@@ -268,6 +271,7 @@ def _called(function: Callable[[Any, Any], Any], A: Any, B: Any) -> NDArray:
     return K.astype(A.dtype, copy=False)
 
 
+@verb(on=1)
 def demand_kernel_function(function: Callable[[Any, Any], Any], X: Any) -> None:
     """Try ``function`` on a few rows of ``X`` and refuse it unless it gives blocks, the same for (a, b) as (b, a)."""
     A = X[:4]

@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 
 from lowdim.solve.eigen import direct, eigh_top
 from lowdim.work import jobs, memory
+from lowdim.work.blocks import float_dtype
+from lowdim.work.places import placed, to_numpy
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
+from lowdim.work.rows import cast, room, take, totals
 
 _BLOCK = 128  # proposals at a time
 _COLUMNS = 8192  # multiplied at a time
@@ -43,20 +46,21 @@ class LowRank(NamedTuple):
         Values (k,), V (r, k), the scores ``H Fᵀ V`` (n, k) and what centring took from them; zeros beyond rank r.
         """
         (r, n), F = self.factor.shape, self.factor
-        mean = F.mean(axis=1, dtype=np.float64)
+        mean = totals(F, 1) / n
         S = -n * np.outer(mean, mean)
         for start in range(0, n, _COLUMNS):  # sums of float32 products over many columns are taken in float64
-            S += F[:, start : start + _COLUMNS] @ F[:, start : start + _COLUMNS].T
+            S += to_numpy(F[:, start : start + _COLUMNS] @ F[:, start : start + _COLUMNS].T)
         pairs = eigh_top(S, min(r, k))
         values, V = np.pad(pairs.values, (0, max(0, k - r))), np.pad(pairs.vectors, ((0, 0), (0, max(0, k - r))))
         offset = mean @ V
-        return values, V, F.T @ V.astype(F.dtype) - offset, offset
+        return values, V, F.T @ cast(placed(V, F), float_dtype(F.dtype)) - placed(offset, F), offset
 
     def dual(self, V: NDArray) -> NDArray:
         """Weights W (s, k) of a row's values at the pivots that give its scores: ``k(x, S) W = φ(x)ᵀ V``."""
         if self.weights is not None:
             return self.weights @ V
-        return np.asarray(sl.solve_triangular(self.factor[:, self.pivots].astype(np.float64), V, check_finite=False))
+        at = to_numpy(take(self.factor.T, self.pivots)).T.astype(np.float64)
+        return np.asarray(sl.solve_triangular(at, V, check_finite=False))
 
 
 def pivoted_cholesky(
@@ -100,17 +104,17 @@ def pivoted_cholesky(
                 _demand_room(F.itemsize * n * (have + len(S) + 2 * _BLOCK), free, have + len(S))
             C = rows(S)
             if not turn:  # pages that are never written cost nothing, so room for the largest rank does not either
-                F = np.empty((most, n), C.dtype)
-                floor = _FLOOR * float(np.finfo(C.dtype).eps) * float(diagonal.max())
-            C -= F[:have, S].T @ F[:have]
-            accepted, step = _accepted(C[:, S].astype(np.float64), floor, random)
+                F, dtype = room((most, n), C), float_dtype(C.dtype)
+                floor = _FLOOR * float(np.finfo(dtype).eps) * float(diagonal.max())
+            C -= take(F[:have].T, S) @ F[:have]
+            accepted, step = _accepted(to_numpy(take(C.T, S)).T.astype(np.float64), floor, random)
             if not accepted:
                 break
-            new = F[have : have + len(accepted)]
-            np.matmul(step.astype(C.dtype), C[accepted], out=new)
-            rest -= np.einsum("ij,ij->j", new, new)
+            new = cast(placed(step, C), dtype) @ take(C, np.array(accepted))
+            F[have : have + len(accepted)] = new
+            rest -= to_numpy((new * new).sum(0))
             if not positive:
-                _demand_positive(float(rest.min()), diagonal, C.dtype)
+                _demand_positive(float(rest.min()), diagonal, dtype)
             pivots += S[accepted].tolist()
             left = np.where((left > 0) & (rest > floor), rest, 0.0)
             left[pivots] = 0.0
@@ -157,25 +161,26 @@ def nystroem(
                 stop = min(size, start + _BLOCK)
                 block = rows(S[start:stop])
                 if not start:
-                    C = np.empty((most, n), block.dtype)
+                    C, dtype = room((most, n), block), float_dtype(block.dtype)
                 C[start:stop] = block
                 tick(stop)
             have = size
-            weights = _inverse_root(C[:have, S[:have]].astype(np.float64), C.dtype, positive)
+            at = to_numpy(take(C[:have].T, S[:have])).T.astype(np.float64)
+            weights = _inverse_root(at, dtype, positive)
             rest = diagonal - _squares(C[:have], weights, keep=have == most)
             if have == most or rest.sum() <= trace * tol:
                 break
     if have < most:
         _squares(C[:have], weights, keep=True)
     if not positive:
-        _demand_positive(float(rest.min()), diagonal, C.dtype)
+        _demand_positive(float(rest.min()), diagonal, dtype)
     return LowRank(S[:have], C[: weights.shape[1]], max(0.0, float(rest.sum()) / trace), weights)
 
 
 def _nothing(rows: Callable[[NDArray[np.int64]], NDArray], n: int) -> LowRank:
     """Of a matrix of zeros: one pivot that stands for nothing."""
     first = np.zeros(1, dtype=np.int64)
-    return LowRank(first, np.zeros((1, n), rows(first).dtype), 0.0, np.zeros((1, 1)))
+    return LowRank(first, 0.0 * room((1, n), rows(first)), 0.0, np.zeros((1, 1)))
 
 
 def _inverse_root(A: NDArray[np.float64], dtype: np.dtype, positive: bool) -> NDArray[np.float64]:
@@ -191,11 +196,11 @@ def _inverse_root(A: NDArray[np.float64], dtype: np.dtype, positive: bool) -> ND
 
 def _squares(C: NDArray, weights: NDArray[np.float64], keep: bool) -> NDArray[np.float64]:
     """Squared lengths (n,) of the columns of ``weightsᵀ C``, which takes the place of ``C`` where it is to be kept."""
-    W, lengths = np.ascontiguousarray(weights.T, C.dtype), np.empty(C.shape[1])
+    W, lengths = cast(placed(np.ascontiguousarray(weights.T), C), float_dtype(C.dtype)), np.empty(C.shape[1])
     for start in range(0, C.shape[1], _COLUMNS):
         columns = slice(start, start + _COLUMNS)
         F = W @ C[:, columns]
-        lengths[columns] = np.einsum("ij,ij->j", F, F)
+        lengths[columns] = to_numpy((F * F).sum(0))
         if keep:
             C[: len(F), columns] = F
     return lengths

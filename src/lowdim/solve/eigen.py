@@ -210,16 +210,16 @@ def refined(apply: Operator, V: Doubles, k: int, passes: int, *, seed: int) -> R
     with stage("refinement", total=passes) as tick:
         for done in range(passes):
             V = _orthonormal(V, V[:, :0], stream(seed, "refine", done))
-            Y = np.asarray(apply(V), dtype=np.float64)
+            Y = cast(apply(V), np.float64)
             with jobs.alone():
-                squares, turn = sl.eigh(Y.T @ Y, check_finite=False)
-            values, turn = np.sqrt(np.maximum(squares[::-1], 0.0)), turn[:, ::-1]
+                squares, turn = sl.eigh(to_numpy(Y.T @ Y), check_finite=False)
+            values, turn = np.sqrt(np.maximum(squares[::-1], 0.0)), placed(turn[:, ::-1], V)
             right, Y = V @ turn, Y @ turn
             some = values > 1e-7 * values[0]
-            V = np.where(some, Y / np.where(some, values, 1.0), right)
+            V = Y * placed(some / np.where(some, values, 1.0), V) + right * placed(1.0 - some, V)
             tick(done + 1)
-    quotients = np.einsum("ij,ij->j", right, Y)
-    residual = float(np.linalg.norm((Y - right * quotients)[:, :k], axis=0).max()) / (float(values[0]) or 1.0)
+    quotients = (right * Y).sum(0)
+    residual = float(_norms((Y - right * quotients)[:, :k]).max()) / (float(values[0]) or 1.0)
     return Refined(np.where(some, values, 0.0)[:k], V[:, :k], right[:, :k], residual)
 
 

@@ -47,6 +47,22 @@ def kept(A: Any, dtype: Any) -> Any:
 
 
 @verb
+def shared(A: Any, B: Any) -> bool:
+    """Whether two arrays, sparse ones excepted, have memory in common."""
+    return not sp.issparse(A) and np.shares_memory(A, B)
+
+
+@verb
+def totals(A: Any, axis: int) -> Any:
+    """Sums along an axis, of doubles in NumPy.
+
+    >>> totals(np.ones((2, 3), np.float32), 1)
+    array([3., 3.])
+    """
+    return A.sum(axis=axis, dtype=np.float64)
+
+
+@verb
 def searchable(A: Any, dtype: Any) -> Any:
     """Rows as the neighbour search takes them: floats in C order, or CSR."""
     return sp.csr_array(A, dtype=dtype) if sp.issparse(A) else np.ascontiguousarray(A, dtype=dtype)
@@ -66,6 +82,12 @@ def in_form_of(A: Any, other: Any) -> Any:
     n, d = A.shape
     memory.require(float(A.dtype.itemsize) * n * d, f"{n:,} × {d:,} sparse rows made dense", "Pass fewer at a time.")
     return A.toarray()
+
+
+@verb(on=1)
+def room(shape: tuple[int, ...], like: Any) -> Any:
+    """Room for values of the type of ``like``, row by row, where that lives."""
+    return np.empty(shape, like.dtype)
 
 
 @verb(on=1)

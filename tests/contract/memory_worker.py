@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 
 import lowdim
-from benchmarks.memory import Resident
+from benchmarks.memory import Resident, field
 from lowdim.work import memory
 
 _WARM = 600  # rows of a first fit, which loads libraries and starts threads
@@ -31,29 +31,45 @@ CASES = {
     "pca": (lowdim.PCA, {"n_components": 10}, gaussian(2500, 1200)),
     "pca, all": (lowdim.PCA, {"solver": "covariance"}, gaussian(2500, 1200)),
     "lda": (lowdim.LDA, {}, gaussian(2500, 1000)),
+    "pca, svd": (lowdim.PCA, {"n_components": 10, "solver": "svd"}, gaussian(3000, 1000)),
     "kl, wide": (lowdim.KLExpansion, {"n_components": 10}, gaussian(900, 2500)),
     "kernel_pca": (lowdim.KernelPCA, {"solver": "krylov"}, gaussian(3500, 10)),
+    "kernel_pca, dense": (lowdim.KernelPCA, {"solver": "dense"}, gaussian(2000, 10)),
+    "kernel_pca, inverse": (lowdim.KernelPCA, {"inverse": True}, gaussian(2500, 10)),
+    "kernel_lda": (lowdim.KernelLDA, {}, gaussian(2000, 10)),
+    "kernel_cca": (lowdim.KernelCCA, {}, (gaussian(1500, 10)[0], gaussian(1500, 10)[0][::-1].copy())),
+    "mds": (lowdim.MDS, {"n_iter": 5}, gaussian(2000, 10)),
+    "laplacian": (lowdim.LaplacianEigenmaps, {}, gaussian(20_000, 10)),
+    "laplacian, banded": (lowdim.LaplacianEigenmaps, {"n_neighbors": 30}, sheet(20_000)),
+    "pacmap": (lowdim.PaCMAP, {"n_iter": 3, "random_state": 0}, gaussian(20_000, 10)),
     "isomap": (lowdim.Isomap, {}, sheet(4000)),
     "isomap, small": (lowdim.Isomap, {}, sheet(1500)),
     "isomap, landmarks": (lowdim.Isomap, {"landmarks": 500}, sheet(16_000)),
     "lle": (lowdim.LLE, {}, sheet(20_000)),
     "lle, many": (lowdim.LLE, {"n_neighbors": 40}, sheet(8000)),
+    "lle, filling": (lowdim.LLE, {"random_state": 0}, gaussian(4000, 10)),
+    "lle, deep": (lowdim.LLE, {"random_state": 0}, gaussian(8000, 4)),
     "tsne": (lowdim.TSNE, {"n_iter": 5, "random_state": 0}, gaussian(20_000, 8)),
     "umap": (lowdim.UMAP, {"n_epochs": 3, "random_state": 0}, gaussian(20_000, 8)),
 }
 
 
 def measure(name):
-    """Bytes asked for at once at the most, and the growth of the process."""
+    """Bytes foreseen at the most, what was taken already with what was asked for, and the growth of the process."""
     cls, params, (X, y) = CASES[name]
     cls(**params).fit(X[:_WARM, : max(5, X.shape[1] // 10)], y[:_WARM])
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
-    asked, require = [], memory.require
-    memory.require = lambda n_bytes, what, instead: (asked.append(n_bytes), require(n_bytes, what, instead))
+    foreseen, require, before = [], memory.require, field("VmRSS")
+
+    def listen(n_bytes, what, instead):
+        foreseen.append(field("VmRSS") - before + n_bytes)
+        require(n_bytes, what, instead)
+
+    memory.require = listen
     with Resident() as peak:
         cls(**params).fit(X, y)
-    return max(asked), peak.growth
+    return max(foreseen), peak.growth
 
 
 if __name__ == "__main__":

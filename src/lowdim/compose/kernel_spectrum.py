@@ -53,7 +53,7 @@ def choose(X: Any, k: int, solver: str, kernel: Kernel, *, inverse: bool) -> str
     n, item, rows, tile = _sizes(X, kernel)
     given = kernel.name == "precomputed"
     basis = 8 * n * (block_sizes(n, k, costly=True)[1] + 4 * k + 2.5 * _SKETCH)
-    squares = 3 if kernel.positive and k <= n // 3 else 4  # all vectors, and what LAPACK divides and conquers in
+    squares = 2.5 if kernel.positive and k <= n // 3 else 4  # all vectors, and what LAPACK divides and conquers in
     figures = {
         "dense": rows + squares * (8 if direct(n, 1) else item) * n * n,
         "krylov": rows + basis + (0 if given else item * n * n),

@@ -64,7 +64,7 @@ def demand_memory(solver: str, n: int, d: int, k: int) -> None:
     elif solver == "svd":
         needed, what = 3.2 * n * d + 4 * min(n, d) ** 2, f"{n:,} × {d:,} rows"
     else:
-        needed, what = 8 * (k + 16) * d, f"a basis of {4 * k:,} × {d:,}"
+        needed, what = 8 * (k + 16) * d + 750_000, f"a basis of {4 * k:,} × {d:,}"
     advice = "Lower n_components" if solver == "randomized" else "Use solver='randomized' with a small n_components"
     memory.require(8 * needed, f"PCA: solver='{solver}' ({what}, {k:,} components)", f"{advice}.")
 

@@ -138,7 +138,7 @@ class KernelCCA(TwoViewReducer, KernelReducer):
         self.n_components_ = k
 
     def _ask_memory(self, n: int, d: int) -> None:
-        memory.require(8.0 * 6 * n * n, f"KernelCCA: two {n:,} × {n:,} kernel matrices", "Fit on fewer rows.")
+        memory.require(85.0 * n * n, f"KernelCCA: two {n:,} × {n:,} kernel matrices", "Fit on fewer rows.")
 
     def _y_kernel(self) -> Kernel:
         return self._kernel(getattr(self, "y_gamma_", None) or 1.0)

@@ -159,12 +159,12 @@ class KernelLDA(KernelReducer):
         return None if solved is None else _Directions(solved.values, solved.weights, means, solved.places)
 
     def _ask_memory(self, n: int, d: int) -> None:
-        _demand_squares(n, 3 if self.ridge else 6)
+        _demand_squares(n, 2.5 if self.ridge else 9)
 
     def _by_eigenvectors(self, kernel: Kernel, A: KernelRows, found: Labels) -> "_Directions":
         """Directions within the range of the kernel matrix."""
         n, limit = len(A), len(found.classes) - 1
-        _demand_squares(n, 6)
+        _demand_squares(n, 9)
         U, values, means = self._spanned(kernel, A)
         size = np.sqrt(values)
         M = class_moments(U * size, found.codes, np.full(limit + 1, 1.0 / n))  # T = U Λ^½
@@ -181,5 +181,5 @@ class KernelLDA(KernelReducer):
         return _Directions(values, (U / size) @ W.T, means, M.between() @ W.T)
 
 
-def _demand_squares(n: int, arrays: int) -> None:
+def _demand_squares(n: int, arrays: float) -> None:
     memory.require(8.0 * arrays * n * n, f"KernelLDA: the {n:,} × {n:,} kernel matrix", "Fit on fewer rows.")

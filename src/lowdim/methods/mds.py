@@ -314,7 +314,8 @@ class MDS(MetricReducer):
         return np.where((tried[0][1] <= tried[1][1])[:, None], tried[0][0], tried[1][0])
 
     def _ask_memory(self, n: int, d: int, *, weighted: bool = False) -> None:
-        needed = 4.0 * n * n + bytes_to_scale(n, int(self.n_components), copy=False) + 8.0 * n * d
+        blocks = 8.0 * n * min(n, 2048)  # of distances, while they are measured
+        needed = 4.0 * n * n + blocks + bytes_to_scale(n, int(self.n_components), copy=False) + 8.0 * n * d
         needed += (20.0 * n * n if weighted else 0.0) + (40.0 * n * n if self.kind == "nonmetric" else 0.0)
         what = f"MDS: the distances of all pairs of {n:,} rows"
         memory.require(needed, what, "Pass fewer rows, or use Isomap with landmarks.")

@@ -138,7 +138,7 @@ class PaCMAP(NeighborEmbedding):
         own = self._resolve_neighbors(n)
         near, pairs = min(n - 1, own + _EXTRA), own * (1 + float(self.mid_near) + float(self.further))
         memory.require(
-            n * (32.0 * near + 12.0 * pairs + 64.0 * int(self.n_components) + 100.0),
+            n * (16.0 * near + 10.0 * pairs + 64.0 * int(self.n_components) + 100.0),
             f"PaCMAP: the pairs of {n:,} rows, from {near} neighbours each",
             "Lower n_neighbors, or fit a sample and transform the rest.",
         )

@@ -33,6 +33,7 @@ SOLVERS = ("dense", "lu", "chebyshev", "cholesky")
 _FEW = 400  # rows up to which the singular values are computed densely
 _MOST_DENSE = 2000  # the same where a factorisation failed
 _MOST_WHOLE = 25_000  # rows up to which a dense factor takes less than polynomials that converge slowly
+_WHOLE_BYTES = 9.0  # of such a factor and its work space, an entry
 _PATIENCE = 16_000  # degrees of polynomials before such a factor is made
 _FLOPS = 5e10  # of a banded factorisation, above which polynomials are cheaper
 _COLUMNS = 4  # solved for at a time, by one thread
@@ -66,11 +67,12 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
     tried: list[Smallest] = []
     solve: dict[str, Callable[[], Doubles | None]] = {
         "dense": lambda: _dense(B, k),
-        "lu": lambda: _by_factor(B, k, root, seed),
+        "lu": lambda: _by_factor(B, k, root, seed, profile),
         "chebyshev": lambda: _by_polynomials(B, k, seed, _PATIENCE if "cholesky" in order else DEGREES),
         "cholesky": lambda: _by_cholesky(B, k, largest, seed),
     }
-    order = _order(B, k)
+    profile = np.zeros(0) if n <= _FEW or n <= 2 * k + 2 * WIDTH else _profile(B)
+    order = _order(n, profile)
     for solver in order:
         found = solve[solver]()
         if found is None:
@@ -94,20 +96,28 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
     return best
 
 
-def _order(B: sp.csr_array, k: int) -> list[str]:
-    """Solvers to try, by the size and structure of B."""
-    n = B.shape[0]
-    if n <= _FEW or n <= 2 * k + 2 * WIDTH:
+def _order(n: int, profile: Doubles) -> list[str]:
+    """Solvers to try, by the size and structure of B: what a banded factorisation would fill, if that is known."""
+    if not len(profile):
         return ["dense"]
-    profile = _profile(B)
-    fits = 24.0 * profile.sum() < memory.available()
+    fits = 1.5 * _factor_bytes(profile) < memory.available()
     light = 2.0 * np.square(profile).sum() <= _FLOPS
     factor = ["lu"] if fits else []
     last = ["dense"] if n <= _MOST_DENSE else []
     if light:
         return [*factor, "chebyshev", *last]
-    whole = ["cholesky"] if n <= _MOST_WHOLE and 10.0 * n * n < memory.available() else factor
+    whole = ["cholesky"] if n <= _MOST_WHOLE and _WHOLE_BYTES * n * n < memory.available() else factor
     return ["chebyshev", *whole, *last]
+
+
+def _factor_bytes(profile: Doubles) -> float:
+    """Memory of the sparse factors, from what a banded one would fill.
+
+    A good order fills as much where the graph has no small separators, and far less where it is like a sheet, whose
+    band is a few times √n wide. The power between was fitted to Gaussian rows in 2 to 10 dimensions.
+    """
+    spread = profile.mean() / (8.0 * np.sqrt(len(profile)))
+    return 17.0 * float(profile.sum()) * min(1.0, spread) ** 2
 
 
 def _profile(B: sp.csr_array) -> Doubles:
@@ -151,7 +161,7 @@ def _dense(B: sp.csr_array, k: int) -> Doubles:
     return V - 2 * np.outer(mirror, mirror @ V)
 
 
-def _by_factor(B: sp.csr_array, k: int, root: int, seed: int) -> Doubles | None:
+def _by_factor(B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles) -> Doubles | None:
     """By products with the pseudo-inverse of M, through a sparse factorisation; None if that is singular.
 
     With ``P = B + e eᵀ``, e the unit vector of the root, and x orthogonal to the constant: ``Pᵀ g = x`` has
@@ -163,6 +173,7 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int) -> Doubles | None:
     # Other threads do the work, which lets go of Python: this one waits, and hears of Ctrl-C.
     pool = ThreadPoolExecutor(jobs.current())
     try:
+        memory.require(_factor_bytes(profile), f"Smallest eigenvectors of {n:,} rows, sparse factors,", "")
         with stage("factorisation"):
             settings = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
             factor = pool.submit(sla.splu, (B + ground).tocsc(), **settings).result()
@@ -194,6 +205,7 @@ def _by_cholesky(B: sp.csr_array, k: int, largest: float, seed: int) -> Doubles 
     """By products with the inverse of M, a little added to its diagonal, through a dense factor."""
     n = B.shape[0]
     try:
+        memory.require(_WHOLE_BYTES * n * n, f"Smallest eigenvectors of {n:,} rows, a dense factor,", "")
         M = sp.csr_array(B.T @ B).toarray()
         M[np.diag_indices(n)] += 1e-14 * largest
         factorise(M)

@@ -154,6 +154,7 @@ def _band_factor(A: sp.csr_array, order: NDArray, largest: float) -> Solve | Non
     row, column = place[C.row], place[C.col]
     low = row >= column
     n, band = A.shape[0], int((row - column).max(initial=0))
+    memory.require(8.8 * n * (band + 1), f"Smallest eigenvectors of {n:,} rows, a banded factor,", "Pass fewer rows.")
     with stage("factorisation"), jobs.alone():  # the bits must not depend on the threads of BLAS
         for shift in (_SHIFT, 1e2 * _SHIFT, 1e4 * _SHIFT):
             rows = np.zeros((band + 1, n), order="F")

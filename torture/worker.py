@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-KINDS = ("inputs", "files", "tables", "saves", "limits", "signals")
+KINDS = ("inputs", "chains", "files", "tables", "saves", "limits", "signals")
 
 
 def use_native(folder: str) -> None:

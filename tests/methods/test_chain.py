@@ -158,3 +158,19 @@ def test_hostile_chains_are_refused(change, words, frame, tmp_path):
     change_steps(path, change)
     with pytest.raises(ModelFileError, match=words):
         lowdim.load(path)
+
+
+@pytest.mark.parametrize("y", ["labels", 7, [[1, 2], [3]], np.arange(3)])
+def test_wrong_labels_are_refused_in_words_where_rows_are_dropped(y):
+    table = pd.DataFrame({"a": [0.0, 1.0, np.nan, 3.0, 4.0, 5.0], "b": [1.0, 0.0, 2.0, 1.0, 4.0, 2.0]})
+    with pytest.raises(ValueError, match=r"^LDA: .*y"):
+        lowdim.chain(lowdim.Prepare(missing="drop"), lowdim.LDA()).fit(table, y)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series])
+def test_labels_of_dropped_rows_are_dropped_with_them(kind):
+    table = pd.DataFrame({"a": [0.0, 1.0, np.nan, 3.0, 4.0, 5.0], "b": [1.0, 0.0, 2.0, 1.0, 4.0, 2.0]})
+    y, kept = np.array(list("aabbab")), [0, 1, 3, 4, 5]
+    model = lowdim.chain(lowdim.Prepare(missing="drop"), lowdim.LDA()).fit(table, kind(y))
+    whole = lowdim.chain(lowdim.Prepare(), lowdim.LDA()).fit(table.iloc[kept], y[kept])
+    np.testing.assert_allclose(model.transform(table.iloc[kept]), whole.transform(table.iloc[kept]))

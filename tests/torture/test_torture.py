@@ -6,7 +6,7 @@ from torture.__main__ import main
 from torture.judge import Failure, Refused, judged
 
 
-@pytest.mark.parametrize("kinds", [["inputs=60"], ["files=100", "tables=40"]])
+@pytest.mark.parametrize("kinds", [["inputs=60", "chains=30"], ["files=100", "tables=40"]])
 def test_no_case_crashes_hangs_or_speaks_in_foreign_words(kinds, capsys):
     assert main([*kinds, "--workers", "1", "--seed", "1"]) == 0, capsys.readouterr().out
 

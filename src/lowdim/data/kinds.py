@@ -97,7 +97,7 @@ def _recognise_text(filled: "pl.Series", gaps: int, most_levels: int) -> Finding
     ]
     for what, share, read in mixtures:
         if read is not None and (share >= _MOSTLY or read.drop_nulls().n_unique() > most_levels):
-            others = filled.filter(filled.is_in(values.filter(read.is_null())))
+            others = filled.filter(filled.is_in(values.filter(read.is_null()).to_list()))
             words = f"{share:.0%} of its values are {what}s, but not {_shown(others[0])}"
             return Finding("mixed", words, gaps, distinct, form if what == "date" else style, problem=what)
     if distinct > _DIFFERENT * len(filled):

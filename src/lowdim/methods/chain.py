@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
 from lowdim.methods.base import Reducer
 
@@ -97,9 +98,19 @@ class Chain(Pipeline):
         first = self.steps[0][1] if self.steps else None
         if y is None or getattr(first, "missing", None) != "drop":
             return X, y
-        kept = np.flatnonzero(clone(first).fit(X).complete(X))
+        complete = clone(first).fit(X).complete(X)
+        if _length(y) != len(complete):  # refused by the step that reads labels
+            return X, y
+        kept = np.flatnonzero(complete)
         take = X.iloc if hasattr(X, "iloc") else X
-        return take[kept], np.asarray(y)[kept]
+        return take[kept], _safe_indexing(y, kept)
+
+
+def _length(y: Any) -> int | None:
+    """Number of labels; None for what is no list of them."""
+    if hasattr(y, "shape"):
+        return int(y.shape[0]) if y.shape else None
+    return len(y) if isinstance(y, list | tuple) else None
 
 
 def chain(*steps: Any) -> Chain:

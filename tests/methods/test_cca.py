@@ -106,3 +106,10 @@ def test_wrong_views_are_refused(rng):
         CCA().fit(X, Y).transform(X, Y[:, :3])
     with pytest.raises(ValueError, match="value for every row"):
         CCA().fit(X, np.where(Y > 8, np.nan, Y))
+
+
+@pytest.mark.parametrize("scales", [(1e200, 1.0), (1.0, 1e200), (1e154, 1e154)])
+def test_squares_that_overflow_are_refused_in_words(scales, rng):
+    X, Y = rng.normal(size=(30, 3)) * scales[0], rng.normal(size=(30, 2)) * scales[1]
+    with pytest.raises(ValueError, match="squares of these values overflow"):
+        CCA(1).fit(X, Y)

@@ -98,9 +98,13 @@ class CCA(TwoViewReducer, LinearReducer):
         self._ask_memory(n, d, e)
         M, N = moments(X), moments(Y)
         self._demand_finite(X, M.mean)
+        _demand_squares(M.scatter, N.scatter)
         P, Q = (self._whitening(S.scatter / n, A.dtype) for S, A in ((M, X), (N, Y)))
         self._warn_of_ranks(n, P.rank, Q.rank)
-        U, rho, Vt = sl.svd(P.P.T @ (cross_scatter(X, Y, M.mean, N.mean) / n) @ Q.P, full_matrices=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            C = P.P.T @ (cross_scatter(X, Y, M.mean, N.mean) / n) @ Q.P
+        _demand_squares(C)
+        U, rho, Vt = sl.svd(C, full_matrices=False)
         k = self._count(min(P.rank, Q.rank), "number of independent features,", "Lower it, or pass ridge=1e-3.")
         W, V = (P.P @ U[:, :k]).T, (Q.P @ Vt[:k].T).T
         sign = signs(W)[:, None]
@@ -129,3 +133,11 @@ class CCA(TwoViewReducer, LinearReducer):
     @property
     def _n_targets(self) -> int:
         return len(self.y_mean_)
+
+
+def _demand_squares(*matrices: NDArray) -> None:
+    if not all(np.isfinite(A).all() for A in matrices):
+        raise ValueError(
+            "CCA: variances must fit in float64; the squares of these values overflow. Multiply both views by a "
+            "constant that brings them near 1."
+        )

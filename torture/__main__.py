@@ -10,7 +10,15 @@ from typing import Any
 from torture.pool import Case, play
 from torture.worker import KINDS
 
-_COUNTS = {"inputs": 10_000, "chains": 2_000, "files": 10_000, "tables": 2_000, "saves": 40, "limits": 200, "signals": 60}
+_COUNTS = {
+    "inputs": 10_000,
+    "chains": 2_000,
+    "files": 10_000,
+    "tables": 2_000,
+    "saves": 40,
+    "limits": 200,
+    "signals": 60,
+}
 _SHOWN = 3  # failures of a sort that are told in full
 
 

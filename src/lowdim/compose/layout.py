@@ -16,7 +16,7 @@ from lowdim.work.places import to_numpy, verb
 from lowdim.work.random import stream
 
 SIZE = 1e-4  # standard deviation of the widest coordinate: small beside the width of the falloff
-_SPECTRAL = 1e-6  # residual of eigenvectors that are only a start
+_SPECTRAL = 1e-4  # residual of eigenvectors that are only a start
 NOISE = 1e-2  # beside that, along directions in which nothing varies, so that the map is not caught in a line
 
 
@@ -71,7 +71,7 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArr
     n = len(indptr) - 1
     S = sp.csr_array((values.astype(np.float64), indices.copy(), indptr.copy()), shape=(n, n))
     S.eliminate_zeros()  # an edge of weight 0 joins nothing
-    count, part = connected_components(S, directed=False)
+    count, part = connected_components(S, connection="strong")  # S is symmetric: spares its transpose
     if count == 1:
         return _sized(_eigenvectors(S, k, seed), seed)
     Y, done = np.empty((n, k)), 0

@@ -42,8 +42,9 @@ def spectral_map(V: Any, k: int, *, seed: int, tol: float) -> SpectralMap:
     degrees = np.asarray(V.sum(axis=1), dtype=np.float64).ravel()
     root = 1.0 / np.sqrt(degrees)
     if sp.issparse(V):
-        scaled = sp.diags_array(root) @ V @ sp.diags_array(root)
-        L = sp.csr_array(sp.eye_array(n) - (scaled + scaled.T) / 2)  # rounding must not make it unsymmetric
+        tails = np.repeat(np.arange(n), np.diff(V.indptr))
+        scaled = V.data * (root[tails] * root[V.indices])  # as symmetric as V, to the bit
+        L = sp.csr_array(sp.eye_array(n) - sp.csr_array((scaled, V.indices, V.indptr), shape=(n, n)))
         found = smallest_symmetric(L, k, null=np.sqrt(degrees), seed=seed, tol=tol, largest=2.0)
         values, U, residual, solver = found
     else:

@@ -50,7 +50,8 @@ def by_polynomials(
         while True:
             # T grows by e^(2 m √reach); much more than e^16 would leave the last vectors too few digits.
             degree = int(np.clip(growth / np.sqrt(reach), 20, 4000))
-            V -= null @ (null.T @ V)
+            with jobs.alone():
+                V -= null @ (null.T @ V)
             for start in range(0, width, WIDTH):
                 block = np.ascontiguousarray(V[:, start : start + WIDTH])
                 damp(block, low, high, degree, tick)

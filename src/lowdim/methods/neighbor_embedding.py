@@ -17,7 +17,7 @@ from lowdim.data import options
 from lowdim.data.distances import demand_distances, find_zero
 from lowdim.methods.base import METRIC_RULES, Reducer, applying, fitting
 from lowdim.persist import fields
-from lowdim.relate.equal_rows import find_equal, merge_equal
+from lowdim.relate.equal_rows import all_differ, find_equal, merge_equal
 from lowdim.relate.neighbors import Neighbors, demand_singles, nearest
 from lowdim.relate.trust import Spacings, spacings
 from lowdim.relate.trust import trust as share_as_loose
@@ -146,11 +146,12 @@ class NeighborEmbedding(Reducer, ABC):
             near = nearest(Z, self._near_each(n), None, self._metric, self.neighbors, seed)
         with self._timed(self._stages[0]):
             relations = self._relations(Z, near, y, seed)
+            apart = self._metric == "euclidean" and Z is X and all_differ(near.distances, near.how)
             self.neighbors_, self.neighbors_recall_ = near.how, near.recall
             self._spacings, self._loosenesses = spacings(near.indices, near.distances)
             del near
         with self._timed("start"):
-            first = None if self.metric == "precomputed" else find_equal(X, X)
+            first = None if self.metric == "precomputed" or apart else find_equal(X, X)
             Y = before if before is not None else self._layout(Z, relations, seed)
             Y = Y if first is None else take(Y, first)
         loss = self._loss(n, seed, again=before is not None)
@@ -292,9 +293,9 @@ class NeighborEmbedding(Reducer, ABC):
             return placed(layout.given(self.init, (n, k), self._name), X)
         if self.init == "random":
             return placed(layout.by_chance(n, k, seed), X)
-        return (
-            layout.by_pca(X, k, seed) if self.init == "pca" else layout.by_spectrum(self._graph_of(relations), k, seed)
-        )
+        if self.init == "pca":
+            return layout.by_pca(X, k, seed)
+        return layout.by_spectrum(self._graph_of(relations), k, seed)
 
     def _descend(self, relations: Any, Y: NDArray, loss: Loss, given: Any, dtype: np.dtype) -> Descended:
         def report(done: int, value: float, Y: NDArray) -> bool:

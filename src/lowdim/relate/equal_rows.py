@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.work.blocks import row_blocks
-from lowdim.work.places import verb
+from lowdim.work.places import to_numpy, verb
 
 # Spreads every bit of a number over all others (the last steps of the generator SplitMix64).
 _MIX = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
@@ -38,6 +38,15 @@ def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
         out[left[equal]] = found[equal]
         left = left[~equal]
         place[left] += 1
+
+
+def all_differ(distances: Any, how: str) -> bool:
+    """Whether neighbours at Euclidean ``distances`` (n, k), found in that way, tell that no two rows are equal.
+
+    >>> all_differ(np.array([[1.0], [1.0]]), "exact"), all_differ(np.array([[0.0], [0.0]]), "exact")
+    (True, False)
+    """
+    return how in ("exact", "tree") and float(to_numpy(distances[:, :1]).min()) > 0
 
 
 def _are_equal(X: Any, rows: NDArray, queries: Any, asking: NDArray) -> NDArray[np.bool_]:

@@ -3,20 +3,31 @@
 // −b/(t (1 + u)).
 
 typedef float Wide __attribute__((vector_size(64)));
-typedef float Loose __attribute__((vector_size(64), aligned(4), may_alias));
 typedef float Eight __attribute__((vector_size(32)));
 
-template <class V> struct BitsOf;
-template <> struct BitsOf<Wide> {
-    typedef std::int32_t Type __attribute__((vector_size(64)));
+// The sum of its halves.
+LOWDIM_TARGET LOWDIM_INLINE Eight halves(const Wide& v) {
+    return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+           __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+
+// Vectors of the same size.
+template <class V> struct Same;
+template <> struct Same<Wide> {
+    typedef std::int32_t Bits __attribute__((vector_size(64)));
+    typedef double Pairs __attribute__((vector_size(64)));
+    typedef float Values __attribute__((vector_size(64), aligned(4), may_alias));
 };
-template <> struct BitsOf<Eight> {
-    typedef std::int32_t Type __attribute__((vector_size(32)));
+template <> struct Same<Eight> {
+    typedef std::int32_t Bits __attribute__((vector_size(32)));
+    typedef double Pairs __attribute__((vector_size(32)));
+    typedef float Values __attribute__((vector_size(32), aligned(4), may_alias));
 };
+using Loose = Same<Wide>::Values;
 
 // log₂ of positive numbers: the exponent and a polynomial of the mantissa between √½ and √2, within 3e-7.
 template <class V> LOWDIM_TARGET LOWDIM_INLINE V log2_of(const V& x) {
-    using Bits = typename BitsOf<V>::Type;
+    using Bits = typename Same<V>::Bits;
     const Bits shifted = (Bits)x - 0x3F3504F3;
     const Bits exponent = shifted >> 23;
     const V m = (V)((shifted & 0x007FFFFF) + 0x3F3504F3) - 1.0f;
@@ -34,7 +45,7 @@ template <class V> LOWDIM_TARGET LOWDIM_INLINE V log2_of(const V& x) {
 
 // 2^x between 2^−126 and 2^126, within 3e-7 of it.
 template <class V> LOWDIM_TARGET LOWDIM_INLINE V exp2_of(V x) {
-    using Bits = typename BitsOf<V>::Type;
+    using Bits = typename Same<V>::Bits;
     x = x < -126.0f ? V{} - 126.0f : x;
     x = x > 126.0f ? V{} + 126.0f : x;
     const V shifted = x + 12582912.0f;
@@ -48,64 +59,149 @@ template <class V> LOWDIM_TARGET LOWDIM_INLINE V exp2_of(V x) {
     return p * (V)(((Bits)shifted << 23) + 0x3F800000);
 }
 
-template <class V> LOWDIM_TARGET LOWDIM_INLINE V clamped(const V& x, float limit) {
-    const V low = x < -limit ? V{} - limit : x;
-    return low > limit ? V{} + limit : low;
+// The lesser and the larger of two, lane by lane.
+template <class V> LOWDIM_TARGET LOWDIM_INLINE V lesser(const V& a, const V& b) {
+#if LOWDIM_BYTES == 64
+    if constexpr (sizeof(V) == 64)
+        return V(_mm512_maskz_min_ps(0xFFFF, __m512(a), __m512(b)));
+    else
+#endif
+#if LOWDIM_BYTES >= 32
+        if constexpr (sizeof(V) == 32)
+        return V(_mm256_min_ps(__m256(a), __m256(b)));
+    else
+#endif
+        return a < b ? a : b;
 }
 
-LOWDIM_TARGET LOWDIM_INLINE float total(const Eight& v) {
-    return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+template <class V> LOWDIM_TARGET LOWDIM_INLINE V larger(const V& a, const V& b) {
+#if LOWDIM_BYTES == 64
+    if constexpr (sizeof(V) == 64)
+        return V(_mm512_maskz_max_ps(0xFFFF, __m512(a), __m512(b)));
+    else
+#endif
+#if LOWDIM_BYTES >= 32
+        if constexpr (sizeof(V) == 32)
+        return V(_mm256_max_ps(__m256(a), __m256(b)));
+    else
+#endif
+        return a > b ? a : b;
 }
 
-// Forces (rows × k) 2 Σ_j v_ij ∂log w_ij/∂y_i and their stiffness (rows), the factors of y_j − y_i summed, of
-// rows whose entries come in groups of 8. K is the number of coordinates, 0 for any.
+// u = a t^b within 1e-5 of it, as forces need it: beyond 2^±60, where forces of float32 no longer tell u,
+// that. Short polynomials in pairs of terms: what counts here is how long the result of one step takes until
+// the next may begin.
+template <class V> LOWDIM_TARGET LOWDIM_INLINE V near_power(const V& t, const Law& law) {
+    using Bits = typename Same<V>::Bits;
+    const Bits shifted = (Bits)t - 0x3F3504F3;
+    const V m = (V)((shifted & 0x007FFFFF) + 0x3F3504F3) - 1.0f;
+    const V square = m * m;
+    const V high = (m * -0.206584349f + 0.322152883f) * square + (m * -0.367491066f + 0.479348212f);
+    const V low = m * -0.721131802f + 1.442713499f;
+    const V log = (high * square + low) * m + __builtin_convertvector(shifted >> 23, V); // log₂ t
+    const V x = larger(lesser(log * law.power + law.log_scale, V{} + 60.0f), V{} - 60.0f);
+    const V rounded = x + 12582912.0f;
+    const V f = x - (rounded - 12582912.0f);
+    const V twice = f * f;
+    const V p = ((f * 9.57008172e-3f + 5.59178591e-2f) * f + 0.240247458f) * twice +
+                (f * 0.693121791f + 0.999999285f); // 2^f
+    return p * (V)(((Bits)rounded << 23) + 0x3F800000);
+}
+
+LOWDIM_TARGET LOWDIM_INLINE float total(Eight v) {
+    v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
+    v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
+    return v[0] + v[1];
+}
+
+// Gaps from y to the points `q`, one a lane, in all coordinates; returns their squares summed and ε.
+template <int K, class V>
+LOWDIM_TARGET LOWDIM_INLINE V gaps(const float* Y, const std::int32_t* q, const float* y, int dims,
+                                   const Law& law, V* gap) {
+    V t = V{} + law.soft;
+    if constexpr (K == 2) {
+        typedef double Place __attribute__((may_alias, aligned(4)));
+        using Places = typename Same<V>::Pairs;
+        const auto* places = reinterpret_cast<const Place*>(Y);
+        if constexpr (sizeof(V) == 64) {
+            const V a = (V)Places{places[q[0]], places[q[1]], places[q[4]],  places[q[5]],
+                                  places[q[8]], places[q[9]], places[q[12]], places[q[13]]};
+            const V b = (V)Places{places[q[2]],  places[q[3]],  places[q[6]],  places[q[7]],
+                                  places[q[10]], places[q[11]], places[q[14]], places[q[15]]};
+            gap[0] = __builtin_shufflevector(a, b, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30);
+            gap[1] = __builtin_shufflevector(a, b, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31);
+        } else {
+            const V a = (V)Places{places[q[0]], places[q[1]], places[q[4]], places[q[5]]};
+            const V b = (V)Places{places[q[2]], places[q[3]], places[q[6]], places[q[7]]};
+            gap[0] = __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14);
+            gap[1] = __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
+        }
+    } else {
+        for (int d = 0; d < dims; ++d) {
+            V others = {};
+            for (std::size_t lane = 0; lane < sizeof(V) / sizeof(float); ++lane)
+                others[lane] = Y[static_cast<std::int64_t>(q[lane]) * dims + d];
+            gap[d] = others;
+        }
+    }
+    for (int d = 0; d < dims; ++d) {
+        gap[d] -= y[d];
+        t += gap[d] * gap[d];
+    }
+    return t;
+}
+
+// Adds the pulls of as many entries as V has lanes, and the factors of their gaps.
+template <int K, class V>
+LOWDIM_TARGET LOWDIM_INLINE void add_pulls(const Padded& graph, std::int64_t e, const float* Y,
+                                           const float* y, int dims, const Law& law, V* sums, V& stiff) {
+    using Values = typename Same<V>::Values;
+    V gap[K ? K : 64];
+    const V t = gaps<K, V>(Y, graph.columns + e, y, dims, law, gap);
+    const V u = near_power(t, law);
+    const V v = *reinterpret_cast<const Values*>(graph.values + e);
+    const V c = v * (4.0f * law.power) * u / (t * (u + 1.0f));
+    stiff += c;
+    for (int d = 0; d < dims; ++d)
+        sums[d] += c * gap[d];
+}
+
+// Forces 2 Σ_j v_ij ∂log w_ij/∂y_i on rows from … to and their stiffness, the factors of y_j − y_i summed. K
+// is the number of coordinates, 0 for any.
 template <int K>
-LOWDIM_TARGET static void pull_rows(const Padded& V, const float* Y, int k, const Law& law, std::int64_t from,
-                                    std::int64_t to, float* forces, float* stiffness) {
+LOWDIM_TARGET static void pull_rows(const Padded& graph, const float* Y, int k, const Law& law,
+                                    std::int64_t from, std::int64_t to, float* pulls) {
     const int dims = K ? K : k;
-    Eight gap[K ? K : 64], sums[K ? K : 64];
+    const std::int64_t stride = pull_stride(dims);
+    Wide wide[K ? K : 64];
+    Eight sums[K ? K : 64];
     for (std::int64_t i = from; i < to; ++i) {
         const float* y = Y + i * dims;
-        for (int d = 0; d < dims; ++d)
+        std::int64_t e = graph.starts[i];
+        const std::int64_t end = graph.starts[i + 1];
+        for (int d = 0; d < dims; ++d) {
+            wide[d] = Wide{};
             sums[d] = Eight{};
-        Eight stiff = {};
-        for (std::int64_t e = V.starts[i]; e < V.starts[i + 1]; e += 8) {
-            const std::int32_t* q = V.columns + e;
-            Eight t = Eight{} + law.soft;
-            if constexpr (K == 2) {
-                typedef double Place __attribute__((may_alias, aligned(4)));
-                typedef double Four __attribute__((vector_size(32)));
-                const auto* places = reinterpret_cast<const Place*>(Y);
-                const Eight a = (Eight)Four{places[q[0]], places[q[1]], places[q[4]], places[q[5]]};
-                const Eight b = (Eight)Four{places[q[2]], places[q[3]], places[q[6]], places[q[7]]};
-                gap[0] = __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14) - y[0];
-                gap[1] = __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15) - y[1];
-                t += gap[0] * gap[0] + gap[1] * gap[1];
-            } else {
-                for (int d = 0; d < dims; ++d) {
-                    for (int lane = 0; lane < 8; ++lane)
-                        gap[d][lane] = Y[static_cast<std::int64_t>(q[lane]) * dims + d] - y[d];
-                    t += gap[d] * gap[d];
-                }
-            }
-            const Eight u = exp2_of(log2_of(t) * law.power + law.log_scale);
-            const Eight v = *reinterpret_cast<const Eight*>(V.values + e);
-            const Eight c = v * (4.0f * law.power) * u / (t * (u + 1.0f));
-            stiff += c;
-            for (int d = 0; d < dims; ++d)
-                sums[d] += c * gap[d];
         }
+        Wide stiff = {};
+        Eight stiffness = {};
+        for (; e + 16 <= end; e += 16)
+            add_pulls<K, Wide>(graph, e, Y, y, dims, law, wide, stiff);
+        if (e < end)
+            add_pulls<K, Eight>(graph, e, Y, y, dims, law, sums, stiffness);
+        float* out = pulls + i * stride;
         for (int d = 0; d < dims; ++d)
-            forces[i * dims + d] = total(sums[d]);
-        stiffness[i] = total(stiff);
+            out[d] = total(sums[d] + halves(wide[d]));
+        out[dims] = total(stiffness + halves(stiff));
     }
 }
 
-// Forces (k columns of `stride`) on the points at places from … to, 16 at a time, by their partners in both
-// directions: Σ (d_i + d_j) b/(t (1 + u)) (y_i − y_j), each pair's factor of its degrees cut at `longest`.
+// Forces (k columns of the ring's stride) on the points at places from … to, 16 at a time, by their partners
+// in both directions: Σ (d_i + d_j) b/(t (1 + u)) (y_i − y_j), each pair's factor of its degrees cut at
+// `longest`.
 template <int K>
 LOWDIM_TARGET static void push_rows(const Ring& ring, const std::int32_t* shifts, std::int64_t each, int k,
-                                    const Law& law, std::int64_t from, std::int64_t to, float* forces) {
+                                    const Law& law, std::int64_t from, std::int64_t to, float* pushes) {
     const int dims = K ? K : k;
     Wide own[K ? K : 64], sums[K ? K : 64], gap[K ? K : 64];
     for (std::int64_t i = from; i < to; i += 16) {
@@ -121,14 +217,46 @@ LOWDIM_TARGET static void push_rows(const Ring& ring, const std::int32_t* shifts
                 gap[d] = own[d] - *reinterpret_cast<const Loose*>(ring.places + d * ring.stride + j);
                 t += gap[d] * gap[d];
             }
-            const Wide u = exp2_of(log2_of(t) * law.power + law.log_scale);
-            const Wide c = (2.0f * law.power) / (t * (u + 1.0f));
+            const Wide c = (2.0f * law.power) / (t * (near_power(t, law) + 1.0f));
             const Wide both = degree + *reinterpret_cast<const Loose*>(ring.degrees + j);
             for (int d = 0; d < dims; ++d)
-                sums[d] += both * clamped(c * gap[d], law.longest);
+                sums[d] += both * larger(lesser(c * gap[d], Wide{} + law.longest), Wide{} - law.longest);
         }
         for (int d = 0; d < dims; ++d)
-            *reinterpret_cast<Loose*>(forces + d * ring.stride + i) = sums[d] * 0.5f;
+            *reinterpret_cast<Loose*>(pushes + d * ring.stride + i) = sums[d] * 0.5f;
+    }
+}
+
+// Moves the points at places from … to of the ring, there and in the map's order. A step is rate/(1 + damping
+// rate stiffness) times the force, since all neighbours move at once.
+template <int K>
+LOWDIM_TARGET static void move_points(const Ring& ring, const Move& by, int k, std::int64_t from,
+                                      std::int64_t to) {
+    constexpr float damping = 0.3f;
+    const int dims = K ? K : k;
+    const std::int64_t stride = pull_stride(dims);
+    for (std::int64_t i = from; i < to; ++i) {
+        const std::int64_t at = by.where[i];
+        const float* pull = by.pulls + at * stride;
+        const float step = by.rate / (1 + damping * by.rate * pull[dims]);
+        float length = 0;
+        for (int d = 0; d < dims; ++d) {
+            const std::int64_t e = d * ring.stride + i;
+            by.velocity[e] = by.kept * by.velocity[e] + step * (pull[d] + by.weight * by.pushes[e]);
+            length += by.velocity[e] * by.velocity[e];
+        }
+        if (length > by.longest * by.longest) {
+            const float scale = by.longest / __builtin_sqrtf(length);
+            for (int d = 0; d < dims; ++d)
+                by.velocity[d * ring.stride + i] *= scale;
+        }
+        for (int d = 0; d < dims; ++d) {
+            const float place = ring.places[d * ring.stride + i] + by.velocity[d * ring.stride + i];
+            by.y[at * dims + d] = place;
+            for (std::int64_t j = i; j < ring.stride;
+                 j += ring.n) // it stands there once again, or more often
+                by.next[d * ring.stride + j] = place;
+        }
     }
 }
 
@@ -205,3 +333,7 @@ LOWDIM_TARGET static double push_at(const float* y, int k, const float* columns,
     }
     return 0.69314718056 * cost;
 }
+
+template <int K>
+constexpr CrossEntropyKernels kernels{pull_rows<K>, push_rows<K>, move_points<K>,
+                                      pull_costs,   push_costs,   push_at};

@@ -1,0 +1,142 @@
+// What the descent, the value and the gradient of UMAP's loss have in common: the graph and the random pairs
+// as the kernels read them, and the kernels, written for each instruction set.
+#pragma once
+
+#include "aligned.hpp"
+#include "chunks.hpp"
+
+#include <lowdim/cross_entropy.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace lowdim::detail {
+
+constexpr std::int64_t ring_chunk = 1024; // points a thread takes at a time, a multiple of 16
+constexpr double soft = 1e-3;             // ε
+constexpr double cut = 4;                 // longest force between two points in an epoch
+
+struct Law {
+    float power, log_scale, soft, longest;
+};
+
+inline Law law_of(const Curve& curve, double longest) {
+    return {static_cast<float>(curve.b), static_cast<float>(std::log2(curve.a)), static_cast<float>(soft),
+            static_cast<float>(longest)};
+}
+
+// Rows whose entries come in groups of 8; the last group of a row ends in entries of value 0.
+struct Padded {
+    const std::int64_t* starts; // (rows + 1), multiples of 8
+    const std::int32_t* columns;
+    const float* values;
+};
+
+// Points in random order, once and once again behind, so that partners never wrap around.
+struct Ring {
+    const float *places, *degrees; // k columns and one, of `stride`
+    std::int64_t n, stride;
+};
+
+inline std::int64_t stride_of(std::int64_t n) { return 2 * n + 16; }
+
+// Attraction of a point: its force (k) and its stiffness, in one line of the cache where k ≤ 3.
+inline std::int64_t pull_stride(int k) { return k == 2 ? 4 : k + 1; }
+
+// How points move: their velocity is `kept` and driven by both forces, `longest` at most.
+struct Move {
+    const float* pulls;        // (n × pull_stride), by place in the map's order
+    const float* pushes;       // k columns of `stride`, by place in the ring
+    const std::int32_t* where; // (n): place in the map's order of each point of the ring
+    float *velocity, *next;    // k columns of `stride`, in the ring
+    float* y;                  // (n × k), in the map's order
+    float rate, kept, weight, longest;
+};
+
+struct CrossEntropyKernels {
+    void (*pull)(const Padded&, const float* Y, int k, const Law&, std::int64_t from, std::int64_t to,
+                 float* pulls);
+    void (*push)(const Ring&, const std::int32_t* shifts, std::int64_t each, int k, const Law&,
+                 std::int64_t from, std::int64_t to, float* pushes);
+    void (*move)(const Ring&, const Move&, int k, std::int64_t from, std::int64_t to);
+    void (*pull_costs)(const Affinities&, const float* Y, int k, const Law&, std::int64_t from,
+                       std::int64_t to, double* out);
+    double (*push_costs)(const Ring&, std::int64_t shift, int k, const Law&, std::int64_t from,
+                         std::int64_t to);
+    double (*push_at)(const float* y, int k, const float* columns, const float* counts, std::int64_t size,
+                      const Law&, double* force);
+};
+
+// Those for maps of k dimensions.
+CrossEntropyKernels cross_entropy_kernels(int k);
+
+// The rows of V in a given order, with their columns renamed, in groups of 8.
+class GroupedGraph {
+public:
+    // Row order[i] of V becomes row i; place[row] is where it stands.
+    void assign(const Affinities& V, const std::int32_t* order, const std::int32_t* place, int n_threads,
+                Watch& watch) {
+        starts_.resize(static_cast<std::size_t>(V.rows) + 1);
+        starts_[0] = 0;
+        for (std::int64_t i = 0; i < V.rows; ++i)
+            starts_[static_cast<std::size_t>(i) + 1] =
+                starts_[static_cast<std::size_t>(i)] +
+                (V.starts[order[i] + 1] - V.starts[order[i]] + 7) / 8 * 8;
+        if (columns_.size() < starts_.back()) {
+            columns_ = Aligned<std::int32_t>(starts_.back());
+            values_ = Aligned<float>(starts_.back());
+        }
+        each_chunk(V.rows, ring_chunk, n_threads, watch,
+                   [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                       for (std::int64_t i = from; i < to; ++i)
+                           fill(V, order[i], place, i);
+                   });
+    }
+    [[nodiscard]] Padded rows() const { return {starts_.data(), columns_.data(), values_.data()}; }
+
+private:
+    void fill(const Affinities& V, std::int64_t row, const std::int32_t* place, std::int64_t i) {
+        std::int64_t at = starts_[static_cast<std::size_t>(i)];
+        for (std::int64_t e = V.starts[row]; e < V.starts[row + 1]; ++e) {
+            columns_[at] = place[V.columns[e]];
+            values_[at++] = V.values[e];
+        }
+        for (; at < starts_[static_cast<std::size_t>(i) + 1]; ++at) {
+            columns_[at] = static_cast<std::int32_t>(i);
+            values_[at] = 0;
+        }
+    }
+
+    std::vector<std::int64_t> starts_;
+    Aligned<std::int32_t> columns_;
+    Aligned<float> values_;
+};
+
+// Degrees of the graph, and the ring of a map (n × k) and of them.
+class FilledRing {
+public:
+    FilledRing(const Affinities& V, const float* Y, int k, const std::int32_t* order)
+        : places(k * stride_of(V.rows)), degrees(stride_of(V.rows)), n_(V.rows) {
+        const std::int64_t stride = stride_of(n_);
+        std::vector<float> of(static_cast<std::size_t>(n_));
+        for (std::int64_t i = 0; i < n_; ++i)
+            of[static_cast<std::size_t>(i)] =
+                static_cast<float>(std::accumulate(V.values + V.starts[i], V.values + V.starts[i + 1], 0.0));
+        for (std::int64_t i = 0; i < stride; ++i) {
+            const std::int64_t row = order[i % n_];
+            for (int d = 0; d < k; ++d)
+                places[d * stride + i] = Y[row * k + d];
+            degrees[i] = of[static_cast<std::size_t>(row)];
+        }
+    }
+    [[nodiscard]] Ring ring() const { return {places.data(), degrees.data(), n_, stride_of(n_)}; }
+
+    Aligned<float> places, degrees;
+
+private:
+    std::int64_t n_;
+};
+
+} // namespace lowdim::detail

@@ -16,7 +16,7 @@ TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for G
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery docs test lint format bench sanitize torture clean
+.PHONY: help setup demo gallery docs test lint format bench wheel sanitize torture clean
 
 help: ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -71,6 +71,10 @@ bench: $(STAMP) ## time, memory and quality beside the peers, to benchmarks/resu
 	$(BIN)/pip install -q --group bench
 	$(BIN)/python -m benchmarks
 
+wheel: $(VENV)/.tools ## sdist and wheels in dist/, each tried in a fresh environment (PYTHONS names interpreters)
+	$(BIN)/pip install -q --group wheels
+	$(BIN)/python wheels/build.py $(PYTHONS)
+
 torture: $(STAMP) ## hostile inputs, damaged files, kills, limits and signals (TORTURE="inputs=100 --seed 1" chooses)
 	$(BIN)/python -m torture $(TORTURE)
 
@@ -81,5 +85,5 @@ sanitize: $(STAMP) ## native tests and some minutes of torture under AddressSani
 	$(UNDER_SANITIZERS) $(BIN)/python -m pytest tests/native
 	$(UNDER_SANITIZERS) $(BIN)/python -m torture inputs=2000 files=2000 --seconds 240 --limit 120
 
-clean: ## remove .venv, build and demo
-	rm -rf $(VENV) build demo
+clean: ## remove .venv, build, dist and demo
+	rm -rf $(VENV) build dist demo

@@ -6,7 +6,7 @@ Everything public is loaded on first use, so that ``import lowdim`` costs next t
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # public name -> the module that defines it
 _HOMES = {

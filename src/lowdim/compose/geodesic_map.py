@@ -117,7 +117,12 @@ def class_distances(D: NDArray[np.float32], own: NDArray, codes: NDArray, n_clas
     member = np.eye(n_classes, dtype=np.float32)[codes]
     sums = np.zeros((n_classes, n_classes))
     np.add.at(sums, own, D @ member)  # float32 sums of a row, float64 over rows
-    pairs = np.outer(np.bincount(own, minlength=n_classes), np.bincount(codes, minlength=n_classes))
+    return mean_between(sums, np.bincount(own, minlength=n_classes), np.bincount(codes, minlength=n_classes))
+
+
+def mean_between(sums: NDArray, own: NDArray, other: NDArray) -> NDArray[np.float64]:
+    """Mean distances (C, C) from their sums and the sizes of the classes on both sides."""
+    pairs = np.outer(own, other)
     C = np.divide(sums, pairs, out=np.full_like(sums, np.nan), where=pairs > 0)
     C = (C + C.T) / 2
     np.fill_diagonal(C, 0.0)
@@ -146,7 +151,11 @@ def residual_by_dimension(D2: NDArray[np.float32], drawn: NDArray | None, Y: NDA
         ).sum(axis=0)
     count = D2.size / 2 if whole else D2.size
     d, d2 = sums[0] / count, sums[1] / count
-    e, e2, de = (sums[2:].reshape(k, 3) / count).T
+    return unexplained(d, d2, *(sums[2:].reshape(k, 3) / count).T)
+
+
+def unexplained(d: Any, d2: Any, e: Any, e2: Any, de: Any) -> NDArray[np.float64]:
+    """``1 − R²`` from the means of d, d², e, e² and d e over pairs."""
     spread = (d2 - d * d) * (e2 - e * e)
     explained = np.square(de - d * e) / np.where(spread > 0, spread, 1.0)
     return np.where(spread > 0, np.clip(1.0 - explained, 0.0, 1.0), 1.0)

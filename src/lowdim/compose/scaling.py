@@ -5,7 +5,7 @@ eigenpairs (Torgerson 1952; Gower 1966). A row with squared distances ``d²`` to
 ``−½ d² α − c`` with ``α = U Λ^-½`` and ``c`` from the means of D².
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from lowdim.relate.centring import CentredProduct, centre
 from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span
 from lowdim.solve.signs import signs
-from lowdim.work.places import verb
+from lowdim.work.blocks import float_dtype
+from lowdim.work.places import placed, to_numpy, verb
 from lowdim.work.random import stream
+from lowdim.work.rows import cast, take
 
 _RESIDUAL = 1e-5  # at which the Krylov method stops, relative to the first eigenvalue
 _NOTHING = 2e-6  # share of the first eigenvalue up to which one counts as zero, of distances in float32
@@ -54,27 +56,31 @@ def classical_scaling(D2: NDArray[np.float32], k: int, seed: int, columns: NDArr
     array([[ 1.],
            [-1.]])
     """
+    return scale_classically(D2, k, seed, columns)
+
+
+def scale_classically(D2: Any, k: int, seed: int, columns: NDArray | None) -> Scaling:
+    """The same for distances anywhere."""
     n = len(D2)
     if columns is not None:
-        D2 = D2[:, columns]
+        D2 = take(D2.T, columns).T
     if direct(n, k):
-        B = D2 * np.float64(-0.5)
+        B = cast(D2, np.float64) * -0.5
         means = centre(B)
         pairs = eigh_top(B, k)
     else:
-        apply = CentredProduct(lambda V: -0.5 * (D2 @ V.astype(D2.dtype)))
+        apply = CentredProduct(lambda V: (D2 @ cast(V, float_dtype(D2.dtype))) * -0.5)
         width = block_sizes(n, k, costly=True)[0]
         some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
-        start = leading_span(D2[some] * np.float32(-0.5), width)
-        pairs = eigh_top_operator(apply, n, k, seed=seed, tol=_RESIDUAL, start=start, costly=True)
+        start = leading_span(take(D2, some) * -0.5, width)
+        pairs = eigh_top_operator(apply, n, k, seed=seed, tol=_RESIDUAL, start=start, costly=True, like=D2)
         means = apply.means
-    flip = signs(pairs.vectors.T)
     real = pairs.values > _NOTHING * max(float(pairs.values[0]), 0.0)
     roots = np.sqrt(np.where(real, pairs.values, 1.0))
-    U = (pairs.vectors - pairs.vectors.mean(axis=0)) * flip
-    dual = np.where(real, U / roots, 0.0)
-    places = np.where(real, pairs.product * flip / roots, 0.0)
-    return Scaling(np.where(real, pairs.values, 0.0), places, dual, means.rows @ dual, pairs.residual)
+    inverse = placed(np.where(real, signs(pairs.vectors.T) / roots, 0.0), D2)
+    dual = (pairs.vectors - pairs.vectors.mean(0)) * inverse
+    offset = to_numpy(placed(means.rows, D2) @ dual)
+    return Scaling(np.where(real, pairs.values, 0.0), pairs.product * inverse, dual, offset, pairs.residual)
 
 
 def bytes_to_scale(n: int, k: int, *, copy: bool) -> float:

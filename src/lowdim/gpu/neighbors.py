@@ -7,6 +7,7 @@ are searched again below the distance of that candidate with products in single 
 compared with all rows.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -19,7 +20,7 @@ from lowdim.gpu.kernels.least_scores import least_scores
 from lowdim.gpu.kernels.ranks import ranks
 from lowdim.gpu.places import on_device
 from lowdim.relate import neighbors as numpy_neighbors
-from lowdim.relate.neighbors import Neighbors
+from lowdim.relate.neighbors import Neighbors, Within
 from lowdim.work import memory
 from lowdim.work.progress import Tick, stage
 
@@ -31,6 +32,7 @@ _TILE = 32  # rows that a program scores at a time
 _KEYS = 2**25  # pairs compared at a time
 _ROOM = 2**26  # candidates held at a time
 _WHOLE = 128  # columns up to which a row of the product is loaded once
+_LAST = 0x7FFFFFFFFFFFFFFF  # key of what is no neighbour
 _HALF, _SINGLE = 1.1 * 2.0**-9, 2.0**-18  # errors of a product in ‖q‖ max‖x‖, and of its sums
 
 
@@ -48,11 +50,7 @@ def nearest(
     X: Any, k: int, queries: Any = None, metric: str = "euclidean", how: str = "auto", seed: int = 0
 ) -> Neighbors:
     """The ``k`` nearest rows of ``X`` to each of ``queries``; without queries, to each row of ``X`` but itself."""
-    if metric not in ("euclidean", "cosine", "mahalanobis"):
-        raise ValueError(
-            f"metric={str(metric)!r} has no version for tensors on a device; there are 'euclidean', 'cosine' and "
-            "'mahalanobis'. Use one of these, or bring the rows to NumPy."
-        )
+    _demand_metric(metric)
     if how == "approximate":
         raise ValueError("neighbors='approximate' has no version for tensors on a device. Use 'auto', which is exact.")
     if k > MOST_NEIGHBORS:
@@ -69,6 +67,39 @@ def nearest(
         else:
             indices, squares = _by_candidates(A, Q, own, k, seed, tick)
     return Neighbors(indices, squares / 2 if metric == "cosine" else squares.sqrt_(), "exact")
+
+
+@on_device(numpy_neighbors.within)
+def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean") -> Within:
+    """Rows of ``X`` within ``radius`` of each of ``queries``; without queries, of each row of ``X`` but itself."""
+    _demand_metric(metric)
+    A, Q = _euclidean(X, queries, metric)
+    m, halved = len(Q), metric == "cosine"
+    own = torch.arange(m, device=X.device) if queries is None else torch.full((m,), -1, device=X.device)
+    reach = (2 * radius) ** 0.5 if halved else radius
+    counts, found, held = [], [], 0
+    with stage("neighbours", total=m) as tick:
+        for rows, pairs in _compared(A, Q, own):
+            near = _decoded(pairs)[1].sqrt().double() <= reach  # not true of the row itself, whose key is no number
+            counts.append(near.sum(1))
+            held += int(counts[-1].sum())
+            needed = 48.0 * held * m / rows.stop  # if the others have as many
+            memory.require(needed, numpy_neighbors.too_many(held, radius), "Lower radius, or use n_neighbors.", X)
+            found.append(torch.where(near, pairs, _LAST).sort(dim=1).values[:, : int(counts[-1].max())])
+            found[-1] = found[-1][found[-1] != _LAST]
+            tick(rows.stop)
+    indptr = torch.zeros(m + 1, dtype=torch.int64, device=X.device)
+    torch.cumsum(torch.cat(counts), 0, out=indptr[1:])
+    indices, squares = _decoded(torch.cat(found))
+    return Within(indptr, indices, squares / 2 if halved else squares.sqrt_())
+
+
+def _demand_metric(metric: str) -> None:
+    if metric not in ("euclidean", "cosine", "mahalanobis"):
+        raise ValueError(
+            f"metric={str(metric)!r} has no version for tensors on a device; there are 'euclidean', 'cosine' and "
+            "'mahalanobis'. Use one of these, or bring the rows to NumPy."
+        )
 
 
 def demand_singles(X: Any, metric: str) -> None:
@@ -108,19 +139,25 @@ def _directions(X: Any) -> Any:
 
 def _among_all(X: Any, Q: Any, own: Any, k: int, tick: Tick) -> tuple[Any, Any]:
     """Indices and squared distances (m, k) by comparing all pairs, some queries at a time."""
-    (n, d), m = X.shape, len(Q)
+    m = len(Q)
     indices = torch.empty(m, k, dtype=torch.int32, device=X.device)
     squares = torch.empty(m, k, dtype=torch.float32, device=X.device)
-    step = max(1, _KEYS // n)
-    for start in range(0, m, step):
-        rows = slice(start, min(m, start + step))
-        block, count = Q[rows], len(Q[rows])
-        pairs = torch.empty(count, n, dtype=torch.int64, device=X.device)
-        grid = (triton.cdiv(n, 128), triton.cdiv(count, 32))
-        keys[grid](block, X, own[rows], pairs, count, n, d, BM=32, BN=128)
+    for rows, pairs in _compared(X, Q, own):
         indices[rows], squares[rows] = _decoded(pairs.topk(k, dim=1, largest=False, sorted=True).values)
         tick(rows.stop)
     return indices, squares
+
+
+def _compared(X: Any, Q: Any, own: Any) -> Iterator[tuple[slice, Any]]:
+    """Yield (queries, their keys to all rows), some queries at a time."""
+    (n, d), m = X.shape, len(Q)
+    step = max(1, _KEYS // n)
+    for start in range(0, m, step):
+        rows = slice(start, min(m, start + step))
+        pairs = torch.empty(rows.stop - start, n, dtype=torch.int64, device=X.device)
+        grid = (triton.cdiv(n, 128), triton.cdiv(len(pairs), 32))
+        keys[grid](Q[rows], X, own[rows], pairs, len(pairs), n, d, BM=32, BN=128)
+        yield rows, pairs
 
 
 def _by_candidates(X: Any, Q: Any, own: Any, k: int, seed: int, tick: Tick) -> tuple[Any, Any]:

@@ -36,8 +36,8 @@ def beside(A: Any, like: Any) -> Any:
 
 
 def torch_dtype(dtype: Any) -> torch.dtype:
-    """Torch's name of a type of NumPy's."""
-    return cast(torch.dtype, getattr(torch, np.dtype(dtype).name))
+    """Torch's name of a type of NumPy's, or of its own."""
+    return dtype if isinstance(dtype, torch.dtype) else cast(torch.dtype, getattr(torch, np.dtype(dtype).name))
 
 
 def on_device(numpy_verb: Callable[..., Any]) -> Callable[[Call], Call]:

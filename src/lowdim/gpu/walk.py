@@ -12,6 +12,7 @@ import triton
 
 from lowdim.gpu import places
 from lowdim.gpu.costs import attraction_costs, entropies
+from lowdim.gpu.curve import along_curve
 from lowdim.gpu.field import Exact, Grid, whole
 from lowdim.gpu.kernels.attraction import attraction
 from lowdim.gpu.kernels.attraction_any import attraction_any
@@ -188,7 +189,7 @@ class _Walk:
 
     def _reorder(self) -> None:
         """Put points, and the rows of P by which they are drawn, in the order of a curve through the map."""
-        moved = torch.sort(_along_curve(self.Y), stable=True).indices
+        moved = torch.sort(along_curve(self.Y), stable=True).indices
         for part in self.state:
             part.copy_(part[moved])
         self.order = self.order[moved]
@@ -211,15 +212,3 @@ class _Walk:
     def _give_back(self) -> None:
         """Write the map about its mean, in the rows' order, to where it was given."""
         self.given[self.order] = (self.Y.double() - self.Y.double().mean(0)).float()
-
-
-def _along_curve(Y: Any) -> Any:
-    """Place (n,) of each point along Morton's curve: the bits of its coordinates, alternating."""
-    low, high = torch.aminmax(Y, dim=0)
-    width = float((high - low).max()) or 1.0
-    cells = ((Y - low) * (1023 / width)).int()
-    key = torch.zeros(len(Y), dtype=torch.int32, device=Y.device)
-    for bit in range(10):
-        for axis in range(Y.shape[1]):
-            key |= ((cells[:, axis] >> bit) & 1) << (Y.shape[1] * bit + axis)
-    return key

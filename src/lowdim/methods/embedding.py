@@ -14,7 +14,7 @@ from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.neighbors import whitened, whitening
 from lowdim.work.blocks import float_dtype
 from lowdim.work.places import brought, to_numpy
-from lowdim.work.rows import cast, in_form_of, kept, put, searchable, take
+from lowdim.work.rows import cast, in_form_of, kept, own, put, room, searchable, take
 
 
 class EmbeddingReducer(Reducer, ABC):
@@ -80,7 +80,7 @@ class EmbeddingReducer(Reducer, ABC):
             A copy of ``embedding_``.
         """
         self._learn(X, y)
-        return self.embedding_.copy()
+        return own(self.embedding_)
 
     @abstractmethod
     def _learn(self, X: Any, y: Any) -> None:
@@ -132,7 +132,7 @@ class EmbeddingReducer(Reducer, ABC):
 
     def _learnt_from(self, rows: Any) -> Any:
         """The training rows that the map was learnt from."""
-        return rows if self._fitted is None else rows[self._fitted]
+        return rows if self._fitted is None else take(rows, self._fitted)
 
     def _complete(self, Y: NDArray, rows: Any, first: NDArray | None = None) -> None:
         """Keep the places ``Y`` of the rows fitted, and find those of the others among ``rows``, all there are.
@@ -144,16 +144,15 @@ class EmbeddingReducer(Reducer, ABC):
             return
         n = rows.shape[0]
         first = np.arange(n) if first is None else first
-        self.embedding_ = np.empty((n, Y.shape[1]), Y.dtype)
-        self.embedding_[self._fitted] = Y
+        self.embedding_ = put(room((n, Y.shape[1]), Y), self._fitted, Y)
         rest = np.setdiff1d(np.flatnonzero(first == np.arange(n)), self._fitted)
         if len(rest):
-            self.embedding_[rest] = self._place(rows[rest])
-        self.embedding_ = self.embedding_[first]
+            put(self.embedding_, rest, self._place(take(rows, rest)))
+        self.embedding_ = take(self.embedding_, first)
 
     def _places(self) -> NDArray:
         """Places of those rows, as float64."""
-        return self._learnt_from(self.embedding_).astype(np.float64)
+        return cast(self._learnt_from(self.embedding_), np.float64)
 
 
 class MetricReducer(EmbeddingReducer, ABC):

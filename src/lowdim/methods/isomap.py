@@ -68,6 +68,8 @@ class Isomap(GraphReducer):
         neighbours. Under supervision new rows have no label, and are interpolated.
     random_state : int, Generator, RandomState or None
         Seed of the landmarks and of the Krylov method's start.
+    device : None, "cpu", "cuda" or "cuda:<number>"
+        Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
         Threads for kernels and BLAS; None is all cores this process may use.
     verbose : int
@@ -120,6 +122,7 @@ class Isomap(GraphReducer):
         "disconnected": options.one_of(*DISCONNECTED),
         "new_points": options.one_of("geodesic", "interpolate"),
         "random_state": options.seed,
+        "device": options.none | options.device,
         "n_jobs": options.jobs,
         "verbose": options.whole(0),
     }
@@ -162,6 +165,7 @@ class Isomap(GraphReducer):
         disconnected: str = "bridge",
         new_points: str = "geodesic",
         random_state: Any = None,
+        device: str | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -10,7 +10,8 @@ from scipy.sparse.csgraph import connected_components
 from lowdim.relate import stored
 from lowdim.relate.geodesics import Beside
 from lowdim.relate.neighbors import demand_singles, nearest, within
-from lowdim.work.places import verb
+from lowdim.work.places import to_numpy, verb
+from lowdim.work.rows import take
 
 _FEW = 32  # rows of a part up to which one search serves all such parts together
 _ROUNDS = 32  # in which closed classes grow
@@ -74,11 +75,16 @@ def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> 
     alone = np.flatnonzero(np.diff(near.indptr) == 0)
     if len(alone):
         least = float(nearest(X, 1, metric=metric).distances.max())
-        raise ValueError(
-            f"radius must reach a neighbour of every row; got {radius:g}, which leaves {len(alone):,} rows alone (the "
-            f"first is row {alone[0]}). Pass {1.0006 * least:.4g} or more, or use n_neighbors."  # never rounded below
-        )
+        raise rows_alone(radius, alone, least)
     return undirected(n, np.repeat(np.arange(n), np.diff(near.indptr)), near.indices, near.distances)
+
+
+def rows_alone(radius: float, alone: NDArray, least: float) -> ValueError:
+    """What is wrong with a radius that leaves rows alone; ``least`` is one that leaves none."""
+    return ValueError(
+        f"radius must reach a neighbour of every row; got {radius:g}, which leaves {len(alone):,} rows alone (the "
+        f"first is row {alone[0]}). Pass {1.0006 * least:.4g} or more, or use n_neighbors."  # never rounded below
+    )
 
 
 @verb(on=1)
@@ -207,6 +213,11 @@ def closest_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
     array([[2, 3],
            [1, 2]], dtype=int32)
     """
+    return spanning_bridges(X, labels, metric)
+
+
+def spanning_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
+    """The same for rows anywhere."""
     labels = labels.copy()
     pairs: list[tuple[int, int]] = []
     lengths: list[float] = []
@@ -297,10 +308,11 @@ def _nearest_outside(X: Any, labels: NDArray, rows: NDArray, metric: str) -> tup
     few = sizes[labels[rows]] <= _FEW
     if few.any():  # of so many nearest rows one at least is of another part
         k = int(sizes[labels[rows[few]]].max()) + 1
-        found = nearest(X, k, queries=X[rows[few]], metric=metric, how="exact")
-        other = np.argmax(labels[found.indices] != labels[rows[few]][:, None], axis=1)[:, None]
-        near[few] = np.take_along_axis(found.indices, other, axis=1)[:, 0]
-        apart[few] = np.take_along_axis(found.distances, other, axis=1)[:, 0]
+        found = nearest(X, k, queries=take(X, rows[few]), metric=metric, how="exact")
+        indices, distances = to_numpy(found.indices), to_numpy(found.distances)
+        other = np.argmax(labels[indices] != labels[rows[few]][:, None], axis=1)[:, None]
+        near[few] = np.take_along_axis(indices, other, axis=1)[:, 0]
+        apart[few] = np.take_along_axis(distances, other, axis=1)[:, 0]
     for part in np.unique(labels[rows[~few]]):
         here, outside = labels[rows] == part, np.flatnonzero(labels != part)
         if metric == "precomputed":
@@ -308,6 +320,6 @@ def _nearest_outside(X: Any, labels: NDArray, rows: NDArray, metric: str) -> tup
             j = D.argmin(axis=1)
             near[here], apart[here] = outside[j], D[np.arange(len(D)), j]
         else:
-            found = nearest(X[outside], 1, queries=X[rows[here]], metric=metric, how="exact")
-            near[here], apart[here] = outside[found.indices[:, 0]], found.distances[:, 0]
+            found = nearest(take(X, outside), 1, queries=take(X, rows[here]), metric=metric, how="exact")
+            near[here], apart[here] = outside[to_numpy(found.indices)[:, 0]], to_numpy(found.distances)[:, 0]
     return near, apart

@@ -112,7 +112,7 @@ def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean"
         found = None if sample is None else parts.within(reach, _most_pairs(), tick)
     if found is None:
         raise MemoryError(
-            f"{_too_many(f'more than {_most_pairs():,}', radius)} need more memory than there is. "
+            f"{too_many(f'more than {_most_pairs():,}', radius)} need more memory than there is. "
             "Lower radius, or use n_neighbors."
         )
     counts, indices, distances = found
@@ -123,12 +123,13 @@ def _most_pairs() -> int:
     return memory.available() // _PAIR_BYTES
 
 
-def _too_many(count: str, radius: float) -> str:
+def too_many(count: int | str, radius: float) -> str:
+    """Pairs within a radius, in words."""
     return f"The {count} pairs of neighbours within radius={radius:g}"
 
 
 def _demand_pairs(pairs: float, radius: float) -> None:
-    memory.require(_PAIR_BYTES * pairs, _too_many(f"{pairs:,.0f}", radius), "Lower radius, or use n_neighbors.")
+    memory.require(_PAIR_BYTES * pairs, too_many(f"{pairs:,.0f}", radius), "Lower radius, or use n_neighbors.")
 
 
 @verb

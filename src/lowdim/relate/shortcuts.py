@@ -1,13 +1,13 @@
 """Suspected short circuits: neighbours that lie far apart along the data."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.relate.geodesics import geodesics
 from lowdim.relate.graph import Graph, components
-from lowdim.work.places import verb
+from lowdim.work.places import brought, to_numpy, verb
 from lowdim.work.user_warnings import warn
 
 _FEWEST = 5  # neighbours that may show the way along the data
@@ -32,6 +32,11 @@ def short_circuits(graph: Graph) -> ShortCircuits:
     is suspected if its ends lie apart, on the way that is left, eight times its length and a third of the graph's
     extent. In high dimension paths are never that long, and nothing is suspected.
     """
+    return find_short_circuits(graph, graph.starts)
+
+
+def find_short_circuits(graph: Graph, like: Any) -> ShortCircuits:
+    """The same, with paths searched where ``like`` lives."""
     tails = graph.tails()
     spare = _thinned(graph, tails)
     local = np.add.reduceat(np.append(graph.lengths, 0), graph.starts[:-1]) / np.maximum(1, np.diff(graph.starts))
@@ -39,7 +44,8 @@ def short_circuits(graph: Graph) -> ShortCircuits:
     extra = np.flatnonzero(spare & (tails < graph.ends))
     sources = np.unique(tails[extra[np.argsort(-unusual[extra], kind="stable")[:_SUSPECTS]]])
     starts = np.concatenate([[0], np.cumsum(~spare)])[graph.starts]
-    D = geodesics(Graph(starts.astype(np.int64), graph.ends[~spare], graph.lengths[~spare]), sources)
+    thin = brought(Graph(starts.astype(np.int64), graph.ends[~spare], graph.lengths[~spare]), like)
+    D = to_numpy(geodesics(thin, sources))
     place = np.full(graph.n, -1)
     place[sources] = np.arange(len(sources))
     edges = np.flatnonzero(spare & (place[tails] >= 0) & ((tails < graph.ends) | (place[graph.ends] < 0)))

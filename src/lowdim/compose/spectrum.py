@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from lowdim.relate.gram import Centred
 from lowdim.relate.moments import ColumnMoments, Moments, column_moments, moments
 from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator, singular
-from lowdim.work import memory
+from lowdim.work import memory, places
 from lowdim.work.blocks import float_dtype
+from lowdim.work.places import verb
 
 SOLVERS = ("auto", "covariance", "gram", "svd", "randomized", "streaming")
 FIRST_LOOK = 100  # leading components computed where the whole spectrum is out of reach
@@ -31,13 +32,16 @@ class Spectrum(NamedTuple):
     moments: Moments | ColumnMoments
 
 
-def choose(X: Any, n_components: Any) -> str:
-    """Rule behind ``solver="auto"``.
+@verb(anywhere=True)
+def choose(X: Any, n_components: Any, solver: str = "auto") -> str:
+    """Solver that runs: the one named, or by the rule behind ``solver="auto"``.
 
     Dense data whose smaller side is at most ``_DIRECT`` goes through the matrix of that side, exactly. Above that,
     a small count of components is cheaper by products alone. Files with more rows than columns are read once, in
     order.
     """
+    if solver != "auto":
+        return solver
     mapped = isinstance(X, np.memmap) or isinstance(getattr(X, "base", None), np.memmap)
     return choose_for(X.shape[0], X.shape[1], n_components, sparse=sp.issparse(X), mapped=mapped)
 
@@ -76,6 +80,8 @@ def most_components(shape: tuple[int, ...], weights: Any) -> int:
     (4, 2)
     """
     n, d = shape
+    if places.apart(weights):  # told by the moments
+        return d
     rows = n if np.ndim(weights) == 0 else int(np.count_nonzero(weights))
     repeated = 0 if weights is None else int(np.sum(weights))
     return max(1, min(max(rows, repeated), d))

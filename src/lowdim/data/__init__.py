@@ -2,7 +2,8 @@
 
 from lowdim.data.datasets import image_shape, load, names
 from lowdim.data.read import read
+from lowdim.data.sampling import sample
 from lowdim.data.table import Table
 from lowdim.data.write import write
 
-__all__ = ["Table", "image_shape", "load", "names", "read", "write"]
+__all__ = ["Table", "image_shape", "load", "names", "read", "sample", "write"]

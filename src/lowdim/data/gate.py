@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from lowdim.data.containers import refuse_masked, refuse_text, refuse_unsound
 from lowdim.work import places
+from lowdim.work.places import verb
 
 _ADVICE = {
     "features, but": "Pass the columns that fit saw.",
@@ -75,6 +76,12 @@ def rows(
     return X
 
 
+@verb(anywhere=True)
+def outline(X: Any) -> Any:
+    """What tells the names of the columns of ``X``: itself."""
+    return X
+
+
 @contextmanager
 def advising() -> Iterator[None]:
     """Add what to do to scikit-learn's errors about data."""
@@ -86,6 +93,7 @@ def advising() -> Iterator[None]:
         raise type(error)(text + advice) from None
 
 
+@verb(on=2, anywhere=True)
 def weights(name: str, sample_weight: Any, X: Any) -> Any:
     """Sample weights as float64 (n,), or None; all must be finite and 0 or more, and one of them more."""
     if sample_weight is None:
@@ -169,6 +177,7 @@ def targets(name: str, y: Any, X: Any, *, warn: bool = True) -> Any:
     return y
 
 
+@verb(on=2, anywhere=True)
 def second_view(name: str, y: Any, X: Any, n_columns: int | None = None, given: Any = None) -> Any:
     """Validated second view (n, e) of the rows of ``X``: finite numbers; a vector is one column.
 
@@ -234,11 +243,19 @@ def scores(Y: Any, name: str, k: int) -> Any:
     return Y
 
 
-def demand_finite(name: str, X: Any, witness: Any, called: str = "X", columns: Any = None) -> None:
+def demand_finite(
+    name: str,
+    X: Any,
+    witness: Any,
+    called: str = "X",
+    columns: Any = None,
+    part: tuple[int, int | None] | None = None,
+) -> None:
     """Raise ValueError with the place and count of NaN and infinity in ``X`` if ``witness`` shows there are any.
 
     ``witness`` is ``X`` itself or something computed from all of it (sums, scores): NaN and infinity survive sums
-    and products, so a finite witness clears ``X`` at a fraction of the cost.
+    and products, so a finite witness clears ``X`` at a fraction of the cost. ``part`` is the number of a block of rows
+    and that of its first row, or None, where ``X`` is not all of them.
     """
     values = witness.data if sp.issparse(witness) else witness
     if values.dtype.kind != "f" and values.dtype.kind != "O":
@@ -250,11 +267,26 @@ def demand_finite(name: str, X: Any, witness: Any, called: str = "X", columns: A
     if place is None:  # large but finite values: the witness overflowed, the data did not
         return
     row, column, value, count = place
-    where = f"row {row}, column {column if columns is None else repr(str(columns[column]))}"
+    at, among = row_of(row, part), f"{X.shape[0]:,} rows{'' if part is None else ' of its block'}"
     what = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(
-        f"{name}: {called} must be finite; got {what} at {where} ({count:,} NaN or infinity values "
-        f"in {X.shape[0]:,} rows). Drop those rows, or replace the values (NaN: sklearn.impute.SimpleImputer)."
+        f"{name}: {called} must be finite; got {what} at {at}, column "
+        f"{column if columns is None else repr(str(columns[column]))} ({count:,} NaN or infinity values "
+        f"in {among}). Drop those rows, or replace the values (NaN: sklearn.impute.SimpleImputer)."
+    )
+
+
+def row_of(row: int, part: tuple[int, int | None] | None) -> str:
+    """A row in words, by its number in a block of which the number and the first row, or None, are given.
+
+    >>> row_of(3, None), row_of(3, (7, 700)), row_of(3, (7, None))
+    ('row 3', 'row 703', 'row 3 of block 7')
+    """
+    if part is None:
+        return f"row {row}"
+    block, start = part
+    return (
+        f"row {start + row}" if start is not None else f"row {row} of {'its block' if block < 0 else f'block {block}'}"
     )
 
 

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from lowdim.data.gate import absent, one_a_row
+from lowdim.data.gate import absent, one_a_row, row_of
 from lowdim.data.options import Rule
+from lowdim.work.places import verb
 
 
 class Labels(NamedTuple):
@@ -20,6 +21,7 @@ class Labels(NamedTuple):
     counts: NDArray[np.int64]
 
 
+@verb(on=2, anywhere=True)
 def labels(name: str, y: Any, X: Any, *, several: bool = True, of: str = "X") -> Labels:
     """Validated labels of the rows of ``X`` (named ``of`` in errors); ``several`` demands at least two classes."""
     n = X.shape[0]
@@ -28,8 +30,17 @@ def labels(name: str, y: Any, X: Any, *, several: bool = True, of: str = "X") ->
             f"{name} requires y to be passed, but the target y is None. Pass the labels of the rows: fit(X, y)."
         )
     y = one_a_row(name, y, n, "y", "label", of)
+    y = checked(name, y)
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if several:
+        demand_several(name, classes, n)
+    return Labels(classes, codes.astype(np.int32), counts)
+
+
+def checked(name: str, y: NDArray[Any], part: Any = None) -> NDArray[Any]:
+    """Labels as one column that can be sorted, none missing; ``part`` is as for ``gate.demand_finite``."""
     y = _column(name, y)
-    _demand_present(name, y)
+    _demand_present(name, y, part)
     y = _of_one_kind(name, y)
     try:
         check_classification_targets(y)
@@ -38,13 +49,23 @@ def labels(name: str, y: Any, X: Any, *, several: bool = True, of: str = "X") ->
             f"{name}: y must hold labels, a few distinct values; {error} Bin the values, or use a method that needs "
             "no labels."
         ) from None
-    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    if several and len(classes) < 2:
+    return y
+
+
+def demand_several(name: str, classes: NDArray[Any], n: int) -> None:
+    """Refuse a single class."""
+    if len(classes) < 2:
         raise ValueError(
             f"{name}: at least two classes are needed; got 1 class ({classes[:1].tolist()[0]!r}) in {n:,} rows. "
             "Pass rows of another class, or use a method that needs no labels, such as PCA."
         )
-    return Labels(classes, codes.astype(np.int32), counts)
+
+
+@verb(on=1, anywhere=True)
+def one_class(name: str, X: Any) -> Labels:  # noqa: ARG001  # other places count their rows
+    """Labels of rows that are all of one class."""
+    n = X.shape[0]
+    return Labels(np.zeros(1, np.int64), np.zeros(n, np.int32), np.array([n]))
 
 
 def _column(name: str, y: NDArray[Any]) -> NDArray[Any]:
@@ -77,13 +98,14 @@ def known_labels(name: str, y: Any, n: int) -> NDArray[np.int32]:
     return codes
 
 
-def _demand_present(name: str, y: NDArray[Any]) -> None:
+def _demand_present(name: str, y: NDArray[Any], part: Any = None) -> None:
     missing = np.array([absent(v) for v in y]) if y.dtype.kind == "O" else y != y
     if missing.any() or (y.dtype.kind == "f" and not np.isfinite(y).all()):
         bad = missing if missing.any() else ~np.isfinite(y)
+        row = row_of(int(np.argmax(bad)), part)
         raise ValueError(
-            f"{name}: y must have a label for every row; got NaN or infinity at row {int(np.argmax(bad))} "
-            f"({int(bad.sum()):,} in all). Drop those rows."
+            f"{name}: y must have a label for every row; got NaN or infinity at {row} "
+            f"({int(bad.sum()):,} in {'all' if part is None else 'that block'}). Drop those rows."
         )
 
 

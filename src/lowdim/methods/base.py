@@ -14,6 +14,7 @@ from lowdim.persist.fields import SEEN, Field, check_fields
 from lowdim.relate.metrics import METRICS, Metric, kind_of, metric_with
 from lowdim.relate.scales import scales
 from lowdim.work import jobs, memory, places, progress
+from lowdim.work.blocks import float_dtype
 from lowdim.work.devices import moved
 from lowdim.work.finite import careful, is_finite
 from lowdim.work.user_warnings import ScaleWarning, warn
@@ -56,7 +57,8 @@ def fitting(method: Call) -> Call:
 def applying(method: Call) -> Call:
     """Run a method of a fitted object: it must be fitted, its result finite; kernels are held to ``n_jobs``.
 
-    Results are where the first argument is, wherever ``device`` computed them.
+    Results are where the first argument is, wherever ``device`` computed them. Calls on rows of several machines are
+    put off: each block goes through the model where it is.
     """
 
     @wraps(method)
@@ -64,6 +66,8 @@ def applying(method: Call) -> Call:
         check_is_fitted(self)
         self._settle()
         name = type(self).__name__
+        if (place := places.of(_first(args, kwargs))) is not None and place.several:
+            return place.find("base.put_off")(self, method.__name__, *args, *kwargs.values())
         with jobs.using(self.n_jobs), progress.showing(self.verbose, name), careful(name):
             result = _as_given(method(self, *args, **kwargs), _first(args, kwargs))
             _demand_finite(name, result)
@@ -97,9 +101,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all methods. A subclass declares ``_rules`` and ``_state``, stores its parameters and fits.
 
     ``_sparse`` says whether it takes CSR input, ``_needs_targets`` whether it cannot do without ``y``, and
-    ``_two_views`` whether that is a second view of the rows. ``_scale_matters`` says whether the features' scales do.
-    Rows go to ``device``, of those methods that have it, unless ``_in_batches`` says that the method moves some at a
-    time.
+    ``_two_views`` whether that is a second view of the rows. ``_scale_matters`` says whether the features' scales do,
+    ``_any_columns`` whether they may be text. Rows go to ``device``, of those methods that have it, unless
+    ``_in_batches`` says that the method moves some at a time.
     """
 
     _rules: ClassVar[Mapping[str, options.Rule]] = {}
@@ -108,6 +112,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _two_views: ClassVar[bool] = False
     _scale_matters: ClassVar[bool] = False
     _in_batches: ClassVar[bool] = False
+    _any_columns: ClassVar[bool] = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -136,7 +141,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         They come back on the device asked for.
         """
         with gate.advising():
-            _check_feature_names(self, X, reset=reset)
+            _check_feature_names(self, gate.outline(X), reset=reset)
         X = gate.rows(X, self._name, sparse=sparse, minimum=minimum, scan=scan)
         with gate.advising():
             _check_n_features(self, X, reset=reset)
@@ -223,6 +228,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _fitted_from_file(cls, fitted: dict[str, Any], version: int) -> dict[str, Any]:  # noqa: ARG003
         """Fitted attributes from those that a file of format ``version`` kept; adds what older files lack."""
         return fitted
+
+    def _outline(self, method: str, dtype: np.dtype) -> tuple[int | None, Any]:
+        """Columns (None: one value a row) and type of what ``method`` returns for rows of ``dtype``."""
+        columns = {"transform": len(self.get_feature_names_out()), "inverse_transform": self.n_features_in_}
+        return columns.get(method), np.float64 if method in ("score_samples", "trust") else float_dtype(dtype)
 
     def _settle(self) -> None:
         """Do what fitting put off, before the model is applied."""

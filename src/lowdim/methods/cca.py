@@ -14,7 +14,7 @@ from lowdim.data import options
 from lowdim.methods.linear import LinearReducer
 from lowdim.methods.two_views import TwoViewReducer
 from lowdim.persist import fields
-from lowdim.relate.moments import cross_scatter, moments
+from lowdim.relate.cross import cross_moments
 from lowdim.solve.discriminant import Whitening, whiten
 from lowdim.solve.projection import project
 from lowdim.solve.signs import signs
@@ -96,13 +96,14 @@ class CCA(TwoViewReducer, LinearReducer):
         (n, d), e = X.shape, Y.shape[1]
         self._demand_count(min(d, e), "min(n_features, n_targets)", "Lower it, or pass None for all.")
         self._ask_memory(n, d, e)
-        M, N = moments(X), moments(Y)
+        M, N, C = cross_moments(X, Y)
         self._demand_finite(X, M.mean)
         _demand_squares(M.scatter, N.scatter)
+        n = M.rows
         P, Q = (self._whitening(S.scatter / n, A.dtype) for S, A in ((M, X), (N, Y)))
         self._warn_of_ranks(n, P.rank, Q.rank)
         with np.errstate(over="ignore", invalid="ignore"):
-            C = P.P.T @ (cross_scatter(X, Y, M.mean, N.mean) / n) @ Q.P
+            C = P.P.T @ (C / n) @ Q.P
         _demand_squares(C)
         U, rho, Vt = sl.svd(C, full_matrices=False)
         k = self._count(min(P.rank, Q.rank), "number of independent features,", "Lower it, or pass ridge=1e-3.")

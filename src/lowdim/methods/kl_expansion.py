@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
-from lowdim.data.labels import Labels, given_priors, labels, priors
+from lowdim.data.labels import Labels, given_priors, labels, one_class, priors
 from lowdim.methods.base import fitting
 from lowdim.methods.linear import OrthonormalReducer
 from lowdim.persist import fields
@@ -20,7 +20,7 @@ from lowdim.solve.components import completed
 from lowdim.solve.eigen import eigh_top
 from lowdim.solve.projection import project
 from lowdim.solve.signs import signs
-from lowdim.work import memory
+from lowdim.work import memory, places
 from lowdim.work.blocks import float_dtype
 from lowdim.work.places import to_numpy
 
@@ -117,11 +117,12 @@ class KLExpansion(OrthonormalReducer):
         """
         X = self._take(X, reset=True, minimum=2, scan=False)
         n, d = X.shape
-        found = labels(self._name, np.zeros(n, np.int64) if y is None else y, X, several=False)
+        found = one_class(self._name, X) if y is None else labels(self._name, y, X, several=False)
         k = self._room(min(n, d))
         pi = priors(self, self.priors, found)
         self._ask_memory(n, d)
-        values, vectors, mean, spread = (self._by_rows if d > n else self._by_features)(X, found, pi, k)
+        wide = d > n and not places.apart(X)
+        values, vectors, mean, spread = (self._by_rows if wide else self._by_features)(X, found, pi, k)
         none = values <= max(values[0], 0.0) * d * np.finfo(np.float64).eps
         U = completed(vectors[~none], k)
         dtype = float_dtype(X.dtype)
@@ -145,11 +146,12 @@ class KLExpansion(OrthonormalReducer):
         """Eigenvectors of ``S`` itself: values (k,), vectors (k, d), overall mean, and variances of scores."""
         M = class_moments(X, found.codes, pi / found.counts)
         self._demand_finite(X, M.means)
-        mean = found.counts @ M.means / len(X)
-        alike = np.allclose(pi, found.counts / len(X), rtol=1e-12, atol=0.0)
-        total = M.scatter * len(X) if alike else moments(X).scatter
+        n = int(found.counts.sum())
+        mean = found.counts @ M.means / n
+        alike = np.allclose(pi, found.counts / n, rtol=1e-12, atol=0.0)
+        total = M.scatter * n if alike else moments(X).scatter
         pairs = eigh_top(M.within(), k)
-        return pairs.values, pairs.vectors.T, mean, lambda U: np.einsum("kd,kd->k", U @ total, U) / (len(X) - 1)
+        return pairs.values, pairs.vectors.T, mean, lambda U: np.einsum("kd,kd->k", U @ total, U) / (n - 1)
 
     def _by_rows(self, X: NDArray, found: Labels, pi: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray, Any]:
         """The same from the Gram matrix of the rows: with ``C = diag(√w)(I − class means)``, ``S = Zᵀ Cᵀ C Z``."""

@@ -21,9 +21,10 @@ from lowdim.relate.moments import ClassMoments, class_moments, column_moments, m
 from lowdim.relate.shrinkage import ledoit_wolf
 from lowdim.solve.discriminant import Whitening, discriminants, orthogonal_discriminants, whiten, whiten_clear
 from lowdim.solve.eigen import eigh_top
+from lowdim.solve.projection import project_columns
 from lowdim.solve.signs import signs
-from lowdim.work import memory
-from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work import memory, places
+from lowdim.work.blocks import float_dtype
 from lowdim.work.places import to_numpy
 from lowdim.work.rows import take
 
@@ -158,11 +159,13 @@ class LDA(LinearReducer):
             This object.
         """
         X = self._take(X, reset=True, sparse=True, minimum=2, scan=False)
+        if self.solver == "gram":
+            places.demand_together(X, "LDA: solver='gram'", "Use solver='range'.")
         found = labels(self._name, y, X)
         limit = self._room(len(found.classes), X.shape[1])
         pi = priors(self, self.priors, found)
         self._ask_memory(*X.shape)
-        wide = self._is_wide(*X.shape)
+        wide = self._is_wide(*X.shape) and not places.apart(X)
         leave, target = self._shrinkage(X, found, pi)
         T, V, ridge = self._coordinates(X, found, pi, target) if wide else (X, None, target)
         # A common factor stays out of the weights: alike, they keep the sums of uint8 exact.
@@ -310,9 +313,7 @@ def _resolved(T: NDArray, codes: NDArray, weights: NDArray, S: NDArray, tol: flo
     small = parts <= 1e-3 * np.sqrt(tol) / len(W)
     missed = (parts * small).sum(axis=0).max()
     heavy = np.flatnonzero(~small.all(axis=1))
-    Z = np.empty((len(T), W.shape[1]), np.float32)
-    for rows, block in row_blocks(T, T.dtype):
-        np.matmul(block[:, heavy].astype(np.float32), W[heavy].astype(np.float32), out=Z[rows])
+    Z = project_columns(T, heavy, W[heavy])
     deviation = np.sqrt(class_moments(Z, codes, weights, doubles=True).within().max()) + missed
     return found if deviation**2 <= tol else None
 

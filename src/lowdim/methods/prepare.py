@@ -90,6 +90,8 @@ class Prepare(Reducer):
     _rules = plans.RULES | {"plan": _plan, "verbose": options.whole(0)}
     n_jobs = None  # polars and NumPy read columns; no kernel of ours runs
 
+    _any_columns = True
+
     def __init__(
         self,
         numbers: str = "standardize",
@@ -188,6 +190,14 @@ class Prepare(Reducer):
         """
         unfilled = [j for j, one in enumerate(self._made) if one.action != "drop" and one.missing in ("error", "drop")]
         return ~preparation.rows_with_gaps(self._take_table(X, reset=False), unfilled)
+
+    def _outline(self, method: str, dtype: np.dtype) -> tuple[int | None, Any]:
+        if method == "transform" and "drop" in {self.missing, *(one.missing for one in self._made)}:
+            raise ValueError(
+                "Prepare: missing='drop' would change how many rows each block of a Dask collection has. Use "
+                "missing='mean' or 'median', or drop the rows before, X.dropna()."
+            )
+        return super()._outline(method, dtype)[0], bool if method == "complete" else np.float64
 
     def _take_table(self, X: Any, *, reset: bool, minimum: int = 1) -> Columns:
         """Columns through the gate, noted (``reset``, in fit) or compared with those of fit."""

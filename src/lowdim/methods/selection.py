@@ -270,6 +270,9 @@ class SequentialSelector(SelectorMixin, Reducer):
             )
         return int(self.n_features)
 
+    def _outline(self, method: str, dtype: np.dtype) -> tuple[int | None, Any]:
+        return super()._outline(method, dtype)[0], dtype
+
     @applying
     def transform(self, X: Any) -> Any:
         """Columns of ``X`` that were chosen.

@@ -58,10 +58,27 @@ def moments(X: Any, weights: Doubles | None = None) -> Moments:
         rows = n if weights is None else int(np.count_nonzero(weights))
         if sp.issparse(X) and (M := _sparse_moments(X, weights)) is not None:
             return M
-        sums, products, shift = _dense_sums(X, weights, tick)
-        step = sums[0] / total
-        products -= np.outer(step, step * total)
-        return Moments(total, shift + step, products, rows)
+        return _about_mean(*_dense_sums(X, weights, tick), total, rows)
+
+
+def _about_mean(sums: Doubles, products: Doubles, shift: Doubles, total: float, rows: int) -> Moments:
+    """Moments from sums (1, d) and products about a shift."""
+    step = sums[0] / total
+    products -= np.outer(step, step * total)
+    return Moments(total, shift + step, products, rows)
+
+
+def whole_sums(
+    X: NDArray, labels: NDArray[np.int32] | None = None, n_classes: int = 1, tick: Any = None
+) -> tuple[Doubles, Doubles]:
+    """Sums by class (C, d) and products (d, d) of uint8 or bool: whole numbers, exact, that may be added up."""
+    X = X.view(np.uint8) if X.dtype == bool else X
+    return _native.scatter(X, labels=labels, n_classes=n_classes, n_threads=jobs.current(), tick=tick)
+
+
+def whole_moments(sums: Doubles, products: Doubles, rows: int) -> Moments:
+    """Moments of rows from their :func:`whole_sums`, with the bits that :func:`moments` gives."""
+    return _about_mean(*_about_whole(sums, products, np.array([rows])), float(rows), rows)
 
 
 class ClassMoments(NamedTuple):
@@ -130,10 +147,7 @@ def class_moments(
         for dtype in (np.dtype(np.float64) if doubles else float_dtype(X.dtype), np.dtype(np.float64)):
             with stage("moments of classes", total=X.shape[0]) as tick:
                 sums, products, shift = _dense_sums(X, weights, tick, labels, len(counts), dtype)
-            steps = sums / np.where(totals > 0, totals, 1.0)[:, None]
-            step = sums.sum(axis=0) / totals.sum()
-            products -= np.outer(step, step * totals.sum())
-            M = ClassMoments(totals * unit, shift + steps, products * unit)
+            M = _by_class(sums, products, shift, totals, unit)
             if dtype == np.float64 or (X.dtype == np.uint8 and even):
                 break
             spread = np.diag(M.scatter)
@@ -164,6 +178,22 @@ def multiplied_in_singles(X: Any, class_weights: Doubles) -> bool:
     return float_dtype(X.dtype) == np.float32 and not exact
 
 
+def _by_class(sums: Doubles, products: Doubles, shift: Doubles, totals: Doubles, unit: float) -> ClassMoments:
+    """Moments by class from sums (C, d) and products about a shift; a weight of 1 there counts ``unit``."""
+    steps = sums / np.where(totals > 0, totals, 1.0)[:, None]
+    step = sums.sum(axis=0) / totals.sum()
+    products -= np.outer(step, step * totals.sum())
+    return ClassMoments(totals * unit, shift + steps, products * unit)
+
+
+def whole_class_moments(
+    sums: Doubles, products: Doubles, counts: NDArray[np.int64], class_weights: Doubles
+) -> ClassMoments:
+    """Moments by class from :func:`whole_sums`, for equal weights, with the bits that :func:`class_moments` gives."""
+    unit = float(class_weights[0])
+    return _by_class(*_about_whole(sums, products, counts), counts * class_weights / unit, unit)
+
+
 def _sparse_class_moments(
     X: Any, labels: NDArray[np.int32], counts: Doubles, class_weights: Doubles
 ) -> ClassMoments | None:
@@ -189,11 +219,11 @@ def _dense_sums(
     d = X.shape[1]
     n_threads = jobs.current()
     dense = not sp.issparse(X)
+    if X.dtype in (np.uint8, bool) and weights is None and dense:
+        counts = np.array([len(X)]) if labels is None else np.bincount(labels, minlength=n_classes)
+        return _about_whole(*whole_sums(X, labels, n_classes, tick), counts)
     if X.dtype == bool and dense:
         X = X.view(np.uint8)
-    if X.dtype == np.uint8 and weights is None and dense:
-        sums, products = _native.scatter(X, labels=labels, n_classes=n_classes, n_threads=n_threads, tick=tick)
-        return _about_whole(sums, products, labels, len(X))
     shift = _pilot(X, weights)
     dtype = dtype or float_dtype(X.dtype)
     if dense and X.dtype == dtype and X.flags.aligned:
@@ -213,12 +243,9 @@ def _dense_sums(
     return all_sums, all_products, shift
 
 
-def _about_whole(
-    sums: Doubles, products: Doubles, labels: NDArray[np.int32] | None, n: int
-) -> tuple[Doubles, Doubles, Doubles]:
+def _about_whole(sums: Doubles, products: Doubles, counts: NDArray[np.int64]) -> tuple[Doubles, Doubles, Doubles]:
     """Exact sums and products of whole numbers, moved to the whole numbers next to the means: still exact."""
-    counts = np.array([n]) if labels is None else np.bincount(labels, minlength=len(sums))
-    total = sums.sum(axis=0)
+    n, total = int(counts.sum()), sums.sum(axis=0)
     shift = np.rint(total / n)
     products -= np.outer(shift, total)
     products -= np.outer(total - n * shift, shift)
@@ -269,6 +296,15 @@ class ColumnMoments(NamedTuple):
     mean: Doubles
     variance: Doubles
     rows: int = 0
+
+    def merge(self, other: "ColumnMoments") -> "ColumnMoments":
+        """Moments of both sets of rows together."""
+        weight = self.weight + other.weight
+        if weight == 0:
+            return self
+        step, share = other.mean - self.mean, other.weight / weight
+        variance = self.variance + share * (other.variance - self.variance) + share * (1 - share) * np.square(step)
+        return ColumnMoments(weight, self.mean + share * step, variance, self.rows + other.rows)
 
 
 @verb

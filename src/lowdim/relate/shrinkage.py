@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.relate.gram import Centred
-from lowdim.relate.moments import column_moments, moments
+from lowdim.relate.moments import ColumnMoments, column_moments, moments
 from lowdim.work.blocks import row_blocks
 from lowdim.work.places import to_numpy, verb
 from lowdim.work.progress import stage
@@ -26,6 +26,7 @@ class Shrinkage(NamedTuple):
     targets: Doubles
 
 
+@verb(anywhere=True)
 def ledoit_wolf(X: Any, labels: NDArray[np.int32], n_classes: int) -> Shrinkage:
     """Shrinkage of the covariance of each class of rows, as scikit-learn's LinearDiscriminantAnalysis has it.
 
@@ -48,16 +49,25 @@ def ledoit_wolf(X: Any, labels: NDArray[np.int32], n_classes: int) -> Shrinkage:
 def _one_class(X: Any) -> tuple[float, Doubles]:
     n, d = X.shape
     M = column_moments(X)
-    eps = rounding_of(X)
-    still = M.variance <= n * eps * M.variance + np.square(n * M.mean * eps)  # StandardScaler's rule
-    scale = np.where(still, 1.0, np.sqrt(M.variance))
-    variance = np.where(still, 0.0, M.variance) / scale**2
-    trace = float(variance.sum())
+    scale, trace = standardising(M, rounding_of(X))
     if n < d:
         square = float(np.square(to_numpy(Centred(X, M.mean, scale).gram())).sum()) / n**2
     else:
         square = float(np.square(moments(X).scatter / np.outer(scale, scale)).sum()) / n**2
-    fourth = fourth_powers(X, M.mean, scale)
+    return intensity_of(n, scale, trace, square, fourth_powers(X, M.mean, scale))
+
+
+def standardising(M: ColumnMoments, eps: float) -> tuple[Doubles, float]:
+    """Deviations (d,) of one class of rows of rounding ``eps``, 1 where a feature is constant, and ``tr R``."""
+    n = M.rows
+    still = M.variance <= n * eps * M.variance + np.square(n * M.mean * eps)  # StandardScaler's rule
+    scale = np.where(still, 1.0, np.sqrt(M.variance))
+    return scale, float((np.where(still, 0.0, M.variance) / scale**2).sum())
+
+
+def intensity_of(n: int, scale: Doubles, trace: float, square: float, fourth: float) -> tuple[float, Doubles]:
+    """Intensity and target (d,) of a class of n rows with ``tr R``, ``‖R‖²`` and ``Σ‖z‖⁴``."""
+    d = len(scale)
     mu = trace / d
     delta = (square - 2.0 * mu * trace + d * mu**2) / d
     beta = min((fourth / n - square) / (d * n), delta)

@@ -37,6 +37,19 @@ def project(X: Any, P: NDArray[np.float64], mean: NDArray[np.float64], dtype: np
 
 
 @verb
+def project_columns(X: Any, columns: NDArray[np.intp], P: NDArray[np.float64]) -> NDArray[np.float32]:
+    """``X[:, columns] P`` (n, k) in float32.
+
+    >>> project_columns(np.array([[1.0, 2.0, 3.0]]), np.array([0, 2]), np.ones((2, 1)))
+    array([[4.]], dtype=float32)
+    """
+    Y = np.empty((X.shape[0], P.shape[1]), np.float32)
+    for rows, block in row_blocks(X, X.dtype):
+        np.matmul(block[:, columns].astype(np.float32), P.astype(np.float32), out=Y[rows])
+    return Y
+
+
+@verb
 def lift(Y: Any, B: NDArray, mean: NDArray) -> NDArray:
     """``Y B + mean`` (n, d) in the precision of the scores ``Y`` (n, k)."""
     X = Y @ B.astype(Y.dtype)

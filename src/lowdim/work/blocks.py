@@ -43,7 +43,7 @@ def row_blocks(
     for start in range(0, n, step):
         rows = slice(start, min(n, start + step))
         block = X[rows].toarray() if sp.issparse(X) else X[rows]
-        if less is None and block.dtype == dtype and block.dtype.isnative and block.flags.c_contiguous:
+        if less is None and block.dtype == dtype and block.dtype.isnative and _is_ready(block):
             yield rows, block
             continue
         if not len(buffer):
@@ -60,3 +60,8 @@ def column_blocks(X: Any, dtype: np.dtype | type) -> Iterator[tuple[slice, Float
     """Yield (columns, X[:, columns] as a ``dtype`` array); the twin of :func:`row_blocks` for wide data."""
     for columns, block in row_blocks(X.T, dtype):
         yield columns, block.T
+
+
+def _is_ready(block: NDArray[Any]) -> bool:
+    """Whether kernels take an array as it is: in C order and aligned, which what came over a network need not be."""
+    return bool(block.flags.c_contiguous and block.flags.aligned)

@@ -5,7 +5,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from lowdim.work.places import of, placed
+from lowdim.work.places import demand_together, of, placed
 
 
 def find_torch(purpose: str) -> ModuleType:
@@ -41,6 +41,7 @@ def moved(X: Any, name: str | None, owner: str) -> Any:
     """
     if name is None or (name == "cpu" and of(X) is None):
         return X
+    demand_together(X, f"{owner}: device={name!r}", "Leave device out: a fit from blocks is computed by the workers.")
     device = find(name, f"for device={name!r}")
     if sp.issparse(X):
         raise TypeError(

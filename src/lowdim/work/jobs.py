@@ -120,6 +120,17 @@ def using(n_jobs: int | None) -> Iterator[int]:
 
 
 @contextmanager
+def within(n: int) -> Iterator[None]:
+    """Hold BLAS and our kernels to ``n`` threads, whatever number is in force outside: a task has its own share."""
+    token = _current.set(n)
+    try:
+        with _held(n):
+            yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
 def alone() -> Iterator[None]:
     """Hold BLAS to one thread, for small problems: there threads wait for each other more than they work.
 

@@ -25,19 +25,22 @@ class Place:
     """Arrays of one library: what they are called, how they are brought to NumPy, and where their verbs are.
 
     ``verbs`` is a package whose modules mirror ours and whose ``METHODS`` names the estimators it serves, a mapping of
-    ``"module.name"`` to functions, or None where nothing serves them.
+    ``"module.name"`` to functions, or None where nothing serves them. ``instead`` says what to do with rows that an
+    estimator cannot take; ``several`` is whether they lie on several machines, where calls of a model are put off.
     """
 
     name: str
     bring: str
     verbs: str | Mapping[str, Callable[..., Any]] | None = None
+    instead: str = ""
+    several: bool = False
 
     def serves(self, method: str) -> bool:
         """Whether rows of this place may go into the estimator called ``method``."""
         return method in import_module(self.verbs).METHODS if isinstance(self.verbs, str) else self.verbs is not None
 
-    def find(self, key: str) -> Callable[..., Any]:
-        """The function for the verb ``key``, ``"module.name"``."""
+    def find(self, key: str, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
+        """The function for the verb ``key``, ``"module.name"``; ``otherwise`` where the place has none."""
         if isinstance(self.verbs, str):
             module, *names = key.split(".")
             found: Any = import_module(f"{self.verbs}.{module}") if find_spec(f"{self.verbs}.{module}") else None
@@ -47,13 +50,23 @@ class Place:
                 return cast(Callable[..., Any], found)
         elif self.verbs is not None and key in self.verbs:
             return self.verbs[key]
-        raise TypeError(f"{key}: no version for {self.name} exists. Bring the rows to NumPy with .{self.bring}.")
+        if otherwise is not None:
+            return otherwise
+        advice = self.instead or f"Bring the rows to NumPy with .{self.bring}."
+        raise TypeError(f"{key}: no version for {self.name} exists. {advice}")
 
 
+_SPREAD = Place(
+    "a Dask array or DataFrame",
+    "compute()",
+    "lowdim.cluster",
+    "Take some of its rows, lowdim.data.sample(X, n, random_state=0): a model fitted on those places all rows by "
+    "transform.",
+    several=True,
+)
 _PLACES: dict[str, Place] = {  # by the package in which the types of arrays are defined
     "torch": Place("a torch tensor", "numpy(force=True)", "lowdim.gpu"),
-    "dask": Place("a dask array", "compute()"),
-    "dask_expr": Place("a dask array", "compute()"),
+    "dask": _SPREAD,
     "cupy": Place("a cupy array", "get()"),
     "jax": Place("a jax array", "__array__()"),
     "jaxlib": Place("a jax array", "__array__()"),
@@ -86,15 +99,17 @@ def of(rows: Any) -> Place | None:
 
 
 @overload
-def verb(function: Call, *, on: int = 0) -> Call: ...
+def verb(function: Call, *, on: int = 0, anywhere: bool = False) -> Call: ...
 
 
 @overload
-def verb(function: None = None, *, on: int = 0) -> Callable[[Call], Call]: ...
+def verb(function: None = None, *, on: int = 0, anywhere: bool = False) -> Callable[[Call], Call]: ...
 
 
-def verb(function: Any = None, *, on: int = 0) -> Any:
+def verb(function: Any = None, *, on: int = 0, anywhere: bool = False) -> Any:
     """Decorate a function for NumPy rows so that rows of other places go to theirs; ``on`` is the argument looked at.
+
+    ``anywhere`` says that the function looks at no more than the shape of rows, and so serves places without their own.
 
     >>> @verb
     ... def total(X):
@@ -103,7 +118,7 @@ def verb(function: Any = None, *, on: int = 0) -> Any:
     3.0
     """
     if function is None:
-        return lambda function: verb(function, on=on)
+        return lambda function: verb(function, on=on, anywhere=anywhere)
     named = list(signature(function).parameters)[on]
     key = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
 
@@ -114,7 +129,7 @@ def verb(function: Any = None, *, on: int = 0) -> Any:
     @wraps(function)
     def dispatch(*args: Any, **kwargs: Any) -> Any:
         place = of(args[on] if len(args) > on else kwargs[named])
-        return (function if place is None else place.find(key))(*args, **kwargs)
+        return (function if place is None else place.find(key, function if anywhere else None))(*args, **kwargs)
 
     return dispatch
 
@@ -125,9 +140,25 @@ def demand_served(rows: Any, name: str) -> Place | None:
     if place is not None and not place.serves(name):
         raise TypeError(
             f"{name}: a NumPy array, a DataFrame or a SciPy sparse matrix is needed; got {place.name}, for which "
-            f"{name} has no version. Bring it over with .{place.bring}."
+            f"{name} has no version. {place.instead or f'Bring it over with .{place.bring}.'}"
         )
     return place
+
+
+def apart(rows: Any) -> bool:
+    """Whether rows lie on several machines.
+
+    >>> apart(np.zeros((2, 1)))
+    False
+    """
+    place = of(rows)
+    return place is not None and place.several
+
+
+def demand_together(rows: Any, what: str, instead: str) -> None:
+    """Refuse rows on several machines for ``what``, which needs all of them in one memory."""
+    if apart(rows):
+        raise ValueError(f"{what} needs all rows in one memory; got a Dask array or DataFrame. {instead}")
 
 
 @verb

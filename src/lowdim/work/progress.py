@@ -121,6 +121,21 @@ def stage(name: str, total: int | None = None, flops: float = 0.0) -> Iterator[T
     bars.update(task, total=total or 1, completed=total or 1)
 
 
+@contextmanager
+def hidden() -> Iterator[None]:
+    """Show no stages inside: those of a task would come from many threads at once."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def is_shown() -> bool:
+    """Whether stages opened now are shown."""
+    return _current.get() is not None
+
+
 def note(text: str) -> None:
     """Show a short text (a loss, a count) behind the stage that is open."""
     reporter = _current.get()

@@ -1,0 +1,89 @@
+"""Calls of a fitted model on rows of several machines, put off: each block goes through the model where it is."""
+
+import warnings
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import _check_feature_names, _check_n_features
+
+from lowdim.cluster import gate
+from lowdim.data.gate import advising
+from lowdim.data.gate import second_view as second_view_here
+from lowdim.work.blocks import float_dtype
+from lowdim.work.cluster import Spread, Where, aligned, each, key, lengths_of
+
+
+def put_off(model: Any, method: str, X: Any, y: Any = None) -> Any:
+    """Dask array of ``model.method(X)``, or of both views; the model is one key that any worker can compute again."""
+    if method == "transform" and (asked := _get_output_config("transform", model)["dense"]) != "default":
+        raise ValueError(
+            f"{model._name}: set_output(transform='{asked}') has no effect on Dask collections, whose scores are a "
+            "Dask array. Call set_output(transform='default'), and make a DataFrame of the scores by "
+            "dask.dataframe.from_dask_array(Y, columns=model.get_feature_names_out())."
+        )
+    rows = _scores(model, X) if method == "inverse_transform" else _rows(model, X)
+    # As it is now: what is fitted later must not change what was put off before.
+    shared = key(_Sent(copy(model)), [type(model).__name__, model.__getstate__()], "model")
+    columns, dtype = model._outline(method, rows.dtype)
+    result = each(rows, partial(_called, method=method, opened=rows.opened), columns, dtype, shared=shared)
+    if y is None:
+        return result
+    others = gate.second_view(model._name, y, rows, n_columns=model._n_targets)
+    return result, each(others, _second_scores, columns, float_dtype(others.dtype), shared=shared)
+
+
+class _Sent:
+    """A model on its way to a worker, where its arrays arrive as kernels take them."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrived, (self.model,)
+
+
+def _arrived(model: Any) -> _Sent:
+    vars(model).update({name: aligned(value) for name, value in vars(model).items()})
+    return _Sent(model)
+
+
+def _rows(model: Any, X: Any) -> Spread:
+    """Rows with the features of fit."""
+    with advising():
+        _check_feature_names(model, gate.outline(X), reset=False)
+    if model._any_columns:
+        rows = Spread(X, np.dtype(np.float64), int(X.shape[1]), lengths_of(X), model._name)
+    else:
+        rows = gate.rows(X, model._name, sparse=model._sparse)
+    with advising():
+        _check_n_features(model, rows, reset=False)
+    return rows
+
+
+def _scores(model: Any, Y: Any) -> Spread:
+    """Scores on their way back."""
+    rows = gate.rows(Y, model._name, called="Y", sparse=model._sparse)
+    if rows.width != (k := len(model.get_feature_names_out())):
+        raise ValueError(
+            f"{model._name}: inverse_transform needs {k} columns, one per component; got {rows.width}. "
+            "Pass what transform returned."
+        )
+    return rows
+
+
+def _called(block: Any, where: Where, sent: _Sent, *, method: str, opened: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that fit saw and arrays lack, told when the call was put off
+        try:
+            return getattr(sent.model, method)(block)
+        except ValueError:
+            opened(block, where)  # says which row of all it is
+            raise
+
+
+def _second_scores(block: Any, where: Where, sent: _Sent) -> Any:  # noqa: ARG001  # each's order
+    model = sent.model
+    return model._second_scores(second_view_here(model._name, block, block, n_columns=model._n_targets))

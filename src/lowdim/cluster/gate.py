@@ -1,0 +1,121 @@
+"""The gate for Dask: what can be told before anything is read is told here, the rest by the task that reads a block."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.data import gate
+from lowdim.work.cluster import Spread, Where, cut_like, is_array, lengths_of
+
+
+def rows(X: Any, name: str, *, sparse: bool = False, minimum: int = 1, called: str = "X", **_: Any) -> Spread:
+    """Rows of a Dask collection; ``scan`` means nothing here, where the task that reads a block looks at its values."""
+    if isinstance(X, Spread):
+        return X
+    lengths = lengths_of(X)
+    if not is_array(X):
+        if X.ndim != 2:
+            raise ValueError(f"{name}: {called} must be a table; got a Dask Series. Pass a DataFrame: X.to_frame().")
+        seen = gate.rows(X._meta_nonempty, name, called=called)
+        opened = partial(open_block, name=name, called=called, dtype=seen.dtype)
+        return Spread(X, seen.dtype, seen.shape[1], None, name, minimum, False, opened)
+    _demand_uncut(X, name, called)
+    if lengths is not None and sum(lengths) < minimum:
+        raise ValueError(
+            f"{name}: at least {minimum} samples (rows) are needed; got {sum(lengths)} (shape {X.shape}). "
+            "Pass more rows."
+        )
+    is_sparse = sp.issparse(X._meta)
+    if is_sparse and not sparse:
+        raise TypeError(
+            f"{name}: sparse data was passed, but {called} must be dense here; got sparse blocks. Make them dense: "
+            "X.map_blocks(lambda block: block.toarray())."
+        )
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: {called} must hold numbers; got {X.dtype}. Convert it, as by X.astype('float64').")
+    opened = partial(open_block, name=name, called=called, dtype=X.dtype, sparse=is_sparse)
+    return Spread(X, X.dtype, int(X.shape[1]), lengths, name, minimum, is_sparse, opened)
+
+
+def _demand_uncut(X: Any, name: str, called: str) -> None:
+    """Refuse arrays that are not two-dimensional, or whose columns are cut."""
+    if X.ndim != 2:
+        raise ValueError(
+            f"{name}: Expected 2D array; got a Dask array of {X.ndim} dimensions. Rows are samples, columns "
+            "are features."
+        )
+    if not X.shape[1]:
+        raise ValueError(f"{name}: {called} must have a column; got shape {X.shape}. Pass at least one column.")
+    if len(X.chunks[1]) > 1:
+        raise ValueError(
+            f"{name}: blocks of {called} must hold whole rows; got columns cut into {len(X.chunks[1])} chunks. "
+            f"Call {called}.rechunk({{1: -1}}), with smaller chunks of rows if need be."
+        )
+
+
+def open_block(block: Any, where: Where, *, name: str, called: str, dtype: np.dtype, sparse: bool = False) -> Any:
+    """Checked rows of one block, in the task that read it."""
+    found = gate.rows(block, name, sparse=sparse, scan=False, called=called)
+    gate.demand_finite(name, found, found, called, getattr(block, "columns", None), where)
+    if found.dtype == dtype:
+        return found
+    if not np.can_cast(found.dtype, dtype, "same_kind"):
+        raise ValueError(
+            f"{name}: blocks must be of the type that the collection says; block {where.block} of {called} holds "
+            f"{found.dtype}, not {dtype}. Convert them alike, as by {called}.astype('float64')."
+        )
+    return found.astype(dtype)
+
+
+def outline(X: Any) -> Any:
+    """What tells the names of the columns: a DataFrame of two made-up rows."""
+    return X if isinstance(X, Spread) or is_array(X) else X._meta_nonempty
+
+
+def beside(name: str, values: Any, X: Spread, called: str) -> Any:
+    """``values`` with an entry for each row of ``X``, in blocks cut alike."""
+    if not hasattr(values, "to_delayed"):
+        if X.lengths is None:
+            raise ValueError(
+                f"{name}: {called} must be a Dask collection here, since the blocks of X do not know their lengths. "
+                "Take it from the same DataFrame, or call X.compute_chunk_sizes() of an array first."
+            )
+        return cut_like(gate.one_a_row(name, values, sum(X.lengths), called, "entry"), X)
+    blocks, lengths = int(values.npartitions), lengths_of(values)
+    if values.ndim > 1 and is_array(values):
+        _demand_uncut(values, name, called)
+    unlike = X.lengths is not None and lengths is not None and lengths != X.lengths
+    if blocks != X.n_blocks or unlike:
+        cut = f"({', '.join(map(str, (lengths or ())[:4]))}{', …' if blocks > 4 else ''})" if lengths else "unknown"
+        raise ValueError(
+            f"{name}: {called} must be cut as X is, into {X.n_blocks:,} blocks of the same lengths; got {blocks:,} of "
+            f"lengths {cut}. Call {called}.rechunk({{0: X.chunks[0]}}), or take both from one DataFrame."
+        )
+    return values
+
+
+def weights(name: str, sample_weight: Any, X: Spread) -> Any:
+    """Sample weights, cut as the rows are, or None; each block is checked where it is read."""
+    return None if sample_weight is None else beside(name, sample_weight, X, "sample_weight")
+
+
+def block_weights(name: str, block: Any, X: NDArray) -> Any:
+    """Checked weights of the rows of one block; all may be 0 there."""
+    given = np.asarray(block)
+    return np.zeros(len(given)) if given.dtype.kind in "biuf" and not given.any() else gate.weights(name, given, X)
+
+
+def second_view(name: str, y: Any, X: Any, n_columns: int | None = None, **_: Any) -> Spread:
+    """The second view as rows of its own, cut as ``X`` is."""
+    if y is None:
+        gate.targets(name, None, X)
+    values = beside(name, y, X, "y") if isinstance(X, Spread) else y
+    if values.ndim == 1:
+        values = values[:, None] if is_array(values) else values.to_frame()
+    found = rows(values, name, called="y")
+    if n_columns is not None and found.width != n_columns:
+        raise ValueError(f"{name}: y must have the {n_columns} columns that fit saw; got {found.width}. Match them.")
+    return found

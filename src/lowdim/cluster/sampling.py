@@ -1,0 +1,26 @@
+"""Some of the rows of a Dask collection, brought here."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from lowdim.data.sampling import drawn
+from lowdim.work import memory
+from lowdim.work.cluster import counted, take
+
+
+def sample(X: Any, n: int, random_state: Any = None) -> Any:
+    """Rows by their numbers among all, whatever the blocks; the seed is drawn before anything is read."""
+    lengths = counted(X, "sample")
+    ids = drawn(sum(lengths), n, random_state)
+    width = X.shape[1] if X.ndim == 2 else 1
+    memory.require(16.0 * len(ids) * width, f"sample: {len(ids):,} rows of {width:,} columns", "Draw fewer rows.")
+    parts = take(X, ids, lengths, "sample")
+    if not parts:
+        raise ValueError("sample: rows are needed; got a collection without any. Check how it was read.")
+    if hasattr(parts[0], "iloc"):
+        import pandas as pd
+
+        return pd.concat(parts)
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)

@@ -1,0 +1,16 @@
+"""The solver of PCA for rows on several machines."""
+
+from typing import Any
+
+from lowdim.compose.spectrum import choose_for
+from lowdim.work.cluster import Spread
+from lowdim.work.places import demand_together
+
+
+def choose(X: Spread, n_components: Any, solver: str = "auto") -> str:
+    """Solver that runs: moments in one pass, unless products in several passes are cheaper."""
+    if solver == "auto":
+        return "randomized" if choose_for(X.width, X.width, n_components) == "randomized" else "covariance"
+    if solver in ("svd", "gram"):
+        demand_together(X, f"PCA: solver='{solver}'", "Use solver='covariance', or 'randomized' for many features.")
+    return solver

@@ -1,0 +1,356 @@
+"""Rows on several machines: arrays and DataFrames of Dask, cut along their rows. The one module that imports Dask.
+
+Three verbs do all the work. ``fold`` computes a small state of each block and merges the states in a fixed tree, so
+that its result depends on the blocks alone, never on the workers, their order or their deaths. ``each`` puts off a call
+on every block. ``take`` brings chosen rows here. What tasks share goes to the workers as one named key that can be
+computed again: nothing is scattered, since scattered keys are lost with the worker that holds them.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+from dask.delayed import Delayed, delayed
+from numpy.typing import NDArray
+
+from lowdim.work import jobs, memory, progress
+
+ARITY = 8  # states merged by one task; dask.config's split_every must not change it, for it changes bits
+
+
+class Where(NamedTuple):
+    """Number of a block, and the number of its first row among all rows where the lengths before it are known."""
+
+    block: int
+    start: int | None
+
+
+def _as_it_is(block: Any, where: Where) -> Any:  # noqa: ARG001  # one of the openers
+    return block
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Rows in blocks: a Dask collection, and what is known of it before anything is computed.
+
+    ``lengths`` are None where a block does not know how many rows it has, as in DataFrames; ``shape`` is then infinite.
+    ``opened`` turns a block into checked NumPy rows, in the task that reads it.
+    """
+
+    X: Any
+    dtype: np.dtype
+    width: int
+    lengths: tuple[int, ...] | None
+    name: str
+    minimum: int = 0
+    sparse: bool = False
+    opened: Callable[[Any, Where], Any] = field(default=_as_it_is)
+
+    @property
+    def shape(self) -> tuple[Any, int]:
+        """Rows, infinitely many where their number is unknown, and columns."""
+        return (math.inf if self.lengths is None else sum(self.lengths)), self.width
+
+    @property
+    def ndim(self) -> int:
+        """Rows and columns."""
+        return 2
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return int(self.X.npartitions)
+
+    def where(self) -> list[Where]:
+        """Place of each block."""
+        if self.lengths is None:
+            return [Where(i, None) for i in range(self.n_blocks)]
+        starts = np.cumsum([0, *self.lengths[:-1]]).tolist()
+        return [Where(i, start) for i, start in enumerate(starts)]
+
+
+def lengths_of(X: Any) -> tuple[int, ...] | None:
+    """Rows of each block of a Dask array, None where unknown; None for DataFrames, which never know."""
+    if not isinstance(X, da.Array) or any(math.isnan(n) for n in X.chunks[0]):
+        return None
+    return tuple(int(n) for n in X.chunks[0])
+
+
+def is_array(X: Any) -> bool:
+    """Whether a collection is an array rather than a DataFrame or Series."""
+    return isinstance(X, da.Array)
+
+
+def cut_like(values: NDArray, X: Spread) -> Any:
+    """A NumPy array with one entry for each row, cut as ``X`` is."""
+    return da.from_array(values, chunks=(X.lengths, *((n,) for n in values.shape[1:])))
+
+
+def fold(
+    X: Spread,
+    leaf: Callable[..., Any],
+    merge: Callable[[Any, Any], Any],
+    *shared: Any,
+    beside: Sequence[Any] = (),
+    state: float = 0.0,
+    stage: str = "blocks",
+) -> Any:
+    """Merge ``leaf(rows, *blocks of beside, *shared)`` over all blocks, eight by eight in the order of the blocks.
+
+    A leaf that returns None, and a block without rows, add nothing; None is the result if all do. ``beside`` are
+    collections cut as ``X`` is, ``state`` the bytes of a leaf's result.
+    """
+    client = _client(X.name)
+    _demand_room(client, (ARITY + 1) * state, X.name)
+    arguments = delayed(_Shared(shared), traverse=False) if shared else None
+    with progress.stage(stage, total=X.n_blocks) as tick, _explained(X.name), _ticking(client, tick) as topic:
+        columns = _blocks(X.X, *beside)
+        run = delayed(_leaf, pure=False)
+        level = [
+            run(leaf, X.opened, where, blocks, arguments, topic)
+            for where, *blocks in zip(X.where(), *columns, strict=True)
+        ]
+        join = delayed(_merge, pure=False)
+        while len(level) > 1:
+            level = [join(merge, level[i : i + ARITY]) for i in range(0, len(level), ARITY)]
+        return dask.compute(level[0])[0] if level else None
+
+
+class _Shared(NamedTuple):
+    values: tuple[Any, ...]
+
+
+def _blocks(*collections: Any) -> list[list[Delayed]]:
+    """Blocks of each collection; what arrays share, such as one read of both, they still share."""
+    alone = len(collections) == 1  # else fusion would copy what they share into each
+    return [list(np.ravel(X.to_delayed(optimize_graph=alone or not is_array(X)))) for X in collections]
+
+
+def _leaf(leaf: Any, opened: Any, where: Where, blocks: list[Any], shared: Any, topic: str | None) -> Any:
+    rows, *others = map(aligned, blocks)
+    result = None
+    demand_alike(where, rows, others)
+    if rows.shape[0]:
+        with inside():
+            result = leaf(opened(rows, where), *others, *(shared.values if shared else ()))
+    if topic is not None:
+        from distributed import get_worker
+
+        get_worker().log_event(topic, where.block)
+    return result
+
+
+def aligned(value: Any) -> Any:
+    """``value`` with its arrays as kernels take them: what came over a network may lie anywhere in a buffer."""
+    if isinstance(value, np.ndarray) and not value.flags.aligned:
+        return value.copy(order="K")
+    if isinstance(value, tuple):
+        parts = [aligned(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return [aligned(part) for part in value] if isinstance(value, list) else value
+
+
+def demand_alike(where: Where, rows: Any, others: Sequence[Any]) -> None:
+    """Refuse blocks of a fit that differ in their number of rows."""
+    for other in others:
+        if len(other) != rows.shape[0]:
+            raise ValueError(
+                f"y and sample_weight must be cut as X is; block {where.block} has {rows.shape[0]:,} rows of X and "
+                f"{len(other):,} beside them. Take them from the same DataFrame, or rechunk them alike."
+            )
+
+
+def _merge(merge: Any, states: list[Any]) -> Any:
+    with inside():
+        result = None
+        for state in states:
+            result = state if result is None else result if state is None else merge(result, state)
+    return result
+
+
+def each(
+    X: Spread,
+    call: Callable[..., Any],
+    columns: int | None,
+    dtype: Any,
+    *,
+    shared: Any = None,
+) -> Any:
+    """Dask array of ``call(block, where, shared)``, put off; ``columns`` are those of the result, None for a vector.
+
+    A result keeps the lengths of the blocks, and ``shared`` is one key, computed once on each worker that needs it.
+    """
+    meta = np.empty((0,) if columns is None else (0, columns), dtype)
+    if not is_array(X.X):
+        return X.X.map_partitions(_on_part, call=call, model=shared, like=meta, meta=meta)
+    widths = () if columns is None else ((columns,),)
+    axes = {"drop_axis": 1} if columns is None and X.X.ndim == 2 else {}
+    given = {"call": call, "model": shared, "like": meta}
+    chunks = (X.X.chunks[0], *widths)
+    return X.X.map_blocks(_on_block, **given, dtype=meta.dtype, meta=meta, chunks=chunks, token="lowdim", **axes)
+
+
+def key(value: Any, token: Any, kind: str) -> Delayed:
+    """``value`` as one key of the graph, named by ``token``, that any worker can compute again."""
+    return delayed(value, name=f"lowdim-{kind}-{tokenize(token)}", traverse=False)
+
+
+def _on_block(block: Any, call: Any, model: Any, like: NDArray, block_info: Any = None) -> NDArray:
+    where = Where(0, None)
+    if block_info:  # none while Dask looks at the graph
+        place = block_info[0]
+        number, first = place["chunk-location"][0], place["array-location"][0][0]
+        where = Where(int(number), None if math.isnan(first) else int(first))
+    return _called(block, where, call, model, like)
+
+
+def _on_part(block: Any, call: Any, model: Any, like: NDArray) -> NDArray:
+    return _called(block, Where(-1, None), call, model, like)
+
+
+def _called(block: Any, where: Where, call: Any, model: Any, like: NDArray) -> NDArray:
+    if not block.shape[0]:
+        return like
+    with inside():
+        return np.asarray(call(aligned(block), where, model)).astype(like.dtype, copy=False)
+
+
+def take(X: Any, ids: NDArray[np.int64], lengths: Sequence[int], name: str) -> list[Any]:
+    """Rows with these numbers, rising, of a collection: what each block that has some gives, in order."""
+    (blocks,), pick = _blocks(X), delayed(_pick, pure=False)
+    starts = np.cumsum([0, *lengths])
+    edges = np.searchsorted(ids, starts)
+    wanted = [
+        pick(block, ids[first:last] - start)
+        for block, start, first, last in zip(blocks, starts[:-1], edges[:-1], edges[1:], strict=True)
+        if first < last
+    ]
+    _client(name)
+    with _explained(name):
+        return list(dask.compute(*wanted))
+
+
+def _pick(block: Any, ids: NDArray[np.int64]) -> Any:
+    return block.iloc[ids] if hasattr(block, "iloc") else block[ids]
+
+
+def counted(X: Any, name: str) -> tuple[int, ...]:
+    """Rows of each block, known or counted in a pass over them."""
+    known = lengths_of(X)
+    if known is not None:
+        return known
+    _client(name)
+    with _explained(name):
+        return tuple(dask.compute(*map(delayed(len, pure=False), *_blocks(X))))
+
+
+def with_lengths(X: Spread) -> Spread:
+    """The same rows with the lengths of the blocks known, counted if need be."""
+    return X if X.lengths is not None else replace(X, lengths=counted(X.X, X.name))
+
+
+@contextmanager
+def inside() -> Iterator[None]:
+    """Run a task: its share of the cores, whatever ``n_jobs`` the estimator has, and no bars."""
+    with jobs.within(_share()), progress.hidden(), np.errstate(all="ignore"):
+        yield
+
+
+def _share() -> int:
+    """Threads for the kernels of one task: cores over the tasks that run beside it."""
+    with suppress(ImportError, ValueError):
+        from distributed import get_worker
+
+        return max(1, jobs.available() // get_worker().state.nthreads)
+    return 1  # Dask's own threads, one for each core
+
+
+def _client(name: str) -> Any:
+    """Client of the cluster that computes, None for Dask's local schedulers; it must be connected."""
+    from dask.base import get_scheduler
+
+    client = getattr(get_scheduler(), "__self__", None)
+    if client is not None and getattr(client, "status", "running") != "running":
+        raise _unreachable(name, f"the client is {client.status}")
+    return client
+
+
+def _demand_room(client: Any, n_bytes: float, name: str) -> None:
+    """Refuse states that do not fit on the smallest worker, before anything starts."""
+    if not n_bytes:
+        return
+    instead = "Use solver='randomized' with a small n_components, or give the workers more memory."
+    if client is None:
+        memory.require(n_bytes, f"{name}: {ARITY + 1} partial results at a time", instead)
+        return
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    limits = [worker["memory_limit"] for worker in workers if worker["memory_limit"]]
+    if limits and n_bytes > min(limits):
+        raise MemoryError(
+            f"{name}: {ARITY + 1} partial results at a time need {memory.human(n_bytes)} on a worker; the smallest "
+            f"has {memory.human(min(limits))}. {instead}"
+        )
+
+
+@contextmanager
+def _ticking(client: Any, tick: Callable[[int], None]) -> Iterator[str | None]:
+    """Topic that leaves report to, so that the stage shown goes on; None where nothing is shown."""
+    if client is None or not progress.is_shown():
+        yield None
+        return
+    topic, done = f"lowdim-{np.random.SeedSequence().entropy:x}", set()
+
+    def note(event: tuple[Any, Any]) -> None:
+        done.add(event[1])
+        tick(len(done))
+
+    client.subscribe_topic(topic, note)
+    try:
+        yield topic
+    finally:
+        client.unsubscribe_topic(topic)
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """Say in words what the cluster could not do."""
+    try:
+        yield
+    except _killed() as error:
+        raise MemoryError(
+            f"{name}: a block must fit on a worker; several workers died of the same one ({error}). Use smaller "
+            "chunks, or give the workers more memory."
+        ) from None
+    except CancelledError as error:
+        raise RuntimeError(
+            f"{name}: blocks that can be computed again are needed; some were lost and cannot be ({error}): scattered "
+            "or persisted rows die with their worker, and everything does with the scheduler. Read them from their "
+            "source, as by dask.array.from_zarr or dask.dataframe.read_parquet."
+        ) from None
+    except OSError as error:
+        if type(error).__module__.partition(".")[0] != "distributed" and not isinstance(error, TimeoutError):
+            raise
+        raise _unreachable(name, str(error)) from None
+
+
+def _killed() -> tuple[type[BaseException], ...]:
+    """What tells that a task killed its workers, where there can be any."""
+    try:
+        from distributed import KilledWorker
+    except ImportError:
+        return ()
+    return (KilledWorker,)
+
+
+def _unreachable(name: str, why: str) -> ConnectionError:
+    return ConnectionError(
+        f"{name}: a running scheduler is needed; it cannot be reached ({why}). Start it again, and connect by "
+        "distributed.Client(address)."
+    )

@@ -16,6 +16,7 @@ from watched_rows import made
 
 import lowdim
 from lowdim.work import cluster
+from lowdim.work.spread import Spread
 
 
 def bits(model):
@@ -168,7 +169,7 @@ def test_threads_of_a_task_are_those_of_its_worker(client):
 
     from lowdim.work import jobs
 
-    X = cluster.Spread(da.zeros((6, 2), chunks=2), np.dtype(float), 2, (2, 2, 2), "test")
+    X = Spread(da.zeros((6, 2), chunks=2), np.dtype(float), 2, (2, 2, 2), "test")
     with jobs.using(7):
         assert cluster.fold(X, share, set.union, jobs) == {1}
 

@@ -13,7 +13,8 @@ from lowdim.cluster import gate
 from lowdim.data.gate import advising
 from lowdim.data.gate import second_view as second_view_here
 from lowdim.work.blocks import float_dtype
-from lowdim.work.cluster import Spread, Where, aligned, each, key, lengths_of
+from lowdim.work.cluster import aligned, each, key, lengths_of
+from lowdim.work.spread import Spread, Where
 
 
 def put_off(model: Any, method: str, X: Any, y: Any = None) -> Any:

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from lowdim.cluster.moments import demand_rows
 from lowdim.relate.cross import CrossMoments
 from lowdim.relate.cross import cross_moments as cross_moments_here
-from lowdim.work.cluster import Spread, Where, fold
+from lowdim.work.cluster import fold
+from lowdim.work.spread import Spread, Where
 
 
 def cross_moments(X: Spread, Y: Spread) -> CrossMoments:

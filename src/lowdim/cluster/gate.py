@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import gate
-from lowdim.work.cluster import Spread, Where, cut_like, is_array, lengths_of
+from lowdim.work.cluster import cut_like, is_array, lengths_of
+from lowdim.work.spread import Spread, Where
 
 
 def rows(X: Any, name: str, *, sparse: bool = False, minimum: int = 1, called: str = "X", **_: Any) -> Spread:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from lowdim.cluster.gate import beside
 from lowdim.data.labels import Labels, checked, demand_several
 from lowdim.data.labels import labels as labels_here
-from lowdim.work.cluster import Spread, Where, each, fold, key, with_lengths
+from lowdim.work.cluster import each, fold, key, with_lengths
+from lowdim.work.spread import Spread, Where
 
 
 def labels(name: str, y: Any, X: Spread, *, several: bool = True, of: str = "X") -> Labels:

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from lowdim.cluster.gate import block_weights
 from lowdim.relate import moments as here
-from lowdim.relate.moments import ClassMoments, ColumnMoments, Moments
-from lowdim.work.cluster import Spread, fold
+from lowdim.relate.states import ClassMoments, ColumnMoments, Moments
+from lowdim.work.cluster import fold
+from lowdim.work.spread import Spread
 
 
 def moments(X: Spread, weights: Any = None) -> Moments:
@@ -40,6 +41,11 @@ def class_moments(X: Spread, labels: Any, class_weights: NDArray, *, doubles: bo
     for c in np.flatnonzero(class_weights == 0):  # a class that counts nothing still has a mean
         M.means[c] = fold(X, _moments_of_class, ColumnMoments.merge, int(c), beside=[labels]).mean
     return M
+
+
+def multiplied_in_singles(X: Spread, class_weights: NDArray) -> bool:
+    """Whether :func:`class_moments` multiplies rows in float32, which rounds."""
+    return not X.sparse and bool(here.multiplied_in_singles(np.empty((0, 1), X.dtype), class_weights))
 
 
 def rows_differ(X: Spread, weights: Any = None) -> bool:

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.solve.projection import project_columns as project_here
-from lowdim.work.cluster import Spread, Where, each, key
+from lowdim.work.cluster import each, key
+from lowdim.work.spread import Spread, Where, as_it_is
 
 
 def project_columns(X: Spread, columns: NDArray[np.intp], P: NDArray[np.float64]) -> Spread:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.relate.moments import ColumnMoments, Moments
 from lowdim.relate.moments import moments as moments_here
 from lowdim.relate.shrinkage import Shrinkage, fourth_powers, intensity_of, rounding_of, standardising
-from lowdim.work.cluster import Spread, fold
+from lowdim.relate.states import ColumnMoments, Moments
+from lowdim.work.cluster import fold
+from lowdim.work.spread import Spread
 
 
 def ledoit_wolf(X: Spread, labels: Any, n_classes: int) -> Shrinkage:

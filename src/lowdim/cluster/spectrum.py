@@ -3,8 +3,8 @@
 from typing import Any
 
 from lowdim.compose.spectrum import choose_for
-from lowdim.work.cluster import Spread
 from lowdim.work.places import demand_together
+from lowdim.work.spread import Spread
 
 
 def choose(X: Spread, n_components: Any, solver: str = "auto") -> str:

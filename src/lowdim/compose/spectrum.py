@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.relate.gram import Centred
-from lowdim.relate.moments import ColumnMoments, Moments, column_moments, moments
+from lowdim.relate.moments import column_moments, moments
+from lowdim.relate.states import ColumnMoments, Moments
 from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator, singular
 from lowdim.work import memory, places
 from lowdim.work.blocks import float_dtype

@@ -12,8 +12,9 @@ from lowdim.explorer.wire import Message
 from lowdim.quality.measure import Sample
 from lowdim.quality.neighbourhoods import Neighbourhoods
 from lowdim.quality.space import Space
-from lowdim.relate.moments import ColumnMoments, column_moments
+from lowdim.relate.moments import column_moments
 from lowdim.relate.neighbors import nearest
+from lowdim.relate.states import ColumnMoments
 
 _WIDER = 2  # times k neighbours within which a neighbour does not count as torn
 _MOST_NEIGHBOURS = 1000

@@ -17,8 +17,9 @@ from lowdim.explorer.columns import Column, Labels
 from lowdim.explorer.forms import forms, offered, takes_start
 from lowdim.explorer.jobs import Map
 from lowdim.methods import registry
-from lowdim.relate.moments import ColumnMoments, column_moments
+from lowdim.relate.moments import column_moments
 from lowdim.relate.neighbors import Neighbors, nearest
+from lowdim.relate.states import ColumnMoments
 from lowdim.work.blocks import float_dtype
 from lowdim.work.rows import searchable
 

@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lowdim.relate.moments import ClassMoments, ColumnMoments, Moments, demand_variances
+from lowdim.relate.moments import demand_variances
+from lowdim.relate.states import ClassMoments, ColumnMoments, Moments
 from lowdim.work.blocks import float_dtype
 from lowdim.work.progress import stage
 

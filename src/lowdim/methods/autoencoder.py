@@ -16,7 +16,8 @@ from lowdim.compose.spectrum import scales
 from lowdim.data import gate, options
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.persist import fields
-from lowdim.relate.moments import ColumnMoments, column_moments
+from lowdim.relate.moments import column_moments
+from lowdim.relate.states import ColumnMoments
 from lowdim.solve import training
 from lowdim.solve.network import ACTIVATIONS, Layer, apply, initial
 from lowdim.work import memory

@@ -17,8 +17,9 @@ from lowdim.methods.base import fitting
 from lowdim.methods.linear import LinearReducer
 from lowdim.persist import fields
 from lowdim.relate.gram import Centred
-from lowdim.relate.moments import ClassMoments, class_moments, column_moments, multiplied_in_singles
+from lowdim.relate.moments import class_moments, column_moments, multiplied_in_singles
 from lowdim.relate.shrinkage import ledoit_wolf
+from lowdim.relate.states import ClassMoments
 from lowdim.solve.discriminant import Whitening, discriminants, orthogonal_discriminants, whiten, whiten_clear
 from lowdim.solve.eigen import eigh_top
 from lowdim.solve.projection import project_columns

@@ -15,7 +15,8 @@ from lowdim.data import gate, options
 from lowdim.methods.base import fitting
 from lowdim.methods.streamed import StreamedReducer
 from lowdim.persist import fields
-from lowdim.relate.moments import Moments, rows_differ
+from lowdim.relate.moments import rows_differ
+from lowdim.relate.states import Moments
 from lowdim.solve.components import completed, components_for, elbow, likeliest
 from lowdim.solve.signs import signs
 from lowdim.work.blocks import float_dtype

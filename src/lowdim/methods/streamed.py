@@ -10,7 +10,8 @@ from lowdim.data import gate
 from lowdim.methods.base import fitting
 from lowdim.methods.gaussian import GaussianReducer
 from lowdim.persist import fields
-from lowdim.relate.moments import ColumnMoments, Moments, moments
+from lowdim.relate.moments import moments
+from lowdim.relate.states import ColumnMoments, Moments
 from lowdim.work.blocks import float_dtype
 from lowdim.work.user_warnings import warn
 

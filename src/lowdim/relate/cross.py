@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.relate.moments import Doubles, Moments, cross_scatter, moments
+from lowdim.relate.moments import cross_scatter, moments
+from lowdim.relate.states import Doubles, Moments
 from lowdim.work.places import verb
 
 

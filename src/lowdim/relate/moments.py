@@ -1,45 +1,21 @@
-"""Moments of the rows of a matrix: weight, mean and scatter, in one pass and mergeable.
+"""Moments of the rows of a matrix: weight, mean and scatter, in one pass."""
 
-The state is what ``partial_fit``, streaming from a file and a tree of partial results all share (Chan, Golub and
-LeVeque 1983): ``S = S_a + S_b + (w_a w_b / w) (m_a − m_b)(m_a − m_b)ᵀ``.
-"""
-
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.relate.states import ClassMoments, ColumnMoments, Doubles, Moments
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.places import verb
 from lowdim.work.progress import stage
 
-Doubles = NDArray[np.float64]
 _PILOT_ROWS = 1024
 _SAFE = 1e6  # mean² / variance up to which sparse products keep ten digits of the scatter
-_ROUNDING = 32 * np.finfo(float).eps  # of a mean, as a share of it
 _LOST = 1e-3  # share of the scatter within classes below which float32 products are not enough
-
-
-class Moments(NamedTuple):
-    """Total weight, mean (d,) and scatter ``Σ w (x − mean)(x − mean)ᵀ`` (d, d), and the rows that count."""
-
-    weight: float
-    mean: Doubles
-    scatter: Doubles
-    rows: int = 0
-
-    def merge(self, other: "Moments") -> "Moments":
-        """Moments of both sets of rows together."""
-        weight = self.weight + other.weight
-        if weight == 0:
-            return self
-        step = other.mean - self.mean
-        scatter = self.scatter + other.scatter
-        scatter += np.outer(step, step * (self.weight * other.weight / weight))
-        return Moments(weight, self.mean + step * (other.weight / weight), scatter, self.rows + other.rows)
 
 
 @verb
@@ -79,48 +55,6 @@ def whole_sums(
 def whole_moments(sums: Doubles, products: Doubles, rows: int) -> Moments:
     """Moments of rows from their :func:`whole_sums`, with the bits that :func:`moments` gives."""
     return _about_mean(*_about_whole(sums, products, np.array([rows])), float(rows), rows)
-
-
-class ClassMoments(NamedTuple):
-    """Weight (C,) and mean (C, d) of each class, and the scatter (d, d) of all rows about the overall mean."""
-
-    weights: Doubles
-    means: Doubles
-    scatter: Doubles
-
-    @property
-    def mean(self) -> Doubles:
-        """Overall mean (d,)."""
-        return self.weights @ self.means / self.weights.sum()
-
-    def between(self) -> Doubles:
-        """Matrix ``B`` (C, d) whose ``Bᵀ B`` is the scatter of the class means about the overall mean."""
-        return np.sqrt(self.weights)[:, None] * (self.means - self.mean)
-
-    def within(self) -> Doubles:
-        """Scatter (d, d) of the rows about the means of their classes: what is left of the total.
-
-        Zero for features that are constant within classes, rather than the rounding of the difference.
-        """
-        B = self.between()
-        S = self.scatter - B.T @ B
-        # Sums are about a shift, so only the means carry rounding of their size: e in a mean of spread s moves what is
-        # between by 2se + e², and a real spread beside a large mean stays above that.
-        spread, e = np.diag(self.scatter), _ROUNDING * np.abs(self.mean)
-        total = self.weights.sum()
-        still = np.diag(S) <= 1e-13 * spread + 2 * e * np.sqrt(total * np.maximum(spread, 0.0)) + total * np.square(e)
-        S[still] = S[:, still] = 0.0
-        return S
-
-    def merge(self, other: "ClassMoments") -> "ClassMoments":
-        """Moments of both sets of rows together, classes in the same order."""
-        weights = self.weights + other.weights
-        share = other.weights / np.where(weights > 0, weights, 1.0)
-        means = self.means + share[:, None] * (other.means - self.means)
-        both = Moments(float(self.weights.sum()), self.mean, self.scatter).merge(
-            Moments(float(other.weights.sum()), other.mean, other.scatter)
-        )
-        return ClassMoments(weights, means, both.scatter)
 
 
 @verb
@@ -287,24 +221,6 @@ def cross_scatter(X: NDArray, Y: NDArray, x_mean: Doubles, y_mean: Doubles) -> D
     for rows, block in row_blocks(X, np.float64, less=x_mean):
         out += block.T @ (Y[rows] - y_mean)
     return out
-
-
-class ColumnMoments(NamedTuple):
-    """Total weight, mean (d,) and variance (d,) with divisor n of each column, and the rows that count."""
-
-    weight: float
-    mean: Doubles
-    variance: Doubles
-    rows: int = 0
-
-    def merge(self, other: "ColumnMoments") -> "ColumnMoments":
-        """Moments of both sets of rows together."""
-        weight = self.weight + other.weight
-        if weight == 0:
-            return self
-        step, share = other.mean - self.mean, other.weight / weight
-        variance = self.variance + share * (other.variance - self.variance) + share * (1 - share) * np.square(step)
-        return ColumnMoments(weight, self.mean + share * step, variance, self.rows + other.rows)
 
 
 @verb

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.relate.gram import Centred
-from lowdim.relate.moments import ColumnMoments, column_moments, moments
+from lowdim.relate.moments import column_moments, moments
+from lowdim.relate.states import ColumnMoments
 from lowdim.work.blocks import row_blocks
 from lowdim.work.places import to_numpy, verb
 from lowdim.work.progress import stage

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import dask
@@ -21,59 +21,9 @@ from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
 
 from lowdim.work import jobs, memory, progress
+from lowdim.work.spread import Spread, Where
 
 ARITY = 8  # states merged by one task; dask.config's split_every must not change it, for it changes bits
-
-
-class Where(NamedTuple):
-    """Number of a block, and the number of its first row among all rows where the lengths before it are known."""
-
-    block: int
-    start: int | None
-
-
-def _as_it_is(block: Any, where: Where) -> Any:  # noqa: ARG001  # one of the openers
-    return block
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Rows in blocks: a Dask collection, and what is known of it before anything is computed.
-
-    ``lengths`` are None where a block does not know how many rows it has, as in DataFrames; ``shape`` is then infinite.
-    ``opened`` turns a block into checked NumPy rows, in the task that reads it.
-    """
-
-    X: Any
-    dtype: np.dtype
-    width: int
-    lengths: tuple[int, ...] | None
-    name: str
-    minimum: int = 0
-    sparse: bool = False
-    opened: Callable[[Any, Where], Any] = field(default=_as_it_is)
-
-    @property
-    def shape(self) -> tuple[Any, int]:
-        """Rows, infinitely many where their number is unknown, and columns."""
-        return (math.inf if self.lengths is None else sum(self.lengths)), self.width
-
-    @property
-    def ndim(self) -> int:
-        """Rows and columns."""
-        return 2
-
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks."""
-        return int(self.X.npartitions)
-
-    def where(self) -> list[Where]:
-        """Place of each block."""
-        if self.lengths is None:
-            return [Where(i, None) for i in range(self.n_blocks)]
-        starts = np.cumsum([0, *self.lengths[:-1]]).tolist()
-        return [Where(i, start) for i, start in enumerate(starts)]
 
 
 def lengths_of(X: Any) -> tuple[int, ...] | None:

@@ -1,5 +1,6 @@
 """What a comparison found: embeddings, measures, costs, and what to make of them."""
 
+import html
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,6 +83,9 @@ class Comparison:
         names = ", ".join(outcome.name for outcome in self.ranked)
         shape = f"{self.facts.rows:,} × {self.facts.columns:,} rows and columns"
         return f"Comparison of {names} on {shape}; best by {self.by}: {self.best}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self.verdict)}</p>{self.table._repr_html_()}"
 
     @cached_property
     def ranked(self) -> list[Outcome]:

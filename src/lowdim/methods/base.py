@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from lowdim.data import gate, options
+from lowdim.methods.facts import with_facts
 from lowdim.persist.fields import SEEN, Field, check_fields
 from lowdim.relate.metrics import METRICS, Metric, kind_of, metric_with
 from lowdim.relate.scales import scales
@@ -121,6 +122,15 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.target_tags.multi_output = self._two_views
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    def _repr_html_inner(self) -> str:
+        return with_facts(super()._repr_html_inner(), self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = with_facts(bundle["text/html"], self)
+        return bundle
 
     def _store(self, given: dict[str, Any]) -> None:
         """Keep the parameters of the constructor, whose ``locals()`` are given."""

@@ -46,6 +46,12 @@ class Report(dict[str, Measure]):
     def __str__(self) -> str:
         return "\n".join(f"{name:20} {_line(value)}" for name, value in self.items())
 
+    def _repr_html_(self) -> str:
+        rows = (
+            f"<tr><th style='text-align:left'>{name}</th><td>{_line(value)}</td></tr>" for name, value in self.items()
+        )
+        return f"<table>{''.join(rows)}</table>"
+
 
 def _line(value: Measure) -> str:
     text = f"{float(value):7.4f}"

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from lowdim.work import pace
+from lowdim.work.notebook import NotebookBars
 from lowdim.work.user_warnings import warn
 
 Tick = Callable[[int], None]
@@ -31,7 +32,9 @@ class _Reporter:
         self.title, self.note = title, ""
         console = Console(stderr=True)
         self.bars: Any = None
-        if console.is_terminal or console.is_jupyter:
+        if console.is_jupyter:
+            self.bars = NotebookBars()
+        elif console.is_terminal:
             self.bars = Bars(
                 TextColumn("{task.description}"),
                 BarColumn(),

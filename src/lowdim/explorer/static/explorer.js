@@ -1,0 +1,344 @@
+// The page: what it knows (maps, columns, the selection, the row that is held) and how its parts hear of it.
+import { Line } from "./wire.js";
+import { Painter, Cloud, Ink } from "./gl.js";
+import { heatPalette, bytesOfColours, valueShades } from "./colours.js";
+import { packedBits, unpackedBits } from "./lasso.js";
+import { Legend } from "./legend.js";
+import { Runs } from "./runs.js";
+import { Table } from "./table.js";
+import { Pictures } from "./pictures.js";
+import { Panes } from "./panes.js";
+import { layOut } from "./layout.js";
+import { acceptDrops } from "./files.js";
+import { rowFacts, selectionFacts } from "./facts.js";
+import { make, button, grouped, plural, bytesToText, textToBytes } from "./dom.js";
+
+const NEIGHBOURS = 10;
+const STRONGEST = 0.5; // share of misplaced neighbours from which the colour is strongest
+
+export class Explorer {
+  constructor(root, channel, { saved = null } = {}) {
+    Object.assign(this, { root, saved, maps: new Map(), columns: new Map(), selection: null, selected: 0, hover: -1, pinned: -1,
+      links: null, tool: "move", latest: {} });
+    this.line = new Line(channel);
+    for (const type of ["frame", "loss", "status", "done", "maps", "dropped", "columns", "error"]) this.line.on(type, (message) => this.heard(type, message));
+    this.line.on("closed", () => this.failed(new Error("The connection to Python is closed: the maps stay, but nothing new can be asked.")));
+    this.ready = this.begin();
+    this.ready.catch((error) => this.failed(error));
+  }
+
+  async begin() {
+    this.hello = await this.line.ask("hello");
+    this.n = this.hello.n;
+    this.methods = this.hello.methods ?? [];
+    try { this.painter = new Painter(this.n); } catch (error) { this.painter = null; this.refusal = error.message; }
+    if (this.painter) this.painter.onrestored = () => this.panes.redraw();
+    this.inkOfColumn = new Ink(this.painter);
+    this.pictures = new Pictures(this.line, this.hello.images);
+    const parts = layOut(this);
+    Object.assign(this, parts);
+    this.readColours();
+    this.panes = new Panes(parts.stage, this);
+    this.legend = new Legend(parts.colour, { root: this.root, ink: this.inkOfColumn, say: (text) => this.say(text),
+      painted: () => this.panes.redraw(), colourBy: (name) => this.colourBy(name) });
+    this.legend.offer(this.hello.columns);
+    if (!this.saved) this.runs = new Runs(parts.making, this);
+    this.table = new Table(parts.rows, this);
+    if (!this.saved) acceptDrops(this.root, this);
+    for (const info of this.hello.maps) this.mapOf(info);
+    const view = this.saved?.view;
+    this.panes.arrange(view?.panes?.length ?? 1);
+    const shown = view?.panes?.map((pane) => pane.map) ?? [[...this.maps.keys()].pop()];
+    await this.colourBy(view ? view.colour ?? null : this.hello.colour ?? null, view);
+    shown.forEach((id, i) => { if (this.maps.has(id)) this.panes.show(i, this.maps.get(id), view?.panes[i]); });
+    await Promise.all([...this.maps.values()].filter((map) => map.status !== "failed").map((map) => this.fetch(map)));
+    if (view?.selection) await this.choose(unpackedBits(textToBytes(view.selection), this.n));
+    if (view?.pinned >= 0) this.hold(view.pinned);
+    if (!this.maps.size && this.methods.some((method) => method.name === "pca")) {
+      this.started(await this.line.ask("fit", { method: "pca", parameters: {}, dims: 2, rows: "all", start: null }), { method: "pca" });
+    }
+    this.table.show();
+  }
+
+  // ---- Maps ---------------------------------------------------------------------------------------------------
+
+  mapOf(info) {
+    const id = info.map;
+    let map = this.maps.get(id);
+    if (!map) {
+      const dims = info.dims ?? 2;
+      map = { id, dims, method: info.method, parameters: info.parameters ?? {}, status: info.status ?? "running", message: info.message,
+        rows: info.rows ?? "all", cloud: new Cloud(this.painter, dims), frames: 0, placed: [], loss: null, overlay: null };
+      const method = this.methods.find((one) => one.name === map.method);
+      map.title = `${method?.title || map.method || "map"}${this.maps.size ? ` ${this.maps.size + 1}` : ""}${map.rows === "all" ? "" : " of a selection"}`;
+      this.maps.set(id, map);
+      this.panes?.offer();
+    }
+    return Object.assign(map, { status: info.status ?? map.status, message: info.message ?? map.message, stage: info.stage, share: info.share });
+  }
+
+  get map() { return this.panes?.active?.view.map ?? null; }
+  get active() { return this.panes.active.view; }
+
+  async fetch(map) {
+    try { this.frame(await this.line.ask("map", { map: map.id })); } catch { /* no frame yet: pushes bring it */ }
+  }
+
+  started(reply, { method, dims = 2, rows = "all", parameters = {} }) {
+    const map = this.mapOf({ map: reply.map, method, dims, parameters, rows: rows === "all" ? "all" : [this.selected], status: "running" });
+    this.panes.show(this.panes.at, map);
+    this.say(`${map.title} is running`);
+  }
+
+  changed(map, status) { map.status = status; this.told(map); }
+
+  heard(type, message) {
+    if (type === "error" && (message.map === null || message.map === undefined)) { this.failed(new Error(message.message)); return; }
+    if (type === "maps") {
+      if (!this.panes) return;
+      for (const info of message.maps) this.told(this.mapOf(info));
+      for (const id of [...this.maps.keys()]) if (!message.maps.some((info) => info.map === id)) this.forget(id);
+      return;
+    }
+    if (type === "columns") { if (this.legend) { this.hello.columns = message.columns; this.legend.offer(message.columns); } return; }
+    if (type === "status" && this.panes && message.method) { this.told(this.mapOf(message)); return; }
+    if (type === "frame") { if (this.panes) this.frame(message, true); return; }
+    const map = this.maps.get(message.map);
+    if (!map) return;
+    if (type === "dropped") { this.forget(map.id); return; }
+    if (type === "loss") map.loss = message;
+    else if (type === "status") Object.assign(map, { status: message.status, message: message.message });
+    else if (type === "done") { Object.assign(map, { status: "done", seconds: message.seconds, quality: message.quality, left: null }); this.say(`${map.title} is done`); }
+    else if (type === "error") { Object.assign(map, { status: "failed", message: message.message }); this.failed(new Error(message.message)); }
+    this.told(map);
+  }
+
+  frame(message, pushed = false) {
+    const map = this.maps.get(message.map);
+    if (!map) return;
+    const now = performance.now(), seconds = map.frames ? Math.min(0.6, Math.max(0.05, (now - map.heard) / 1000)) : 0;
+    map.heard = now;
+    map.frames += 1;
+    Object.assign(map, { frame: message.frame, iteration: message.iteration, total: message.total, seconds: message.seconds ?? map.seconds, left: message.left });
+    const { present } = message.arrays;
+    if (message.dims !== map.dims) { map.dims = message.dims; map.cloud.forget(); map.cloud = new Cloud(this.painter, map.dims); }
+    map.cloud.push(message.arrays.positions, message.box, present ? unpackedPresence(present, this.n) : null);
+    this.panes.moved(map, pushed && map.frames > 1 ? seconds : 0);
+    if (pushed) this.line.tell("ack", { map: map.id, frame: message.frame });
+    this.told(map);
+    if (map.overlay) this.misplaced(map, map.overlay.kind);
+    if (this.pinned >= 0 && (map.frames === 1 || message.final)) this.linkUp();
+  }
+
+  told(map) {
+    this.panes.told(map);
+    if (map === this.map) this.runs?.tell(map);
+  }
+
+  looked() { this.runs?.tell(this.map); this.linkUp(); }
+
+  forget(id) {
+    const map = this.maps.get(id);
+    this.maps.delete(id);
+    this.panes.gone(map);
+    map.cloud.forget();
+  }
+
+  drop(map) { this.line.ask("drop", { map: map.id }).then(() => { if (this.maps.has(map.id)) this.forget(map.id); }, (error) => this.failed(error)); }
+
+  // ---- Colours ------------------------------------------------------------------------------------------------
+
+  readColours() {
+    const names = { paper: "--card", ink: "--ink", accent: "--accent", warn: "--warn", mark: "--mark", faint: "--rest" };
+    const bytes = bytesOfColours(this.root, Object.values(names).map((name) => `var(${name})`));
+    this.colours = Object.fromEntries(Object.keys(names).map((name, i) => [name, `rgb(${bytes[4 * i]} ${bytes[4 * i + 1]} ${bytes[4 * i + 2]})`]));
+    this.colours.rest = [...bytes.slice(-4, -1)].map((value) => value / 255).concat(0.35);
+    this.colours.veil = this.colours.accent.replace(")", " / 0.12)");
+  }
+
+  repaint() {
+    this.readColours();
+    this.legend.paint();
+    for (const map of this.maps.values()) map.overlay?.ink.setPalette(heatPalette(this.root));
+    this.panes.redraw();
+  }
+
+  async column(name, again = false) {
+    if (again || !this.columns.has(name)) {
+      const reply = await this.line.ask("column", { name });
+      const told = this.hello.columns.find((one) => one.name === name);
+      this.columns.set(name, { kind: reply.kind, codes: reply.arrays.codes, values: reply.arrays.values, categories: reply.categories ?? told?.categories, missing: told?.missing ?? 0 });
+    }
+    return this.columns.get(name);
+  }
+
+  async colourBy(name, view = null) {
+    try {
+      this.legend.show(name, name === null ? null : await this.column(name));
+      if (view) { this.legend.kept = new Set(view.kept ?? []); this.legend.range = view.range ?? null; this.legend.paint(); }
+    } catch (error) { this.failed(error); this.legend.show(null, null); }
+  }
+
+  ink(view) { return view.map?.overlay?.ink ?? this.inkOfColumn; }
+
+  // Which rows have neighbours that are false (near on the map alone) or missing (near in the data alone).
+  async misplaced(map, kind) {
+    if (!kind) { map.overlay = null; this.panes.redraw(); this.panes.told(map); return; }
+    if (map.asking) { map.again = kind; return; }
+    map.asking = true;
+    try {
+      const { arrays } = await this.line.ask("distortion", { map: map.id, k: NEIGHBOURS });
+      this.overlay(map, kind, arrays[kind]);
+    } catch (error) { map.overlay = null; this.failed(error); }
+    map.asking = false;
+    if (map.again) { const next = map.again; map.again = null; if (map.overlay) setTimeout(() => this.misplaced(map, next), 500); }
+  }
+
+  overlay(map, kind, values) {
+    const ink = map.overlay?.ink ?? new Ink(this.painter);
+    ink.setShades(valueShades(values, [0, STRONGEST]).shades);
+    ink.setPalette(heatPalette(this.root));
+    map.overlay = { kind, ink, values };
+    this.panes.redraw();
+    this.panes.told(map);
+  }
+
+  // ---- Rows ---------------------------------------------------------------------------------------------------
+
+  hovered(view, row, x, y) {
+    if (row !== this.hover) {
+      this.hover = row;
+      this.panes.remark();
+      if (row >= 0 && view) this.say(this.describe(row).join(", "));
+    }
+    this.tip.point(view && row >= 0 ? view : null, row, x, y);
+  }
+
+  describe(row) {
+    const words = [`row ${grouped(row + 1)}`], value = this.legend.valueOf(row);
+    if (value !== null) words.push(`${this.legend.name} ${value}`);
+    return words;
+  }
+
+  clicked(view, row) {
+    this.panes.focus(view);
+    if (row < 0) this.free(); else this.hold(row);
+  }
+
+  free() { this.pinned = -1; this.links = null; this.about.replaceChildren(); this.about.hidden = true; this.panes.remark(); }
+
+  async hold(row) {
+    this.pinned = row;
+    this.links = null;
+    this.panes.remark();
+    this.showRow({});
+    try {
+      const [page] = await Promise.all([this.line.ask("rows", { start: 0, count: 1, of: [row] }), this.pictures.want([row])]);
+      if (this.pinned === row) this.showRow({ columns: page.columns, cells: page.rows[0] });
+      await this.linkUp();
+    } catch (error) { if (!this.saved) this.failed(error); }
+  }
+
+  // Neighbours of the held row, and which of them each map in sight keeps.
+  async linkUp() {
+    const row = this.pinned, maps = this.panes.maps.filter((map) => map.cloud.count);
+    if (row < 0 || this.saved || !maps.length) return;
+    const kept = {};
+    try {
+      const replies = await Promise.all(maps.map((map) => this.line.ask("neighbours", { row, k: NEIGHBOURS, map: map.id })));
+      maps.forEach((map, i) => { kept[map.id] = replies[i].arrays.kept; });
+      await this.pictures.want(replies[0].arrays.index);
+      if (this.pinned !== row) return;
+      this.links = { index: replies[0].arrays.index, distance: replies[0].arrays.distance, kept };
+    } catch (error) { this.failed(error); return; }
+    this.showRow({});
+    this.panes.remark();
+  }
+
+  showRow(known) {
+    this.rowKnown = { ...(this.rowKnown?.row === this.pinned ? this.rowKnown : {}), row: this.pinned, ...known };
+    this.about.hidden = false;
+    this.about.replaceChildren(...rowFacts({ ...this.rowKnown, links: this.links, maps: this.panes.maps, picture: (row) => this.pictures.of(row),
+      hold: (row) => this.hold(row), free: () => this.free() }));
+  }
+
+  picture(row) { return this.pictures.of(row); }
+  wanted(rows) { return this.pictures.want(rows); }
+
+  // ---- Selection ----------------------------------------------------------------------------------------------
+
+  chosen(inside, how) {
+    if (how !== "new" && this.selection)
+      for (let i = 0; i < inside.length; i++) inside[i] = how === "more" ? inside[i] | this.selection[i] : this.selection[i] & ~inside[i] & 1;
+    this.choose(inside.some((one) => one) ? inside : null);
+  }
+
+  async choose(mask) {
+    this.selection = mask;
+    this.selected = mask ? mask.reduce((sum, one) => sum + one, 0) : 0;
+    this.painter?.setFaded(mask ? mask.map((one) => 1 - one) : null);
+    this.panes.redraw();
+    this.runs?.allow();
+    this.say(mask ? `${plural(this.selected, "row")} chosen` : "no rows chosen");
+    if (!mask) { this.choice.replaceChildren(); this.choice.hidden = true; }
+    const asked = (this.latest.selection = {});
+    try {
+      const facts = await this.line.ask("select", {}, { mask: packedBits(mask ?? new Uint8Array(this.n)) });
+      if (asked !== this.latest.selection) return;
+      this.table.show();
+      if (mask) this.showSelection(facts);
+    } catch (error) { this.failed(error); }
+  }
+
+  showSelection(facts) {
+    this.choice.hidden = false;
+    this.choice.replaceChildren(...selectionFacts(facts, { n: this.n, colour: this.legend.name, title: (id) => this.maps.get(id)?.title ?? String(id),
+      clear: () => this.choose(null), columns: this.hello.columns.filter((one) => one.label).map((one) => one.name),
+      label: this.saved ? null : (column, name) => this.label(column, name), keep: [button("Show rows", () => { if (!this.table.open) this.table.toggle(); })] }));
+  }
+
+  async label(column, name) {
+    try {
+      const reply = await this.line.ask("label", { column, name });
+      const told = { missing: 0, label: true, ...reply.column }, at = this.hello.columns.findIndex((one) => one.name === told.name);
+      if (at < 0) this.hello.columns.push(told); else this.hello.columns[at] = told;
+      this.columns.delete(told.name);
+      this.legend.offer(this.hello.columns);
+      await this.column(told.name);
+      await this.colourBy(told.name);
+      this.table.show();
+      this.say(`${plural(this.selected, "row")} labelled ${name}`);
+    } catch (error) { this.failed(error); }
+  }
+
+  async search(text) {
+    if (!text) { this.choose(null); return; }
+    const asked = (this.latest.search = {});
+    try {
+      const reply = await this.line.ask("search", { text, column: null });
+      if (asked !== this.latest.search) return;
+      if (!reply.count) { this.say(`no row holds “${text}”`); return; }
+      this.choose(unpackedBits(reply.arrays.mask, this.n));
+    } catch (error) { this.failed(error); }
+  }
+
+  placed(map) { return map.placed; }
+  placedRows(map, words) { this.panes.remark(); this.panes.told(map); this.say(words); }
+
+  // ---- What is said, and what is kept ---------------------------------------------------------------------------
+
+  say(text) { if (this.status && this.status.textContent !== text) this.status.textContent = text; }
+
+  failed(error) {
+    if (!this.notices) { this.root.replaceChildren(make("p", { className: "refused", role: "alert" }, error.message)); return; }
+    this.notices.replaceChildren(make("p", { role: "alert" }, error.message), button("Close", () => this.notices.replaceChildren()));
+  }
+
+  state() {
+    return { ...this.legend.state, panes: this.panes.state, selection: this.selection ? bytesToText(packedBits(this.selection)) : null,
+      pinned: this.pinned, theme: this.root.dataset.theme ?? null };
+  }
+}
+
+// One byte a row, from bytes or from bits.
+function unpackedPresence(present, n) { return present.length === n ? present : unpackedBits(present, n); }

@@ -1,0 +1,84 @@
+// What is known of the row that is held, and of the selection: neighbours, counts, what tells it from the rest.
+import { make, button, grouped, plural, digits } from "./dom.js";
+
+const BARS = 8; // classes of a column in sight
+const TELLING = 6; // columns that tell the selection from the rest
+
+const bar = (share, kind = "") => {
+  const inner = make("span", { className: kind });
+  inner.style.width = `${Math.round(100 * Math.min(1, Math.max(0, share)))}%`;
+  return make("span", { className: "bar", "aria-hidden": "true" }, inner);
+};
+
+// `row` {row, columns, cells}, `links` {index, distance, kept: {map: bytes}}, `maps` in sight, `picture(row)` a canvas or null.
+export function rowFacts({ row, columns, cells, links, maps, picture, hold, free }) {
+  const parts = [make("div", { className: "heading" }, make("h2", {}, `Row ${grouped(row + 1)}`), button("Free", free))];
+  const image = picture(row);
+  if (image) parts.push(make("div", { className: "portrait" }, image));
+  if (cells) parts.push(make("dl", { className: "cells" }, ...columns.slice(0, 60).flatMap((name, i) => [make("dt", {}, name), make("dd", {}, cells[i])])));
+  if (links) {
+    parts.push(make("h3", {}, `${links.index.length} nearest in the data`));
+    parts.push(make("ul", { className: "near" }, ...Array.from(links.index, (other, i) => {
+      const torn = maps.filter((map) => links.kept[map.id] && !links.kept[map.id][i]);
+      const words = torn.length === 0 ? "kept" : torn.length === maps.length ? "torn" : `torn in ${torn.map((map) => map.title).join(", ")}`;
+      return make("li", {}, button("", () => hold(other), { className: "row" }),
+        make("small", { className: torn.length ? "torn" : "kept" }, words), make("small", {}, digits(links.distance[i])));
+    })));
+    parts[parts.length - 1].querySelectorAll("button").forEach((one, i) => {
+      const small = picture(links.index[i]);
+      if (small) one.append(small);
+      one.append(`row ${grouped(links.index[i] + 1)}`);
+    });
+    parts.push(make("p", { className: "note" }, "Full lines: neighbours that are near on the map as well. Broken lines: torn away."));
+  }
+  return parts;
+}
+
+// `facts` is the reply to `select`.
+export function selectionFacts(facts, { title, n, colour, clear, label, keep, columns }) {
+  const share = (100 * facts.count) / n;
+  const parts = [make("div", { className: "heading" },
+    make("h2", {}, plural(facts.count, "row")), make("small", {}, `${share < 0.1 ? "< 0.1" : share.toFixed(share < 10 ? 1 : 0)} %`), button("Clear", clear))];
+  const groups = Map.groupBy ? Map.groupBy(facts.counts ?? [], (one) => one.column) : grouping(facts.counts ?? []);
+  const order = [...groups.keys()].sort((a, b) => (b === colour) - (a === colour));
+  for (const column of order.slice(0, 3)) {
+    const counts = [...groups.get(column)].sort((a, b) => b.count - a.count);
+    parts.push(make("h3", {}, column), make("ul", { className: "counts" }, ...counts.slice(0, BARS).map((one) =>
+      make("li", {}, make("span", { className: "name", title: one.category }, one.category), bar(one.count / facts.count),
+        make("small", {}, `${grouped(one.count)} of ${grouped(one.of)}`)))));
+    if (counts.length > BARS) parts.push(make("p", { className: "note" }, `and ${counts.length - BARS} more`));
+  }
+  if (facts.telling?.length) {
+    parts.push(make("h3", {}, "What tells them from the rest"), make("ul", { className: "counts telling" },
+      ...facts.telling.slice(0, TELLING).map((one) => make("li", {}, make("span", { className: "name", title: one.column }, one.column),
+        bar(one.score), make("small", {}, `${valueText(one.inside)} against ${valueText(one.outside)}`)))));
+  }
+  if (facts.quality?.length) {
+    const measures = Object.keys(facts.quality[0]).filter((name) => name !== "map" && typeof facts.quality[0][name] === "number");
+    parts.push(make("h3", {}, "How well the maps keep them"), make("table", { className: "quality" },
+      make("thead", {}, make("tr", {}, make("th", {}, ""), ...measures.map((name) => make("th", { scope: "col" }, name.replaceAll("_", " "))))),
+      make("tbody", {}, ...facts.quality.map((one) => make("tr", {}, make("th", { scope: "row" }, title(one.map)),
+        ...measures.map((name) => make("td", {}, one[name] === null ? "–" : Number(one[name]).toFixed(3))))))));
+  }
+  if (label) parts.push(labelling(columns, label));
+  parts.push(make("div", { className: "deeds" }, ...keep));
+  return parts;
+}
+
+function valueText(value) { return typeof value === "number" ? digits(value) : String(value ?? "–"); }
+
+function grouping(counts) {
+  const groups = new Map();
+  for (const one of counts) groups.set(one.column, [...(groups.get(one.column) ?? []), one]);
+  return groups;
+}
+
+// A name given to the selection; names are kept in a column of their own.
+function labelling(columns, label) {
+  const column = make("input", { type: "text", value: "label", "aria-label": "Column of the label", required: true, maxLength: 80 });
+  const name = make("input", { type: "text", placeholder: "name these rows", "aria-label": "Label", required: true, maxLength: 200 });
+  const known = make("datalist", { id: "lowdim-columns" }, ...columns.map((one) => make("option", { value: one })));
+  column.setAttribute("list", "lowdim-columns");
+  return make("form", { className: "labelling", onsubmit: (event) => { event.preventDefault(); label(column.value, name.value); } },
+    make("h3", {}, "Label"), make("div", { className: "line" }, column, name, make("button", { type: "submit" }, "Label")), known);
+}

@@ -1,0 +1,93 @@
+// Files that come in (rows to be placed) and go out (selections, labels, models, pictures, the page itself).
+import { make, button, download, grouped, plural } from "./dom.js";
+
+const FORMATS = { csv: "csv", tsv: "csv", txt: "csv", parquet: "parquet", pq: "parquet", npy: "npy" };
+
+// Files dropped anywhere on the page are placed on the map in sight.
+export function acceptDrops(root, host) {
+  const veil = root.appendChild(make("div", { className: "veil", hidden: true }, make("p", {}, "Drop a file of new rows to place them on the map")));
+  const carries = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+  root.addEventListener("dragover", (event) => { if (carries(event)) { event.preventDefault(); veil.hidden = false; } });
+  root.addEventListener("dragleave", (event) => { if (!root.contains(event.relatedTarget)) veil.hidden = true; });
+  root.addEventListener("drop", (event) => {
+    veil.hidden = true;
+    if (!carries(event)) return;
+    event.preventDefault();
+    for (const file of event.dataTransfer.files) placeFile(file, host);
+  });
+}
+
+export async function placeFile(file, host) {
+  const ending = file.name.split(".").pop().toLowerCase(), format = FORMATS[ending];
+  const limit = host.hello.limits?.upload_bytes ?? 64 << 20;
+  try {
+    if (!format) throw new Error(`${file.name}: a csv, parquet or npy file is needed; got .${ending}.`);
+    if (file.size > limit) throw new Error(`${file.name}: files up to ${Math.round(limit / 1e6)} MB are taken; this one has ${Math.round(file.size / 1e6)} MB.`);
+    if (!host.map?.cloud.count) throw new Error("There is no map to place rows on yet.");
+    const { map } = host;
+    host.say(`placing ${file.name} …`);
+    const reply = await host.line.ask("place", { name: file.name, format, map: map.id }, { bytes: new Uint8Array(await file.arrayBuffer()) });
+    map.placed.push({ name: file.name, positions: reply.arrays.positions, trust: reply.arrays.trust });
+    const doubtful = reply.arrays.trust.reduce((sum, one) => sum + (one < 0.5), 0);
+    host.placedRows(map, `${plural(reply.count, "row")} of ${file.name} placed${doubtful ? `, ${grouped(doubtful)} of them far from the data` : ""}`);
+  } catch (error) { host.failed(error); }
+}
+
+// The menu of what can be kept. `host.saved`: no Python behind the page, so only what the page itself can write.
+export function exportMenu(host) {
+  const menu = make("details", { className: "menu" }), close = () => { menu.open = false; };
+  const ask = (what, format) => async () => {
+    close();
+    try {
+      const reply = await host.line.ask("export", { what, format, map: host.map?.id ?? null, view: host.state() });
+      download(reply.arrays.bytes, reply.filename, reply.mime);
+      host.say(`${reply.filename} is written`);
+    } catch (error) { host.failed(error); }
+  };
+  const picture = async () => { close(); download(await viewPicture(host.active, host), "map.png", "image/png"); };
+  const entries = [["Picture of the map (PNG)", picture]];
+  if (!host.saved) entries.push(
+    ["Picture of the map (SVG)", ask("picture", "svg")],
+    ["Selection (CSV)", ask("selection", "csv")], ["Selection (Parquet)", ask("selection", "parquet")],
+    ["Labels (CSV)", ask("labels", "csv")], ["Labels (Parquet)", ask("labels", "parquet")],
+    ["All rows with their places (CSV)", ask("rows", "csv")], ["Model (.lowdim)", ask("model", "lowdim")],
+    ["This page, to keep (HTML)", ask("page", "html")]);
+  else entries.push(["Selection (CSV)", () => { close(); download(selectedText(host), "selection.csv", "text/csv"); }]);
+  const input = make("input", { type: "file", accept: ".csv,.tsv,.parquet,.npy", hidden: true, onchange: () => {
+    for (const file of input.files) placeFile(file, host);
+    input.value = "";
+  } });
+  if (!host.saved) entries.push(["Place rows of a file …", () => { close(); input.click(); }]);
+  menu.append(make("summary", {}, "Keep"), make("div", { className: "sheet" }, ...entries.map(([words, deed]) => button(words, deed))), input);
+  menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { close(); menu.firstChild.focus(); event.stopPropagation(); } });
+  host.root.addEventListener("pointerdown", (event) => { if (!menu.contains(event.target)) close(); });
+  return menu;
+}
+
+// The view as it is seen, on paper.
+export function viewPicture(view, host) {
+  view.refresh(true);
+  const canvas = Object.assign(document.createElement("canvas"), { width: view.base.width, height: view.base.height });
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = host.colours.paper;
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.drawImage(view.base, 0, 0);
+  pen.drawImage(view.over, 0, 0);
+  return new Promise((done) => { canvas.toBlob(done, "image/png"); });
+}
+
+// Rows of the selection with the columns that the page holds; for pages without Python.
+function selectedText(host) {
+  const names = [...host.columns.keys()], quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const lines = [["row", ...names].map(quoted).join(",")];
+  for (let i = 0; i < host.n; i++) {
+    if (host.selection && !host.selection[i]) continue;
+    lines.push([String(i), ...names.map((name) => cellText(host.columns.get(name), i))].map(quoted).join(","));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+export function cellText(column, row) {
+  if (!column.codes) return Number.isFinite(column.values[row]) ? String(Number(column.values[row].toPrecision(7))) : "";
+  return column.categories[column.codes[row]] ?? "";
+}

@@ -1,0 +1,292 @@
+// One map on the page: its canvases, what the pointer and the keys do there, and what is drawn over the points.
+import { DENSE_ROWS } from "./gl.js";
+import { Camera, projected, frameOf } from "./camera.js";
+import { enclosed } from "./lasso.js";
+
+const REACH = 14; // pixels from the pointer within which a row is found
+const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+export class View {
+  // `host` knows painter, ink(view), selection, hover, pinned, placed(map), colours, tool and says what happened.
+  constructor(root, host) {
+    this.root = root;
+    this.host = host;
+    this.base = root.appendChild(document.createElement("canvas"));
+    this.over = root.appendChild(document.createElement("canvas"));
+    this.map = null;
+    this.camera = new Camera(2);
+    this.blend = 1;
+    this.outline = null;
+    this.density = null; // null: by the number of rows
+    this.listen();
+    this.sizes = new ResizeObserver(() => this.resize());
+    this.sizes.observe(root);
+  }
+
+  remove() { this.sizes.disconnect(); cancelAnimationFrame(this.asked); this.root.replaceChildren(); }
+
+  show(map) {
+    if (this.map?.dims !== map?.dims) this.camera = new Camera(map?.dims ?? 2);
+    this.map = map;
+    this.blend = 1;
+    if (map?.cloud.count) this.frame(true);
+    this.refresh();
+  }
+
+  frame(first) {
+    const { cloud } = this.map;
+    this.camera.follow(frameOf(cloud.places[1], cloud.dims, cloud.boxes[1], cloud.present), first);
+  }
+
+  // A new frame has been pushed to the map's cloud: go there within `seconds`.
+  move(seconds) {
+    this.frame(this.map.frames <= 1);
+    this.blend = STILL.matches || !seconds ? 1 : 0;
+    this.pace = { start: performance.now(), seconds };
+    this.refresh();
+  }
+
+  resize() {
+    const dots = window.devicePixelRatio || 1;
+    [this.width, this.height] = [this.root.clientWidth, this.root.clientHeight];
+    if (!this.width || !this.height) return;
+    for (const canvas of [this.base, this.over]) {
+      canvas.width = Math.round(this.width * dots);
+      canvas.height = Math.round(this.height * dots);
+    }
+    this.dots = dots;
+    this.refresh(true);
+  }
+
+  refresh(now = false) {
+    if (now) { cancelAnimationFrame(this.asked); this.asked = 0; this.draw(); return; }
+    this.asked ||= requestAnimationFrame(() => { this.asked = 0; this.draw(); });
+  }
+
+  // How the renderer is to draw: sizes in pixels of the screen.
+  how() {
+    const { width, height, dots, camera, host } = this, n = host.n;
+    const side = Math.min(width, height), near = camera.dims === 3 ? 1.15 : 1;
+    const radius = Math.max(0.7, Math.min(4.2, (0.217 * Math.max(side, 420)) / n ** 0.42)) * Math.min(camera.zoom ** 0.4, 2.4) * near;
+    return {
+      width: this.base.width, height: this.base.height, eye: camera.eye(this.blend, width, height), blend: this.blend,
+      solid: camera.dims === 3, radius: radius * dots, opacity: n > 6000 ? Math.min(0.62 + 0.05 * Math.log(camera.zoom), 0.9) : 0.85,
+      rest: host.colours.rest, density: this.density ?? n > DENSE_ROWS,
+    };
+  }
+
+  draw() {
+    if (!this.width || !this.base.width || this.host.painter?.lost) return;
+    if (this.blend < 1) {
+      this.blend = Math.min(1, (performance.now() - this.pace.start) / 1000 / this.pace.seconds);
+      if (this.blend < 1) this.refresh();
+    }
+    const pen = this.base.getContext("2d"), { width, height } = this.base;
+    pen.clearRect(0, 0, width, height);
+    if (this.map?.cloud.count && this.host.painter) {
+      const { painter } = this.host;
+      painter.draw(this.map.cloud, this.host.ink(this), this.how());
+      pen.drawImage(painter.canvas, 0, painter.canvas.height - height, width, height, 0, 0, width, height);
+    }
+    this.mark();
+  }
+
+  at(row) { return projected(this.eye, this.map.cloud.at(row, this.blend), this.width, this.height); }
+
+  // Over the points: lines to neighbours, rows from a file, the row under the pointer, and the outline being drawn.
+  mark() {
+    const pen = this.over.getContext("2d"), { host, map } = this, { colours } = host;
+    pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
+    pen.clearRect(0, 0, this.width, this.height);
+    this.eye = this.camera.eye(this.blend, this.width, this.height);
+    if (map?.cloud.count) {
+      const { pinned, links } = host;
+      if (pinned >= 0 && links && map.cloud.has(pinned)) this.drawLinks(pen, pinned, links);
+      this.drawPlaced(pen, host.placed(map));
+      for (const [row, radius] of [[pinned, 8], [host.hover, 7]])
+        if (row >= 0 && map.cloud.has(row)) this.ring(pen, ...this.at(row), radius, host.ink(this).css(row));
+    }
+    if (this.outline) {
+      pen.beginPath();
+      this.outline.forEach(([x, y], i) => (i ? pen.lineTo(x, y) : pen.moveTo(x, y)));
+      pen.closePath();
+      pen.fillStyle = colours.veil;
+      pen.fill("evenodd");
+      pen.lineWidth = 1.5;
+      pen.setLineDash([5, 4]);
+      pen.strokeStyle = colours.accent;
+      pen.stroke();
+      pen.setLineDash([]);
+    }
+  }
+
+  ring(pen, x, y, _, radius, fill) {
+    for (const [width, style] of [[5, this.host.colours.paper], [2.2, this.host.colours.ink]]) {
+      pen.lineWidth = width;
+      pen.strokeStyle = style;
+      pen.beginPath();
+      pen.arc(x, y, radius, 0, 2 * Math.PI);
+      pen.stroke();
+    }
+    pen.fillStyle = fill;
+    pen.beginPath();
+    pen.arc(x, y, 4, 0, 2 * Math.PI);
+    pen.fill();
+  }
+
+  // Neighbours in the data: kept ones by full lines, torn ones by broken ones.
+  drawLinks(pen, row, { index, kept }) {
+    const { colours } = this.host, [x, y] = this.at(row), keeps = kept[this.map.id] ?? [];
+    index.forEach((other, i) => {
+      if (!this.map.cloud.has(other)) return;
+      const [u, v] = this.at(other), torn = !keeps[i];
+      for (const [width, style] of [[torn ? 4 : 3.6, colours.paper], [torn ? 1.8 : 1.4, torn ? colours.warn : colours.accent]]) {
+        pen.lineWidth = width;
+        pen.strokeStyle = style;
+        pen.setLineDash(torn && style === colours.warn ? [6, 4] : []);
+        pen.beginPath();
+        pen.moveTo(x, y);
+        pen.lineTo(u, v);
+        pen.stroke();
+      }
+      pen.setLineDash([]);
+      pen.fillStyle = torn ? colours.warn : colours.accent;
+      pen.beginPath();
+      pen.arc(u, v, 3.2, 0, 2 * Math.PI);
+      pen.fill();
+    });
+  }
+
+  // Rows of a dropped file as diamonds: full where they can be trusted, hollow where not.
+  drawPlaced(pen, placed) {
+    for (const { positions, trust } of placed) {
+      const dims = this.map.dims, count = positions.length / dims, size = count > 2000 ? 3 : 5.5;
+      for (let i = 0; i < count; i++) {
+        const [x, y] = projected(this.eye, positions.subarray(i * dims, (i + 1) * dims), this.width, this.height);
+        pen.beginPath();
+        pen.moveTo(x, y - size); pen.lineTo(x + size, y); pen.lineTo(x, y + size); pen.lineTo(x - size, y);
+        pen.closePath();
+        pen.globalAlpha = 0.15 + 0.85 * trust[i];
+        pen.fillStyle = this.host.colours.mark;
+        pen.fill();
+        pen.globalAlpha = 1;
+        pen.lineWidth = 1.6;
+        pen.strokeStyle = trust[i] < 0.5 ? this.host.colours.mark : this.host.colours.paper;
+        pen.stroke();
+      }
+    }
+  }
+
+  pick(x, y, reach = REACH) {
+    if (!this.map?.cloud.count || !this.host.painter) return -1;
+    const dots = this.dots;
+    return this.host.painter.pick(this.map.cloud, this.host.ink(this), this.how(), x * dots, (this.height - y) * dots, reach * dots);
+  }
+
+  // The nearest row from the current one towards an arrow key, within a quarter turn.
+  step(from, dx, dy) {
+    if (from < 0 || !this.map.cloud.has(from)) return this.pick(this.width / 2, this.height / 2, this.width);
+    const { cloud } = this.map, ink = this.host.ink(this), [x, y] = this.at(from);
+    const place = [0, 0, 0], { faded } = this.host.painter;
+    let best = from, least = Infinity;
+    for (let i = 0; i < cloud.count; i++) {
+      if (i === from || !cloud.has(i) || faded?.[i] || ink.greyed(i)) continue;
+      const [u, v] = projected(this.eye, cloud.at(i, this.blend, place), this.width, this.height);
+      const along = (u - x) * dx + (v - y) * dy, aside = Math.abs((u - x) * dy - (v - y) * dx);
+      const d = (u - x) ** 2 + (v - y) ** 2;
+      if (along > 0 && aside <= along && d < least) { least = d; best = i; }
+    }
+    return best;
+  }
+
+  choose(how) {
+    const { cloud } = this.map, ink = this.host.ink(this);
+    const inside = enclosed(this.outline, cloud, this.camera.eye(this.blend, this.width, this.height), this.blend, this.width, this.height);
+    if (ink.filtered) for (let i = 0; i < inside.length; i++) if (inside[i] && ink.greyed(i)) inside[i] = 0;
+    this.outline = null;
+    this.host.chosen(inside, how, this);
+  }
+
+  listen() {
+    const { root } = this;
+    let held = null;
+    const place = (event) => {
+      const box = root.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    root.addEventListener("pointerdown", (event) => {
+      if (!this.map?.cloud.count || event.button > 2) return;
+      const at = place(event), { tool } = this.host;
+      const draws = event.button === 0 && (tool !== "move" || event.shiftKey);
+      held = { at, last: at, kind: draws ? (tool === "box" ? "box" : "lasso") : this.camera.dims === 3 && event.button === 0 ? "turn" : "shift", far: 0 };
+      root.setPointerCapture(event.pointerId);
+    });
+    root.addEventListener("pointermove", (event) => {
+      const [x, y] = place(event);
+      if (!held) { this.look(x, y); return; }
+      const [dx, dy] = [x - held.last[0], y - held.last[1]];
+      held.far = Math.max(held.far, Math.hypot(x - held.at[0], y - held.at[1]));
+      if (held.far <= 4) return;
+      held.last = [x, y];
+      if (held.kind === "turn") this.camera.turn(dx, dy);
+      else if (held.kind === "shift") this.camera.shift(dx, dy);
+      else if (held.kind === "box") { const [u, v] = held.at; this.outline = [[u, v], [x, v], [x, y], [u, y]]; }
+      else (this.outline ??= [held.at]).push([x, y]);
+      if (this.outline) this.mark();
+      else this.changed();
+    });
+    const end = (event) => {
+      if (!held) return;
+      const [x, y] = place(event), { far } = held;
+      held = null;
+      if (this.outline) {
+        const how = event.altKey ? "less" : event.shiftKey && this.host.tool !== "move" ? "more" : "new";
+        this.choose(how);
+      } else if (far <= 4) this.host.clicked(this, event.pointerType === "mouse" && this.host.hover >= 0 ? this.host.hover : this.pick(x, y));
+    };
+    root.addEventListener("pointerup", end);
+    root.addEventListener("pointercancel", () => { held = this.outline = null; this.mark(); });
+    root.addEventListener("pointerleave", () => { if (!held) { this.looking = null; this.host.hovered(this, -1); } });
+    root.addEventListener("contextmenu", (event) => event.preventDefault());
+    root.addEventListener("dblclick", () => { this.camera.home(); this.changed(); });
+    root.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.camera.closer(Math.exp(-event.deltaY * (event.deltaMode ? 0.04 : 0.0016)), ...place(event), this.width, this.height);
+      this.changed();
+    }, { passive: false });
+    root.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  // Looking for the row under the pointer waits for the next picture, so that it is asked for once.
+  look(x, y) {
+    const first = !this.looking;
+    this.looking = [x, y];
+    if (first) requestAnimationFrame(() => {
+      if (!this.looking) return;
+      const [u, v] = this.looking;
+      this.looking = null;
+      this.host.hovered(this, this.pick(u, v), u, v);
+    });
+  }
+
+  changed() { this.refresh(); this.host.cameraMoved?.(this); }
+
+  key(event) {
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    const middle = [this.width / 2, this.height / 2, this.width, this.height];
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.map?.cloud.count) return;
+    if (way && event.shiftKey) {
+      if (this.camera.dims === 3) this.camera.turn(20 * way[0], 20 * way[1]);
+      else this.camera.shift(-40 * way[0], -40 * way[1]);
+      this.changed();
+    } else if (way) {
+      const row = this.step(this.host.hover, ...way), [x, y] = row >= 0 ? this.at(row) : [0, 0];
+      this.host.hovered(this, row, x, y);
+    } else if (event.key === "Enter" && this.host.hover >= 0) this.host.clicked(this, this.host.hover);
+    else if (event.key === "+" || event.key === "=") { this.camera.closer(1.4, ...middle); this.changed(); }
+    else if (event.key === "-") { this.camera.closer(1 / 1.4, ...middle); this.changed(); }
+    else if (event.key === "0" || event.key === "Home") { this.camera.home(); this.changed(); }
+    else return;
+    event.preventDefault();
+  }
+}

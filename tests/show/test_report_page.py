@@ -132,7 +132,7 @@ def test_names_in_the_data_cannot_break_out(tmp_path):
 
 
 def test_many_rows_are_sampled_and_the_page_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(pack, "MOST_ROWS", 100)
+    monkeypatch.setattr(pack, "MAPS_BYTES", 100 * 2 * 9 / 8 * 4 / 3)  # 100 rows at the fewest bits
     X, y = lowdim.data.load("iris")
     lowdim.compare(X, y, ["pca"]).report(tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")

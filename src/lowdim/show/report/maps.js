@@ -1,4 +1,3 @@
-"use strict";
 // The maps: what they are drawn from, their colours, and what a pointer or a key does in one of them.
 // Data come from #data: coordinates of 16 bits in base64, classes or values, identities, and a sheet of pictures.
 
@@ -14,96 +13,81 @@ function unpack(text, Kind) {
   return new Kind(bytes.buffer);
 }
 
+// Numbers of fewer bits than a byte's multiple, the highest bit first, scaled to 16 bits with their sign.
+function unpackBits(text, bits) {
+  if (bits === 16) return unpack(text, Int16Array);
+  const bytes = unpack(text, Uint8Array), count = Math.floor((8 * bytes.length) / bits), most = 2 ** bits - 1;
+  return Int16Array.from({ length: count }, (_, i) => {
+    let value = 0;
+    for (let at = i * bits; at < (i + 1) * bits; at++) value = 2 * value + ((bytes[at >> 3] >> (7 - (at & 7))) & 1);
+    return Math.round((2 * value / most - 1) * FULL);
+  });
+}
+
 const n = data.shown;
 const rows = data.rows === null ? null : unpack(data.rows, Int32Array);
+const measured = data.measured === null ? null : unpack(data.measured, Int32Array);
 const labels = data.labels;
 const codes = labels && labels.codes ? unpack(labels.codes, Uint16Array) : null;
 const values = labels && labels.values ? unpack(labels.values, Uint8Array) : null;
-const order = shuffled(n); // so that no class is drawn over another
 const state = { hover: -1, pinned: false, brushed: null, classes: new Set(), colouring: labels ? "labels" : "none" };
-
-function shuffled(count) {
-  const list = Uint32Array.from({ length: count }, (_, i) => i);
-  let seed = 1;
-  for (let i = count - 1; i > 0; i--) {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    const j = seed % (i + 1);
-    [list[i], list[j]] = [list[j], list[i]];
-  }
-  return list;
-}
 
 // ---- Colours: those of the page, read anew when day turns to night ----------------------------------------------
 
-const probe = document.body.appendChild(document.createElement("i"));
-probe.hidden = true;
+// The renderer draws all maps in turn; without WebGL2 a plain canvas does, more slowly.
+let painter = null;
+try { painter = new Painter(n); } catch { /* drawn on plain canvases */ }
+const order = painter ? null : shuffledRows(n);
+const tint = new Ink(painter); // what all maps share: labels, or one colour
 let ink = {};
 
-function colour(expression) {
-  probe.style.color = expression;
-  return getComputedStyle(probe).color;
-}
-
 function readColours() {
+  const names = labels && labels.names ? labels.names.length : 0;
   ink = {
-    classes: Array.from({ length: 20 }, (_, i) =>
-      colour(i < 10 ? `var(--c${i})` : `color-mix(in srgb, var(--c${i - 10}) 55%, var(--ink))`)),
-    other: colour("var(--soft)"), none: colour("var(--line)"), plain: colour("var(--c0)"),
-    ring: colour("var(--ink)"), paper: colour("var(--card)"),
-    ramp: ramp(["#440154", "#3b528b", "#21918c", "#5ec962", "#fde725"]),
-    heat: ramp([colour("var(--line)"), colour("var(--warn)"), colour("light-dark(#5c1a00, #ffe1cf)")]),
+    labels: codes ? classPalette(names) : values ? numberPalette(document.body) : plainPalette(document.body),
+    heat: heatPalette(document.body),
+    ring: getComputedStyle(document.body).color, paper: getComputedStyle(document.querySelector(".card")).backgroundColor,
+    rest: Array.from(bytesOfColours(document.body, ["var(--soft)"]), (value) => value / 255).slice(0, 3).concat(painter ? 0.1 : 1),
   };
+  tint.setPalette(ink.labels);
+  for (const map of maps) map.heat.setPalette(ink.heat);
 }
 
-function ramp(stops) {
-  const canvas = Object.assign(document.createElement("canvas"), { width: 255, height: 1 });
-  const pen = canvas.getContext("2d", { willReadFrequently: true });
-  const shade = pen.createLinearGradient(0, 0, 255, 0);
-  stops.forEach((stop, i) => shade.addColorStop(i / (stops.length - 1), stop));
-  pen.fillStyle = shade;
-  pen.fillRect(0, 0, 255, 1);
-  const pixels = pen.getImageData(0, 0, 255, 1).data;
-  return Array.from({ length: 255 }, (_, i) => `rgb(${pixels[4 * i]},${pixels[4 * i + 1]},${pixels[4 * i + 2]})`);
+// The named classes (those not chosen in the legend are greyed), all others, and rows without a label.
+function classPalette(count) {
+  const seen = (code) => state.classes.size === 0 || state.classes.has(code);
+  const bytes = new Uint8Array(4 * count + 8);
+  bytes.set(categoryPalette(document.body, count, seen));
+  bytes.set(bytesOfColours(document.body, ["var(--soft)", "var(--line)"]), 4 * count);
+  for (const i of [count, count + 1]) bytes[4 * i + 3] = state.classes.size === 0 ? 255 : 0;
+  return bytes;
 }
 
-function colourOf(map, i) {
-  if (state.colouring === "misplaced") return map.misplaced[i] === 255 ? ink.none : ink.heat[map.misplaced[i]];
-  if (state.colouring === "labels" && codes) {
-    if (codes[i] < labels.names.length) return ink.classes[codes[i]];
-    return codes[i] === 65535 ? ink.none : ink.other;
-  }
-  if (state.colouring === "labels" && values) return values[i] === 255 ? ink.none : ink.ramp[values[i]];
-  return ink.plain;
-}
+if (codes) tint.setShades(Uint16Array.from(codes, (code) => (code === 65535 ? labels.names.length + 1 : Math.min(code, labels.names.length))));
+if (values) tint.setShades(Uint16Array.from(values));
 
-function faded(i) {
-  if (state.brushed && !state.brushed[i]) return true;
-  return state.classes.size > 0 && codes !== null && !state.classes.has(codes[i]);
-}
+function css(palette, i) { return `rgb(${palette[4 * i]},${palette[4 * i + 1]},${palette[4 * i + 2]})`; }
+function faded(i) { return (state.brushed !== null && !state.brushed[i]) || (state.colouring === "labels" && tint.greyed(i)); }
 
 // ---- Maps -------------------------------------------------------------------------------------------------------
-
-const CELLS = 64; // along each side of the grid by which points are found
 
 class Place {
   constructor(root, described) {
     this.root = root;
     this.name = described.name;
-    this.xy = unpack(described.xy, Int16Array);
-    this.misplaced = unpack(described.misplaced, Uint8Array);
+    this.xy = unpackBits(described.xy, data.bits);
+    this.misplaced = new Uint8Array(n).fill(255);
+    unpack(described.misplaced, Uint8Array).forEach((byte, i) => { this.misplaced[measured ? measured[i] : i] = byte; });
+    this.heat = new Ink(painter);
+    this.heat.setShades(Uint16Array.from(this.misplaced));
+    this.cloud = new Cloud(painter, 2);
+    this.cloud.push(Uint16Array.from(this.xy, (value) => value + FULL), [[-FULL, FULL + 1], [-FULL, FULL + 1]], null);
     this.base = root.appendChild(document.createElement("canvas"));
     this.over = root.appendChild(document.createElement("canvas"));
-    this.cells = this.sorted();
     this.listen();
   }
 
-  sorted() {
-    const cells = Array.from({ length: CELLS * CELLS }, () => []);
-    for (let i = 0; i < n; i++) cells[this.cell(this.xy[2 * i]) + CELLS * this.cell(this.xy[2 * i + 1])].push(i);
-    return cells;
-  }
-
-  cell(v) { return Math.min(CELLS - 1, Math.floor(((v + FULL) / (2 * FULL + 1)) * CELLS)); }
+  get ink() { return state.colouring === "misplaced" ? this.heat : tint; }
 
   // Between coordinates of the data and pixels of the page.
   get margin() { return 0.04 * this.size; }
@@ -113,33 +97,31 @@ class Place {
 
   resize() {
     this.size = this.root.clientWidth;
-    const dots = window.devicePixelRatio || 1;
-    for (const canvas of [this.base, this.over]) {
-      canvas.width = canvas.height = Math.round(this.size * dots);
-      canvas.getContext("2d").setTransform(dots, 0, 0, dots, 0, 0);
-    }
+    this.dots = window.devicePixelRatio || 1;
+    for (const canvas of [this.base, this.over]) canvas.width = canvas.height = Math.round(this.size * this.dots);
     this.draw();
     this.mark();
   }
 
   draw() {
-    const pen = this.base.getContext("2d");
-    pen.clearRect(0, 0, this.size, this.size);
-    const radius = Math.max(0.8, Math.min(4.2, (0.217 * this.size) / n ** 0.42));
-    const dense = n > 6000;
+    const pen = this.base.getContext("2d"), side = this.base.width;
+    const radius = Math.max(0.8, Math.min(4.2, (0.217 * this.size) / n ** 0.42)) * this.dots, k = 0.92 / FULL;
+    const opacity = n > 6000 ? 0.65 : 0.85;
+    pen.clearRect(0, 0, side, side);
+    if (!painter) { this.drawPlainly(pen, radius, opacity); return; }
+    const eye = new Float32Array([k, 0, 0, 0, 0, k, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+    painter.draw(this.cloud, this.ink, { width: side, height: side, eye, blend: 1, solid: false, radius, opacity, rest: ink.rest, density: false });
+    pen.drawImage(painter.canvas, 0, painter.canvas.height - side, side, side, 0, 0, side, side);
+  }
+
+  drawPlainly(pen, radius, opacity) {
+    const { palette, shades } = this.ink, scale = this.dots;
     for (const front of [false, true]) {
-      pen.globalAlpha = front ? (dense ? 0.65 : 0.85) : 0.1;
+      pen.globalAlpha = front ? opacity : 0.1;
       for (const i of order) {
         if (faded(i) === front) continue;
-        pen.fillStyle = colourOf(this, i);
-        const x = this.x(i), y = this.y(i);
-        if (dense) {
-          pen.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
-        } else {
-          pen.beginPath();
-          shape(pen, codes !== null && state.colouring === "labels" && codes[i] >= 10 && codes[i] < 20, x, y, radius);
-          pen.fill();
-        }
+        pen.fillStyle = css(palette, shades ? shades[i] : 0);
+        pen.fillRect(this.x(i) * scale - radius, this.y(i) * scale - radius, 2 * radius, 2 * radius);
       }
     }
     pen.globalAlpha = 1;
@@ -148,6 +130,7 @@ class Place {
   // What lies over the map: the row under the pointer, and the rectangle being drawn.
   mark(rectangle) {
     const pen = this.over.getContext("2d");
+    pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
     pen.clearRect(0, 0, this.size, this.size);
     if (rectangle) {
       pen.strokeStyle = ink.ring;
@@ -164,7 +147,7 @@ class Place {
       pen.arc(this.x(i), this.y(i), radius, 0, 2 * Math.PI);
       pen.stroke();
     }
-    pen.fillStyle = colourOf(this, i);
+    pen.fillStyle = this.ink.css(i);
     pen.beginPath();
     pen.arc(this.x(i), this.y(i), 4, 0, 2 * Math.PI);
     pen.fill();
@@ -172,15 +155,11 @@ class Place {
 
   nearest(px, py, reach) {
     const x = (px - this.margin) / this.unit - FULL, y = FULL - (py - this.margin) / this.unit;
-    const far = reach / this.unit;
-    let best = -1, least = far * far;
-    for (let a = this.cell(Math.max(-FULL, x - far)); a <= this.cell(Math.min(FULL, x + far)); a++)
-      for (let b = this.cell(Math.max(-FULL, y - far)); b <= this.cell(Math.min(FULL, y + far)); b++)
-        for (const i of this.cells[a + CELLS * b]) {
-          if (faded(i)) continue;
-          const d = (this.xy[2 * i] - x) ** 2 + (this.xy[2 * i + 1] - y) ** 2;
-          if (d < least) { least = d; best = i; }
-        }
+    let best = -1, least = (reach / this.unit) ** 2;
+    for (let i = 0; i < n; i++) {
+      const d = (this.xy[2 * i] - x) ** 2 + (this.xy[2 * i + 1] - y) ** 2;
+      if (d < least && !faded(i)) { least = d; best = i; }
+    }
     return best;
   }
 
@@ -260,14 +239,6 @@ class Place {
     const what = `${count.toLocaleString("en")} rows chosen in ${this.name}${classesOf(inside, count)}`;
     say(count ? `${what}. Escape frees them.` : "");
   }
-}
-
-function shape(pen, second, x, y, r) {
-  if (!second) return pen.arc(x, y, r, 0, 2 * Math.PI);
-  pen.moveTo(x, y - 1.25 * r);
-  pen.lineTo(x + 1.15 * r, y + 0.8 * r);
-  pen.lineTo(x - 1.15 * r, y + 0.8 * r);
-  pen.closePath();
 }
 
 function classesOf(inside, count) {

@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from lowdim.show.scatter import strips
 
-MOST_ROWS = 20_000  # that are drawn; of more, so many are drawn by chance
+PAGE_BYTES = 2_850_000  # that all data of a page may take, as text
+MAPS_BYTES = 2_350_000  # of these, the coordinates of all maps
+_BITS = (16, 12, 10, 9)  # of a coordinate, the most that fit; 9 are 512 places across a map
 _SHEET_BYTES = 900_000  # that the sheet of pictures may take
+_PICTURED = (20_000, 8_000, 3_000)  # rows on the sheet where not all fit
 _SIDES = (48, 32, 24, 16, 12)  # of one picture on the sheet, in pixels
 _QUALITIES = (80, 55, 30)
 _FULL = 32_767
@@ -49,6 +53,33 @@ def coordinates(Y: NDArray[Any]) -> tuple[NDArray[np.int16], int]:
     return np.round((points - (low + high) / 2) * (_FULL / reach)).astype(np.int16), beyond
 
 
+def bits_for(n_rows: int, n_maps: int) -> int:
+    """Bits of a coordinate with which all rows fit, 0 where none do.
+
+    >>> bits_for(1_800, 12), bits_for(70_000, 8), bits_for(10_000_000, 8)
+    (16, 12, 0)
+    """
+    return next((bits for bits in _BITS if n_rows * n_maps * 2 * bits / 8 * 4 / 3 <= MAPS_BYTES), 0)
+
+
+def most_rows(n_maps: int) -> int:
+    """How many rows fit at the fewest bits."""
+    return int(MAPS_BYTES / (n_maps * 2 * _BITS[-1] / 8 * 4 / 3))
+
+
+def packed(points: NDArray[np.int16], bits: int) -> str:
+    """Coordinates in base64, each of so many bits, the highest first; 16 bits keep their sign.
+
+    >>> packed(np.array([[-32767, 32767]], dtype=np.int16), 12)
+    'AA//'
+    """
+    if bits == 16:
+        return text(points)
+    levels = np.round((points.ravel() / _FULL + 1) / 2 * (2**bits - 1)).astype(np.uint16)
+    rows = np.unpackbits(levels.astype(">u2").view(np.uint8).reshape(-1, 2), axis=1)[:, 16 - bits :]
+    return text(np.packbits(rows))
+
+
 def bytes_of(values: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
     """Values in 8 bits from ``low`` (0) to ``high`` (254); 255 stands for none."""
     span = high - low or 1.0
@@ -56,7 +87,20 @@ def bytes_of(values: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]
     return np.where(np.isfinite(values), scaled, 255).astype(np.uint8)
 
 
-def sheet(X: NDArray[Any], shape: tuple[int, int]) -> dict[str, Any] | None:
+def pictures(X: Any, shape: tuple[int, int], order: NDArray[np.intp], room: int) -> dict[str, Any] | None:
+    """The sheet of all rows, or of the first in ``order`` that fit into ``room`` bytes; ``rows`` says which."""
+    for most in (len(order), *(count for count in _PICTURED if count < len(order))):
+        if most > _PICTURED[0]:
+            continue
+        rows = np.sort(order[:most])
+        chosen = X[rows]
+        chosen = chosen.toarray() if sparse.issparse(chosen) else np.asarray(chosen)
+        if (made := sheet(chosen, shape, min(room, _SHEET_BYTES))) is not None:
+            return made | {"rows": None if most == len(order) else text(rows.astype(np.int32))}
+    return None
+
+
+def sheet(X: NDArray[Any], shape: tuple[int, int], room: int = _SHEET_BYTES) -> dict[str, Any] | None:
     """All rows as small grey pictures on one image, as sharp as its room allows; None where even the least is too much.
 
     ``side`` is the longer side of one picture and ``columns`` how many stand in a row of the sheet.
@@ -80,7 +124,7 @@ def sheet(X: NDArray[Any], shape: tuple[int, int]) -> dict[str, Any] | None:
         for quality in _QUALITIES:
             buffer = io.BytesIO()
             Image.fromarray(canvas).save(buffer, format="webp", quality=quality, method=4)
-            if buffer.tell() <= _SHEET_BYTES:
+            if buffer.tell() <= room:
                 source = f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
                 return {"src": source, "height": size[0], "width": size[1], "columns": columns}
     return None

@@ -1,5 +1,5 @@
 // What the maps share: the row that is marked in all, the legend, day and night, the order of the table.
-// Follows maps.js in one script.
+// Follows the renderer and maps.js in one script.
 
 // ---- One row, marked in all maps --------------------------------------------------------------------------------
 
@@ -41,13 +41,15 @@ function describe(i) {
   return words;
 }
 
+const pictured = data.pictures && data.pictures.rows !== null
+  ? new Map(Array.from(unpack(data.pictures.rows, Int32Array), (row, i) => [row, i])) : null;
 const sheet = data.pictures ? Object.assign(new Image(), { src: data.pictures.src }) : null;
 
 function show(map) {
   if (!map) { tip.hidden = true; return; }
   const i = state.hover, words = describe(i);
   tip.replaceChildren();
-  if (sheet && sheet.complete) tip.append(picture(i));
+  if (sheet && sheet.complete && (!pictured || pictured.has(i))) tip.append(picture(pictured ? pictured.get(i) : i));
   const side = document.createElement("span");
   const strong = document.createElement("b");
   strong.textContent = words.length > 1 ? words[words.length - 1] : words[0];
@@ -84,7 +86,7 @@ function drawLegend() {
   if (state.colouring === "misplaced") return legend.append(...scale("kept in place", ink.heat, "misplaced"));
   if (values) {
     const [low, high] = [labels.low, labels.high].map((value) => value.toPrecision(3));
-    return legend.append(...scale(low, ink.ramp, `${high} ${labels.title}`));
+    return legend.append(...scale(low, ink.labels, `${high} ${labels.title}`));
   }
   if (!codes) return undefined;
   labels.names.forEach((name, code) => {
@@ -93,11 +95,12 @@ function drawLegend() {
     button.setAttribute("aria-pressed", String(state.classes.has(code)));
     button.innerHTML = code < 10 ? '<svg viewBox="0 0 12 12" aria-hidden="true"><circle cx="6" cy="6" r="5"/></svg>'
       : '<svg viewBox="0 0 12 12" aria-hidden="true"><path d="M6 0 L12 11 L0 11 Z"/></svg>';
-    button.firstChild.style.fill = ink.classes[code] || ink.other;
+    button.firstChild.style.fill = css(ink.labels, code);
     button.append(name);
     button.addEventListener("click", () => {
       if (!state.classes.delete(code)) state.classes.add(code);
       button.setAttribute("aria-pressed", String(state.classes.has(code)));
+      readColours();
       redraw();
     });
     legend.append(button);
@@ -111,8 +114,8 @@ function drawLegend() {
 function scale(low, shades, high) {
   const bar = document.createElement("span");
   bar.className = "ramp";
-  const stops = shades.filter((_, i) => i % 32 === 0);
-  bar.style.background = `linear-gradient(to right, ${stops.join(",")}, ${shades[254]})`;
+  const stops = Array.from({ length: 9 }, (_, i) => css(shades, Math.round((i * (STEPS - 1)) / 8)));
+  bar.style.background = `linear-gradient(to right, ${stops.join(",")})`;
   return [low, bar, high];
 }
 
@@ -126,6 +129,7 @@ function drawColouring() {
     button.addEventListener("click", () => {
       state.colouring = way;
       state.classes.clear();
+      readColours();
       for (const other of field.querySelectorAll("button"))
         other.setAttribute("aria-pressed", String(other === button));
       drawLegend();
@@ -135,7 +139,10 @@ function drawColouring() {
   }
 }
 
-function redraw() { for (const map of maps) { map.draw(); map.mark(); } }
+function redraw() {
+  painter?.setFaded(state.brushed ? state.brushed.map((one) => 1 - one) : null);
+  for (const map of maps) { map.draw(); map.mark(); }
+}
 function repaint() { readColours(); drawLegend(); redraw(); }
 
 const night = window.matchMedia("(prefers-color-scheme: dark)");
@@ -173,6 +180,7 @@ for (const button of document.querySelectorAll("#measures thead button"))
   });
 
 readColours();
+if (painter) painter.onrestored = redraw;
 nameTheme();
 drawColouring();
 drawLegend();

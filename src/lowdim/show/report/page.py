@@ -2,6 +2,7 @@
 
 import json
 import platform
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
@@ -11,7 +12,6 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from lowdim import __version__
 from lowdim.data.categories import MOST_NAMED, Categories, fold_rare
@@ -60,52 +60,61 @@ def compose(
         footer=escape(_footer()),
         # '<' would let a name in the data end the script
         data=json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
-        script="\n".join((room / name).read_text(encoding="utf-8") for name in ("maps.js", "page.js")),
+        script=_script(),
     )
 
 
 def shown_rows(comparison: "Comparison") -> np.ndarray | None:
     """Rows that the maps show, None for all: those whose places were measured, and others drawn by chance."""
     n = comparison.facts.rows
-    if n <= pack.MOST_ROWS:
-        return None
-    order = stream(comparison.random_state, "rows of a page").permutation(n)
+    maps = len(comparison.ranked)
+    return None if pack.bits_for(n, maps) else np.sort(_in_order(comparison)[: pack.most_rows(maps)])
+
+
+def _in_order(comparison: "Comparison") -> np.ndarray:
+    """All rows, those whose places were measured first, the others by chance."""
+    order = stream(comparison.random_state, "rows of a page").permutation(comparison.facts.rows)
     found = comparison.ranked[0].found
-    if found.rows is not None:
-        order = np.concatenate([found.rows, order[~np.isin(order, found.rows)]])
-    return np.sort(order[: pack.MOST_ROWS])
+    return order if found.rows is None else np.concatenate([found.rows, order[~np.isin(order, found.rows)]])
 
 
 def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[str, Any]:
     """What the script draws."""
-    chosen = slice(None) if rows is None else rows
+    n = comparison.facts.rows
+    shown = np.arange(n) if rows is None else rows
+    bits = pack.bits_for(len(shown), len(comparison.ranked))
+    place = np.full(n, -1)
+    place[shown] = np.arange(len(shown))  # of a row among those shown
+    found_rows = comparison.ranked[0].found.rows
+    measured = None if found_rows is None else place[found_rows]
     described = []
     for outcome in comparison.ranked:
-        found = outcome.found
-        misplaced = np.full(comparison.facts.rows, np.nan)
-        misplaced[slice(None) if found.rows is None else found.rows] = found.distortion
-        points, beyond = pack.coordinates(outcome.embedding[chosen])
+        points, beyond = pack.coordinates(outcome.embedding[shown])
+        misplaced = np.asarray(outcome.found.distortion)[slice(None) if measured is None else measured >= 0]
         described.append(
             {
                 "name": outcome.name,
-                "xy": pack.text(points),
+                "xy": pack.packed(points, bits),
                 "beyond": beyond,
-                "misplaced": pack.text(pack.bytes_of(misplaced[chosen], 0.0, _MISPLACED)),
+                "misplaced": pack.text(pack.bytes_of(misplaced, 0.0, _MISPLACED)),
             }
         )
-    pictures = None
-    if comparison.image_shape is not None:
-        X = comparison.X[chosen]
-        pictures = pack.sheet(X.toarray() if sparse.issparse(X) else np.asarray(X), comparison.image_shape)
-    return {
-        "shown": comparison.facts.rows if rows is None else len(rows),
+    data = {
+        "shown": len(shown),
         "rows": None if rows is None else pack.text(rows.astype(np.int32)),
-        "labels": _labels(comparison, chosen),
-        "ids": None if ids is None else [str(value) for value in np.asarray(ids, dtype=object)[chosen]],
-        "pictures": pictures,
+        "bits": bits,
+        "measured": None if measured is None else pack.text(measured[measured >= 0].astype(np.int32)),
+        "labels": _labels(comparison, shown),
+        "ids": None if ids is None else [str(value) for value in np.asarray(ids, dtype=object)[shown]],
+        "pictures": None,
         "methods": described,
         "misplaced": _MISPLACED,
     }
+    if comparison.image_shape is not None:
+        room = (pack.PAGE_BYTES - len(json.dumps(data))) * 3 // 4
+        order = place[_in_order(comparison)]
+        data["pictures"] = pack.pictures(comparison.X[shown], comparison.image_shape, order[order >= 0], room)
+    return data
 
 
 def _labels(comparison: "Comparison", chosen: Any) -> dict[str, Any] | None:
@@ -120,6 +129,15 @@ def _labels(comparison: "Comparison", chosen: Any) -> dict[str, Any] | None:
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     values = pack.text(pack.bytes_of(labels.values[chosen], low, high))
     return {"title": labels.title, "low": low, "high": high, "values": values}
+
+
+def _script() -> str:
+    """The renderer of the explorer and what the page does with it, as one script."""
+    shared = files("lowdim") / "explorer" / "static"
+    own = files("lowdim.show.report")
+    parts = [shared / name for name in ("shaders.js", "gl.js", "colours.js")] + [own / name for name in ("maps.js", "page.js")]
+    text = "\n".join(part.read_text(encoding="utf-8") for part in parts)
+    return '"use strict";\n' + re.sub(r"^(import .*\n|export )", "", text, flags=re.MULTILINE)
 
 
 def _palette() -> str:

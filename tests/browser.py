@@ -5,9 +5,14 @@ import json
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+
+
+class Moved(Exception):  # noqa: N818
+    """The page led to another one before it had answered."""
 
 
 class Browser:
@@ -37,6 +42,7 @@ class Browser:
         os.close(theirs_out)
         self._in, self._out = os.fdopen(ours_in, "rb"), os.fdopen(ours_out, "wb")
         self._buffer, self._count, self._session = b"", 0, None
+        self._loaded = False
         self.errors: list[str] = []
         self.requests: list[str] = []
         target = self("Target.createTarget", url="about:blank")["targetId"]
@@ -54,6 +60,8 @@ class Browser:
         self._out.flush()
         while (answer := self._next()).get("id") != self._count:
             pass
+        if "navigated" in answer.get("error", {}).get("message", ""):
+            raise Moved(answer["error"]["message"])
         assert "error" not in answer, answer["error"]
         return answer["result"]
 
@@ -72,21 +80,26 @@ class Browser:
                 self.errors.append(params["entry"]["text"])
         if event.get("method") == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
             self.errors.append(str(params["args"]))
+        self._loaded |= event.get("method") == "Page.loadEventFired"
         if event.get("method") == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
         return event
 
-    def open(self, path: Path, *, width: int = 1200, height: int = 1000, dark: bool = False) -> None:
-        """Load a page in a window of this size, and wait until it is drawn."""
+    def open(self, place: Path | str, *, width: int = 1200, height: int = 1000, dark: bool = False) -> None:
+        """Load a page, by its path or address, in a window of this size, and wait until it is drawn."""
         self("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         still = {"name": "prefers-reduced-motion", "value": "reduce"}
         self("Emulation.setEmulatedMedia", features=[scheme, still])
-        self("Page.navigate", url=path.as_uri())
-        self.run(
-            "new Promise(done => { const wait = () => document.readyState === 'complete' "
-            "? requestAnimationFrame(() => requestAnimationFrame(done)) : setTimeout(wait, 20); wait(); })"
-        )
+        self._loaded = False
+        self("Page.navigate", url=place if isinstance(place, str) else place.as_uri())
+        while not self._loaded:
+            self._next()
+        with suppress(Moved):
+            self.run(
+                "new Promise(done => { const wait = () => document.readyState === 'complete' "
+                "? requestAnimationFrame(() => requestAnimationFrame(done)) : setTimeout(wait, 20); wait(); })"
+            )
 
     def run(self, script: str) -> object:
         """Value of an expression in the page."""

@@ -17,7 +17,7 @@ Send = Callable[[Any], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _MOVED = (
-    b'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>lowdim</title>'
+    b'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>lowdim</title><link rel="icon" href="data:,">'
     b'<meta http-equiv="refresh" content="0;url=/"></head><body><a href="/">Open the explorer</a></body></html>'
 )
 

@@ -5,7 +5,8 @@ import { readSaved, savedChannel } from "./saved.js";
 
 // `channel` = {send(ArrayBuffer), onmessage(listener), onclose(listener)?}
 export function mount(el, channel, options = {}) {
-  return new Explorer(el, channel, options);
+  el.explorer = new Explorer(el, channel, options);
+  return el.explorer;
 }
 
 export function open(el, url) { return mount(el, connect(url)); }

@@ -48,7 +48,7 @@ export class Explorer {
     for (const info of this.hello.maps) this.mapOf(info);
     const view = this.saved?.view;
     this.panes.arrange(view?.panes?.length ?? 1);
-    const shown = view?.panes?.map((pane) => pane.map) ?? [[...this.maps.keys()].pop()];
+    const shown = view?.panes?.map((pane) => pane.map) ?? [[...this.maps.values()].filter((map) => map.status !== "failed").pop()?.id];
     await this.colourBy(view ? view.colour ?? null : this.hello.colour ?? null, view);
     shown.forEach((id, i) => { if (this.maps.has(id)) this.panes.show(i, this.maps.get(id), view?.panes[i]); });
     await Promise.all([...this.maps.values()].filter((map) => map.status !== "failed").map((map) => this.fetch(map)));
@@ -81,7 +81,8 @@ export class Explorer {
   get active() { return this.panes.active.view; }
 
   async fetch(map) {
-    try { this.frame(await this.line.ask("map", { map: map.id })); } catch { /* no frame yet: pushes bring it */ }
+    const frame = await this.line.ask("map", { map: map.id }).catch(() => null); // none yet: a push brings it
+    if (frame) this.frame(frame);
   }
 
   started(reply, { method, dims = 2, rows = "all", parameters = {} }) {
@@ -89,8 +90,6 @@ export class Explorer {
     this.panes.show(this.panes.at, map);
     this.say(`${map.title} is running`);
   }
-
-  changed(map, status) { map.status = status; this.told(map); }
 
   heard(type, message) {
     if (type === "error" && (message.map === null || message.map === undefined)) { this.failed(new Error(message.message)); return; }
@@ -100,7 +99,7 @@ export class Explorer {
       for (const id of [...this.maps.keys()]) if (!message.maps.some((info) => info.map === id)) this.forget(id);
       return;
     }
-    if (type === "columns") { if (this.legend) { this.hello.columns = message.columns; this.legend.offer(message.columns); } return; }
+    if (type === "columns") { this.columnsChanged(message.columns); return; }
     if (type === "status" && this.panes && message.method) { this.told(this.mapOf(message)); return; }
     if (type === "frame") { if (this.panes) this.frame(message, true); return; }
     const map = this.maps.get(message.map);
@@ -108,7 +107,7 @@ export class Explorer {
     if (type === "dropped") { this.forget(map.id); return; }
     if (type === "loss") map.loss = message;
     else if (type === "status") Object.assign(map, { status: message.status, message: message.message });
-    else if (type === "done") { Object.assign(map, { status: "done", seconds: message.seconds, quality: message.quality, left: null }); this.say(`${map.title} is done`); }
+    else if (type === "done") { Object.assign(map, { status: map.status === "stopped" ? "stopped" : "done", seconds: message.seconds, left: null }); this.say(`${map.title} is ${map.status}`); }
     else if (type === "error") { Object.assign(map, { status: "failed", message: message.message }); this.failed(new Error(message.message)); }
     this.told(map);
   }
@@ -120,13 +119,15 @@ export class Explorer {
     map.heard = now;
     map.frames += 1;
     Object.assign(map, { frame: message.frame, iteration: message.iteration, total: message.total, seconds: message.seconds ?? map.seconds, left: message.left });
+    if (Number.isFinite(message.loss) && message.iteration > (map.loss?.iterations.at(-1) ?? -1))
+      map.loss = { name: map.loss?.name ?? "loss", iterations: [...(map.loss?.iterations ?? []), message.iteration], values: [...(map.loss?.values ?? []), message.loss] };
     const { present } = message.arrays;
     if (message.dims !== map.dims) { map.dims = message.dims; map.cloud.forget(); map.cloud = new Cloud(this.painter, map.dims); }
     map.cloud.push(message.arrays.positions, message.box, present ? unpackedPresence(present, this.n) : null);
     this.panes.moved(map, pushed && map.frames > 1 ? seconds : 0);
     if (pushed) this.line.tell("ack", { map: map.id, frame: message.frame });
     this.told(map);
-    if (map.overlay) this.misplaced(map, map.overlay.kind);
+    if (map.overlay && !this.saved) this.misplaced(map, map.overlay.kind);
     if (this.pinned >= 0 && (map.frames === 1 || message.final)) this.linkUp();
   }
 
@@ -177,6 +178,18 @@ export class Explorer {
       this.legend.show(name, name === null ? null : await this.column(name));
       if (view) { this.legend.kept = new Set(view.kept ?? []); this.legend.range = view.range ?? null; this.legend.paint(); }
     } catch (error) { this.failed(error); this.legend.show(null, null); }
+  }
+
+  // Labels were given, here or in another tab.
+  columnsChanged(columns) {
+    if (!this.legend) return;
+    const known = (name) => this.hello.columns.some((one) => one.label && one.name === name);
+    this.hello.columns = columns.map((one) => ({ ...one, label: one.label ?? known(one.name) }));
+    this.legend.offer(this.hello.columns);
+    for (const { name } of this.hello.columns.filter((one) => one.label)) {
+      this.columns.delete(name);
+      if (name === this.legend.name) this.colourBy(name);
+    }
   }
 
   ink(view) { return view.map?.overlay?.ink ?? this.inkOfColumn; }
@@ -293,18 +306,15 @@ export class Explorer {
   showSelection(facts) {
     this.choice.hidden = false;
     this.choice.replaceChildren(...selectionFacts(facts, { n: this.n, colour: this.legend.name, title: (id) => this.maps.get(id)?.title ?? String(id),
-      clear: () => this.choose(null), columns: this.hello.columns.filter((one) => one.label).map((one) => one.name),
+      clear: () => this.choose(null), columns: this.hello.columns,
       label: this.saved ? null : (column, name) => this.label(column, name), keep: [button("Show rows", () => { if (!this.table.open) this.table.toggle(); })] }));
   }
 
   async label(column, name) {
     try {
       const reply = await this.line.ask("label", { column, name });
-      const told = { missing: 0, label: true, ...reply.column }, at = this.hello.columns.findIndex((one) => one.name === told.name);
-      if (at < 0) this.hello.columns.push(told); else this.hello.columns[at] = told;
-      this.columns.delete(told.name);
-      this.legend.offer(this.hello.columns);
-      await this.column(told.name);
+      const told = { missing: 0, ...reply.column, label: true };
+      this.columnsChanged([told, ...this.hello.columns.filter((one) => one.name !== told.name)]);
       await this.colourBy(told.name);
       this.table.show();
       this.say(`${plural(this.selected, "row")} labelled ${name}`);

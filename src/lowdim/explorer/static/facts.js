@@ -54,7 +54,7 @@ export function selectionFacts(facts, { title, n, colour, clear, label, keep, co
         bar(one.score), make("small", {}, `${valueText(one.inside)} against ${valueText(one.outside)}`)))));
   }
   if (facts.quality?.length) {
-    const measures = Object.keys(facts.quality[0]).filter((name) => name !== "map" && typeof facts.quality[0][name] === "number");
+    const measures = Object.keys(facts.quality[0]).filter((name) => name !== "map" && name !== "rows" && typeof facts.quality[0][name] === "number");
     parts.push(make("h3", {}, "How well the maps keep them"), make("table", { className: "quality" },
       make("thead", {}, make("tr", {}, make("th", {}, ""), ...measures.map((name) => make("th", { scope: "col" }, name.replaceAll("_", " "))))),
       make("tbody", {}, ...facts.quality.map((one) => make("tr", {}, make("th", { scope: "row" }, title(one.map)),
@@ -75,9 +75,11 @@ function grouping(counts) {
 
 // A name given to the selection; names are kept in a column of their own.
 function labelling(columns, label) {
-  const column = make("input", { type: "text", value: "label", "aria-label": "Column of the label", required: true, maxLength: 80 });
+  const own = columns.filter((one) => one.label).map((one) => one.name), taken = columns.map((one) => one.name);
+  const usual = own[0] ?? ["label", "my label", "my own label"].find((one) => !taken.includes(one)) ?? "";
+  const column = make("input", { type: "text", value: usual, "aria-label": "Column of the label", required: true, maxLength: 80 });
   const name = make("input", { type: "text", placeholder: "name these rows", "aria-label": "Label", required: true, maxLength: 200 });
-  const known = make("datalist", { id: "lowdim-columns" }, ...columns.map((one) => make("option", { value: one })));
+  const known = make("datalist", { id: "lowdim-columns" }, ...own.map((one) => make("option", { value: one })));
   column.setAttribute("list", "lowdim-columns");
   return make("form", { className: "labelling", onsubmit: (event) => { event.preventDefault(); label(column.value, name.value); } },
     make("h3", {}, "Label"), make("div", { className: "line" }, column, name, make("button", { type: "submit" }, "Label")), known);

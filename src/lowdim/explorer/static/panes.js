@@ -86,6 +86,7 @@ export class Panes {
     if (state?.overlay) this.host.overlay(map, state.overlay.kind, Float32Array.from(textToBytes(state.overlay.values), (byte) => (byte === 255 ? NaN : byte / 254)));
     this.offer();
     this.told(map);
+    if (!this.host.painter) this.picture(map);
     this.host.looked();
   }
 
@@ -134,7 +135,8 @@ export class Panes {
 
   // Without WebGL2: a message, and a picture drawn by Python.
   async picture(map) {
-    if (this.drawing) return;
+    if (!this.maps.includes(map) || !map.cloud.count) return;
+    if (this.drawing) { this.next = map; return; }
     this.drawing = true;
     try {
       const { arrays, mime } = await this.host.line.ask("export", { what: "picture", format: "png", map: map.id, view: this.host.state() });
@@ -144,6 +146,9 @@ export class Panes {
       make("img", { src: address, alt: `Map by ${map.title}` })));
     } catch (error) { this.host.failed(error); }
     this.drawing = false;
+    const { next } = this;
+    this.next = null;
+    if (next) this.picture(next);
   }
 
   redraw() { for (const { view } of this.list) view.refresh(); }

@@ -2,6 +2,7 @@
 import { make, button, drawing, digits, grouped, lasting } from "./dom.js";
 
 const FIRST = 4; // parameters in sight; the others are folded away
+const BEFORE = ["perplexity", "n_neighbors", "min_dist", "kernel", "gamma", "alpha", "n_iter", "max_iter", "learning_rate", "exaggeration"];
 
 export class Runs {
   // `host` has methods, line, map (the one looked at), selected, started(map, reply), failed(error).
@@ -25,7 +26,8 @@ export class Runs {
     if (!method) return;
     this.summary.replaceChildren(method.summary ?? "", method.unsuited ? make("em", {}, ` ${method.unsuited}`) : "");
     this.inputs = new Map();
-    const fields = (method.parameters ?? []).map((rule) => this.field(rule));
+    const place = ({ name }) => (BEFORE.includes(name) ? BEFORE.indexOf(name) : BEFORE.length);
+    const fields = [...(method.parameters ?? [])].sort((a, b) => place(a) - place(b)).map((rule) => this.field(rule));
     this.dims = make("select", {}, make("option", { value: "2" }, "2"), make("option", { value: "3" }, "3"));
     this.rows = make("select", {}, make("option", { value: "all" }, "all rows"), make("option", { value: "selection" }, "the selection"));
     const named = (words, input) => make("label", { className: "field" }, make("span", {}, words), input);
@@ -86,7 +88,7 @@ export class Runs {
     this.live.hidden = !map || (!map.loss && map.status !== "running" && map.status !== "paused" && map.status !== "failed");
     if (this.live.hidden) return;
     const running = map.status === "running" || map.status === "paused", deed = (type) => () =>
-      this.host.line.ask(type, { map: map.id }).then((reply) => this.host.changed(map, reply.status), (error) => this.host.failed(error));
+      this.host.line.ask(type, { map: map.id }).catch((error) => this.host.failed(error)); // its status is pushed
     const told = [];
     if (running) {
       const bar = make("progress", { "aria-label": "Progress", max: map.total || 1 });

@@ -3,4 +3,4 @@ import { open } from "./app.js";
 
 const url = new URL("ws", location.href);
 url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-window.explorer = open(document.getElementById("explorer"), url);
+open(document.getElementById("explorer"), url);

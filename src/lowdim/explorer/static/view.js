@@ -55,6 +55,7 @@ export class View {
       canvas.height = Math.round(this.height * dots);
     }
     this.dots = dots;
+    this.host.tip?.point(null);
     this.refresh(true);
   }
 

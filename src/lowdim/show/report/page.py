@@ -135,7 +135,9 @@ def _script() -> str:
     """The renderer of the explorer and what the page does with it, as one script."""
     shared = files("lowdim") / "explorer" / "static"
     own = files("lowdim.show.report")
-    parts = [shared / name for name in ("shaders.js", "gl.js", "colours.js")] + [own / name for name in ("maps.js", "page.js")]
+    parts = [shared / name for name in ("shaders.js", "gl.js", "colours.js")] + [
+        own / name for name in ("maps.js", "page.js")
+    ]
     text = "\n".join(part.read_text(encoding="utf-8") for part in parts)
     return '"use strict";\n' + re.sub(r"^(import .*\n|export )", "", text, flags=re.MULTILINE)
 

@@ -1,0 +1,390 @@
+"""The explorer in a real browser: what is drawn, chosen, moved, dropped and saved."""
+
+import base64
+import json
+import time
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from browser import CHROMIUM, Browser, Moved
+from matplotlib.path import Path as Outline
+
+import lowdim
+
+pytest.importorskip("starlette", reason="the explorer's server needs lowdim[explore]")
+pytest.importorskip("uvicorn", reason="the explorer's server needs lowdim[explore]")
+pytest.importorskip("websockets", reason="the explorer's server needs lowdim[explore]")
+
+EVIL = "<img src=x onerror=alert(1)>"
+WAIT = 20  # seconds at most for anything to happen
+PAGE = "document.getElementById('explorer')?.explorer"
+NO_WEBGL = (
+    "const real = HTMLCanvasElement.prototype.getContext;"
+    "HTMLCanvasElement.prototype.getContext = function (kind, ...rest) "
+    "{ return kind === 'webgl2' ? null : real.call(this, kind, ...rest); };"
+)
+
+
+class Tab:
+    """A page of the explorer."""
+
+    def __init__(self, browser, place, **window):
+        self.browser = browser
+        browser.errors.clear()
+        browser.requests.clear()
+        browser.open(place, **window)
+        self.until("e !== undefined && e !== null")
+        self.browser.run(f"{PAGE}.ready.then(() => true)")
+
+    def run(self, script):
+        """Value of an expression in which `e` is the explorer."""
+        return self.browser.run(f"(() => {{ const e = {PAGE}; return {script}; }})()")
+
+    def until(self, script, reason=""):
+        end = time.monotonic() + WAIT
+        while True:
+            with suppress(Moved):
+                if found := self.run(script):
+                    return found
+            assert time.monotonic() < end, reason or script
+            time.sleep(0.03)
+
+    def pixels(self, i=0, canvas="base"):
+        """Colours of the lower or the upper canvas of a view, row by row."""
+        width, height, text = self.run(
+            f"(() => {{ const v = e.panes.list[{i}].view; v.resize(); const c = v.{canvas};"
+            "const copy = Object.assign(document.createElement('canvas'), { width: c.width, height: c.height });"
+            "const pen = copy.getContext('2d', { willReadFrequently: true }); pen.drawImage(c, 0, 0);"
+            "const d = pen.getImageData(0, 0, c.width, c.height).data; let t = '';"
+            "for (let k = 0; k < d.length; k += 8192) t += String.fromCharCode(...d.subarray(k, k + 8192));"
+            "return [c.width, c.height, btoa(t)]; })()"
+        )
+        return np.frombuffer(base64.b64decode(text), np.uint8).reshape(height, width, 4)
+
+    def places(self, i=0):
+        """Where each row is drawn in a view, in pixels of the page."""
+        return np.array(
+            self.run(
+                f"(() => {{ const v = e.panes.list[{i}].view, b = v.root.getBoundingClientRect();"
+                "return Array.from({ length: e.n }, (_, row) => { const [x, y] = v.at(row);"
+                "return [b.left + x, b.top + y]; }); })()"
+            )
+        )
+
+    def choose(self, outline):
+        """Draw around rows with the mouse."""
+        self.run("e.take('lasso')")
+        self.browser.mouse("Moved", *outline[0])
+        self.browser.mouse("Pressed", *outline[0])
+        for x, y in outline[1:]:
+            self.browser("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, button="left", buttons=1)
+        self.browser.mouse("Released", *outline[-1])
+
+    def fit(self, method, **parameters):
+        """Start a fit in the view in front and wait for its map."""
+        before = self.run("e.maps.size")
+        given = {name: value for name, value in parameters.items() if name not in ("dims", "rows", "start")}
+        asked = {"method": method, "parameters": given, "dims": 2, "rows": "all", "start": None}
+        asked |= {name: parameters[name] for name in ("dims", "rows", "start") if name in parameters}
+        self.run(
+            f"void e.line.ask('fit', {as_js(asked)}).then((r) => e.started(r, {as_js(asked)}), (x) => e.failed(x))"
+        )
+        self.until(f"e.maps.size > {before} && e.map.id === Math.max(...e.maps.keys())")
+
+
+def as_js(value):
+    return json.dumps(value)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine: the explorer was not looked at in a real browser")
+    made = Browser(tmp_path_factory.mktemp("profile"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y = lowdim.data.load("digits")
+    return X[:900], y[:900]
+
+
+@pytest.fixture(scope="module")
+def server(rows):
+    from lowdim.explorer.opening import open_session
+    from lowdim.explorer.server import serving
+
+    X, y = rows
+    names = np.array([EVIL, "other"], dtype=object)[y % 2]
+    table = {"digit": y.astype(str), "parity": names, "ink": X.sum(axis=1)}
+    with serving(open_session(X, table=table, image_shape=(8, 8), title=EVIL)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def tab(browser, server):
+    made = Tab(browser, server.address)
+    made.until("e.map && e.map.cloud.count && e.map.status === 'done'")
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _calm(request):
+    """Every test of the shared page starts with one view, nothing chosen, and leaves no complaint."""
+    if "tab" not in request.fixturenames:
+        yield
+        return
+    tab = request.getfixturevalue("tab")
+    tab.run("(e.panes.arrange(1), e.free(), e.active.camera.home(), e.take('move'), void e.choose(null))")
+    tab.until("e.selection === null")
+    yield
+    assert tab.browser.errors == []
+
+
+def test_points_are_drawn_and_nothing_is_asked_of_others(tab, server):
+    drawn = tab.pixels()
+    assert 0.01 < (drawn[..., 3] > 0).mean() < 0.6
+    assert len(np.unique(drawn[drawn[..., 3] > 200][:, :3], axis=0)) > 10  # ten classes
+    own = f"http://127.0.0.1:{server.port}/"
+    assert [url for url in tab.browser.requests if not url.startswith((own, "data:"))] == []
+    assert tab.run("document.querySelector('h1').textContent").startswith(EVIL)
+    assert tab.run("document.images.length") == 0  # text from the data stays text
+
+
+def test_the_row_under_the_pointer_is_named_and_click_shows_its_neighbours(tab, rows):
+    from sklearn.neighbors import NearestNeighbors
+
+    X, y = rows
+    places = tab.places()
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2) + 1e9 * np.eye(len(places))
+    row = int(apart.min(axis=1).argmax())  # one that stands alone
+    tab.browser.mouse("Moved", *places[row])
+    tab.until(f"e.hover === {row}")
+    assert f"row {row + 1}" in tab.run("e.tip.box.textContent")
+    tab.until("e.tip.box.querySelector('canvas') !== null")  # its picture
+    tab.browser.mouse("Pressed", *places[row])
+    tab.browser.mouse("Released", *places[row])
+    tab.until("e.links !== null && e.rowKnown.cells !== undefined")
+    found = NearestNeighbors(n_neighbors=11).fit(X).kneighbors(X[[row]], return_distance=False)[0, 1:]
+    assert set(tab.run("[...e.links.index]")) == set(found.tolist())
+    assert str(y[row]) in tab.run("e.about.querySelector('.cells').textContent")
+    lines = tab.pixels(canvas="over")
+    assert (lines[..., 3] > 0).sum() > 200
+    torn = tab.run("e.about.querySelectorAll('.torn').length")
+    assert torn == 10 - sum(tab.run("[...e.links.kept[e.map.id]]"))
+
+
+def test_lasso_selects_the_rows_inside_and_greys_the_others(tab):
+    places = tab.places()
+    middle, reach = np.median(places, axis=0), 0.6 * places.std(axis=0).mean()
+    outline = [tuple(middle + reach * np.array([np.cos(t), 0.7 * np.sin(t)])) for t in np.linspace(0, 2 * np.pi, 40)]
+    before = tab.pixels()
+    tab.choose(outline)
+    tab.until("e.selected > 0 && !e.choice.hidden")
+    chosen = np.array(tab.run("[...e.selection]"), dtype=bool)
+    path = Outline([*outline, outline[0]])
+    inside, far_in, far_out = (path.contains_points(places, radius=r) for r in (0, -1.5, 1.5))
+    clear = (inside == far_in) & (inside == far_out)  # not within a pixel or two of the line
+    assert 20 < chosen.sum() < len(places)
+    assert (chosen == inside)[clear].all()
+    colourful = [
+        (np.ptp(one[..., :3].astype(int), axis=2)[one[..., 3] > 100] > 40).sum() for one in (before, tab.pixels())
+    ]
+    assert colourful[1] < 0.8 * colourful[0]
+    assert tab.run("e.choice.querySelector('h2').textContent") == f"{chosen.sum()} rows"
+    tab.run("e.table.toggle()")
+    tab.until(f"e.table.told.textContent.endsWith('of {chosen.sum()}')")
+    tab.run("e.table.toggle()")
+    tab.run("e.root.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }))")
+    assert tab.run("e.selection") is None
+
+
+def test_live_frames_move_the_points_and_a_fit_pauses_and_goes_on(tab):
+    tab.fit("tsne", n_iter=40_000)
+    tab.until("e.map.method === 'tsne' && e.map.frames >= 1")
+    first = tab.pixels()[..., 3] > 0
+    frames = tab.run("e.map.frames")
+    tab.until(f"e.map.frames >= {frames + 3}")
+    assert (first != (tab.pixels()[..., 3] > 0)).mean() > 0.005
+    tab.run("void e.line.ask('stop', { map: e.map.id })")
+    tab.fit("tsne", n_iter=40_000, exaggeration_iter=30_000)  # too long to end by itself
+    tab.until("e.map.frames >= 2 && e.map.iteration > 0")
+    press = "(words) => [...e.runs.live.querySelectorAll('button')].find((b) => b.textContent === words).click()"
+    tab.run(f"({press})('Pause')")
+    tab.until("e.map.status === 'paused'")
+    at = tab.run("e.map.iteration")
+    tab.run(f"({press})('Go on')")
+    tab.until(f"e.map.iteration > {at} && e.map.status === 'running' && e.map.loss && e.map.loss.values.length > 1")
+    assert tab.run("document.querySelector('.loss polyline') !== null")
+    tab.run(f"({press})('Stop')")
+    tab.until("e.map.status === 'stopped'")
+
+
+def test_views_are_linked(tab):
+    tab.run("e.panes.arrange(2)")
+    tab.until("e.panes.list.length === 2 && e.panes.list.every((p) => p.view.map && p.view.map.cloud.count)")
+    assert tab.run("e.panes.list[0].view.map !== e.panes.list[1].view.map || e.maps.size === 1")
+    before = tab.pixels(1)
+    middle = tab.places(0).mean(axis=0)
+    tab.choose([tuple(middle + 60 * np.array(d)) for d in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+    tab.until("e.selected > 0")
+    assert (tab.pixels(1) != before).any(axis=2).mean() > 0.002  # greyed there as well
+    row = tab.run("e.selection.indexOf(1)")
+    tab.browser.mouse("Moved", 3, 3)
+    tab.run(f"e.hovered(e.panes.list[0].view, {row}, 10, 10)")
+    assert all((tab.pixels(i, "over")[..., 3] > 0).sum() > 50 for i in range(2))
+
+
+def test_colours_legend_and_search_filter(tab, rows):
+    _, y = rows
+    tab.run("void e.colourBy('parity')")
+    tab.until("e.legend.name === 'parity'")
+    assert tab.run("e.legend.list.textContent").startswith(EVIL)
+    assert tab.run("e.root.querySelectorAll('.legend img').length") == 0
+    tab.run("e.legend.list.querySelector('button').click()")
+    assert tab.run("e.inkOfColumn.filtered")
+    assert tab.run("e.legend.list.querySelector('button').getAttribute('aria-pressed')") == "true"
+    tab.run("void e.colourBy('ink')")
+    tab.until("e.legend.name === 'ink' && e.root.querySelector('.legend .ramp') !== null")
+    tab.run("void e.colourBy('digit')")
+    tab.until("e.legend.name === 'digit' && !e.inkOfColumn.filtered")
+    tab.run("void e.search('onerror')")
+    tab.until(f"e.selected === {int((y % 2 == 0).sum())}")
+    tab.run("void e.misplaced(e.map, 'missing')")
+    tab.until("e.map.overlay && !e.panes.list[0].key.hidden")
+    tab.run("void e.misplaced(e.map, null)")
+
+
+def test_labels_become_a_column(tab):
+    mask = "Uint8Array.from({ length: e.n }, (_, i) => (i < 40 ? 1 : 0))"
+    tab.run(f"void e.choose({mask}).then(() => e.label('mine', '{EVIL}'))")
+    tab.until("e.legend.name === 'mine'")
+    assert tab.run("[...e.legend.counts]") == [40, 860]
+
+
+def drop(tab, name, text):
+    tab.run(
+        f"(() => {{ const held = new DataTransfer(); held.items.add(new File([{as_js(text)}], {as_js(name)}));"
+        "e.root.dispatchEvent(new DragEvent('drop', { dataTransfer: held, bubbles: true, cancelable: true })); })()"
+    )
+
+
+def test_a_dropped_file_is_placed_and_a_wrong_one_is_refused(tab, rows):
+    X, _ = rows
+    head = ",".join(f"x{j}" for j in range(64))
+    tab.run("e.panes.show(0, [...e.maps.values()].find((m) => m.method === 'pca'))")
+    drop(tab, "new.csv", "\n".join([head, *(",".join(f"{v:g}" for v in row) for row in X[:6])]))
+    tab.until("e.map.placed.length === 1 || e.notices.textContent", "the file was not placed")
+    assert tab.run("e.notices.textContent") == ""
+    placed = np.array(tab.run("[...e.map.placed[0].positions]")).reshape(6, 2)
+    own = np.array(tab.run("[0, 1, 2, 3, 4, 5].map((i) => e.map.cloud.at(i, 1).slice(0, 2))"))
+    np.testing.assert_allclose(placed, own, atol=2e-3 * np.abs(own).max())
+    assert "6 placed" in tab.run("e.panes.list[0].told.textContent")
+    drop(tab, "wrong.csv", "a,b\n1,2\n")
+    assert tab.until("e.notices.textContent")
+    drop(tab, "what.exe", "x")
+    tab.until("e.notices.textContent.includes('csv, parquet or npy')")
+    tab.run("e.notices.replaceChildren()")
+    tab.run("e.map.placed.splice(0)")
+
+
+def test_a_fit_that_fails_is_told_and_the_page_lives_on(tab):
+    tab.run("e.notices.replaceChildren()")
+    asked = as_js({"method": "tsne", "parameters": {"perplexity": -5}, "dims": 2, "rows": "all", "start": None})
+    tab.run(f"void e.line.ask('fit', {asked}).then((r) => e.started(r, {asked}), (x) => e.failed(x))")
+    tab.until("e.notices.textContent.includes('perplexity') || (e.map.message || '').includes('perplexity')")
+    tab.run("e.notices.replaceChildren()")
+    tab.fit("pca", dims=3)
+    tab.until("e.map.dims === 3 && e.map.cloud.count")
+    first = tab.pixels()[..., 3] > 0
+    assert first.mean() > 0.01
+    tab.run("(e.active.camera.turn(120, 0), e.active.changed())")
+    assert (first != (tab.pixels()[..., 3] > 0)).mean() > 0.002
+    assert tab.run("e.active.pick(...e.active.at(5).slice(0, 2), 3) >= 0")
+
+
+def test_keys_walk_the_map_and_night_falls(tab):
+    tab.run("e.panes.show(0, [...e.maps.values()].find((m) => m.method === 'pca' && m.dims === 2))")
+    tab.run("e.panes.list[0].plot.focus()")
+    tab.browser.key("ArrowRight")
+    first = tab.until("e.hover >= 0 && e.hover + 1") - 1
+    tab.browser.key("ArrowRight")
+    second = tab.run("e.hover")
+    assert tab.run(f"e.active.at({second})[0] > e.active.at({first})[0]")
+    assert f"row {second + 1}" in tab.run("e.status.textContent")
+    tab.browser.key("Enter")
+    tab.until(f"e.pinned === {second}")
+    tab.browser.key("Escape")
+    assert tab.run("e.pinned") == -1
+    tab.run("e.root.querySelector('.theme').click()")
+    assert tab.run("getComputedStyle(e.root).backgroundColor") == "rgb(18, 21, 26)"
+    assert 0.01 < (tab.pixels()[..., 3] > 0).mean()
+    tab.run("e.root.querySelector('.theme').click()")
+
+
+def test_a_saved_page_works_from_disk_and_without_a_server(browser, server, tmp_path):
+    tab = Tab(browser, server.address)
+    tab.until("e.map && e.map.cloud.count")
+    tab.run("void e.choose(Uint8Array.from({ length: e.n }, (_, i) => (i % 3 === 0 ? 1 : 0)))")
+    tab.until("e.selected === 300")
+    tab.run("void e.colourBy('parity')")
+    tab.run("void e.misplaced(e.map, 'false')")
+    tab.until("e.map.overlay && e.legend.name === 'parity'")
+    tab.run(
+        "void e.line.ask('export', { what: 'page', format: 'html', map: e.map.id, view: e.state() })"
+        ".then((r) => { e.page = new TextDecoder().decode(r.arrays.bytes); }, (x) => e.failed(x))"
+    )
+    tab.until("e.page || e.notices.textContent")
+    assert tab.run("e.notices.textContent") == ""
+    path = tmp_path / "kept.html"
+    path.write_text(tab.run("e.page"), encoding="utf-8")
+    kept = Tab(browser, path)
+    kept.until("e.map && e.map.cloud.count && e.selected === 300")
+    assert [url for url in browser.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert 0.005 < (kept.pixels()[..., 3] > 0).mean()
+    assert kept.run("e.map.overlay.kind") == "false"
+    assert kept.run("e.choice.querySelector('h2').textContent") == "300 rows"
+    kept.run("void e.search('other')")
+    kept.until("e.selected > 0 && e.selected !== 300")
+    kept.run("void e.hold(7)")
+    kept.until("e.rowKnown && e.rowKnown.cells")
+    assert kept.run("e.root.querySelector('.making').hidden")
+    assert browser.errors == []
+
+
+def test_without_webgl_there_is_a_message_and_a_picture(browser, server):
+    script = browser("Page.addScriptToEvaluateOnNewDocument", source=NO_WEBGL)["identifier"]
+    try:
+        tab = Tab(browser, server.address)
+        tab.until("e.root.querySelector('.plot img')?.naturalWidth > 100 || e.notices.textContent")
+        assert tab.run("e.notices.textContent") == ""
+        assert "WebGL2" in tab.run("e.root.querySelector('.plot').textContent")
+        assert browser.errors == []
+    finally:
+        browser("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+
+def test_a_closed_server_is_told(browser, rows):
+    from lowdim.explorer.opening import open_session
+    from lowdim.explorer.server import serving
+
+    with serving(open_session(rows[0][:50])) as made:
+        tab = Tab(browser, made.address)
+        tab.until("e.map && e.map.cloud.count")
+    tab.until("e.notices.textContent.includes('closed')")
+    tab.run("e.line.ask('hello').catch((x) => { e.refused = x.message; })")
+    tab.until("e.refused")
+
+
+def test_the_page_is_small_and_wears_the_colours_of_the_house():
+    from lowdim.explorer.page import static
+    from lowdim.show import style
+
+    page = {name: static()[name] for name in ("index.html", "start.js", "app.js", "app.css")}
+    assert sum(map(len, page.values())) < 300_000
+    css = page["app.css"].decode()
+    for i, (day, night) in enumerate(zip(style.PALETTE, style.NIGHT, strict=True)):
+        assert f"--c{i}: light-dark({day}, {night});" in css

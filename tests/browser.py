@@ -75,9 +75,10 @@ class Browser:
         params = event.get("params", {})
         if event.get("method") == "Runtime.exceptionThrown":
             self.errors.append(params["exceptionDetails"].get("exception", {}).get("description", "exception"))
-        if event.get("method") == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
-            if "GL Driver Message (OpenGL, Performance" not in params["entry"]["text"]:  # software draws slowly
-                self.errors.append(params["entry"]["text"])
+        entry = params["entry"] if event.get("method") == "Log.entryAdded" else {"level": ""}
+        slow = "GL Driver Message (OpenGL, Performance" in entry.get("text", "")  # software draws slowly
+        if entry["level"] in ("error", "warning") and not slow:
+            self.errors.append(entry["text"])
         if event.get("method") == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
             self.errors.append(str(params["args"]))
         self._loaded |= event.get("method") == "Page.loadEventFired"

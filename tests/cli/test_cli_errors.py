@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("reduce digits --drop ,", "at least one name"),
         ("reduce nope.csv", "nope.csv"),
         ("reduce digits -m pka", "Did you mean 'pca'?"),
-        ("reduce digits --set solvr=svd", "Did you mean 'solver'? It has n_components"),
+        ("reduce digits --set solvr=svd", "Did you mean 'solver'? It has device, n_components"),
         ("reduce digits --set solver=svt", "Did you mean 'svd'?"),
         ("reduce digits -k 100", "at most min(n_samples, n_features) = 64"),
         ("reduce digits -k 1.0", "Pass -k 1 for a count"),

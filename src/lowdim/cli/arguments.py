@@ -98,7 +98,11 @@ def complete_methods(ctx: click.Context, param: click.Parameter, incomplete: str
 
 data = click.argument("source", metavar="DATA", shell_complete=complete_data)
 components = click.option(
-    "-k", "components", type=_Components(), metavar="K", help="Components: a count, a proportion as 0.9, elbow, or all."
+    "-k",
+    "components",
+    type=_Components(),
+    metavar="K",
+    help="Components: a number, a share of the variance such as 0.9, elbow, or all.",
 )
 settings = click.option(
     "--set",
@@ -108,11 +112,11 @@ settings = click.option(
     metavar="NAME=VALUE",
     help="Any parameter of the method or estimator.",
 )
-quiet = click.option("-q", "--quiet", is_flag=True, help="No progress and no messages; warnings and errors stay.")
+quiet = click.option("-q", "--quiet", is_flag=True, help="Show warnings and errors only.")
 _label = click.option(
-    "--label", metavar="COLUMN", help="Labels of the rows: no feature; they go along into tables and pictures."
+    "--label", metavar="COLUMN", help="Column of labels: not a feature; carried into tables and plots."
 )
-_id = click.option("--id", metavar="COLUMN", help="Identities of the rows: no feature; they go along.")
+_id = click.option("--id", metavar="COLUMN", help="Column of row identifiers: not a feature; carried along.")
 _columns = click.option("--columns", type=Names(), metavar="A,B", help="Features to keep, in this order.")
 _drop = click.option("--drop", type=Names(), metavar="C,D", help="Columns to leave out.")
 

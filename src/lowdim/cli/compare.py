@@ -49,7 +49,7 @@ Examples:
 @click.option(
     "-k", "n_components", type=click.IntRange(1), default=2, show_default=True, metavar="K", help="Components."
 )
-@click.option("--by", default="rnx_auc", show_default=True, metavar="MEASURE", help="The measure that ranks.")
+@click.option("--by", default="rnx_auc", show_default=True, metavar="MEASURE", help="Measure that ranks the methods.")
 @arguments.reading
 @preparing
 @click.option(
@@ -60,9 +60,11 @@ Examples:
     metavar="METHOD.NAME=VALUE",
     help="Any parameter of a method.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of random draws.")
-@click.option("--image-shape", metavar="HxW", help="Rows are pictures of so many pixels, such as 28x28, and shown.")
-@click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of random numbers."
+)
+@click.option("--image-shape", metavar="HxW", help="Rows are images of this size, such as 28x28; the page shows them.")
+@click.option("--jobs", type=int, metavar="N", help="Number of threads; all cores by default.")
 @arguments.quiet
 @click.pass_context
 def command(

@@ -15,7 +15,7 @@ _WHERE = {
 
 @click.command(
     "completion",
-    short_help="Print what makes a shell complete lowdim's commands.",
+    short_help="Print the script that completes lowdim's commands in a shell.",
     epilog="""\b
 Examples:
   eval "$(lowdim completion bash)"

@@ -16,7 +16,7 @@ Examples:
 """,
 )
 def command() -> None:
-    """List the methods there are, when to use each, and what it costs.
+    """List the methods, when to use each, and what it costs.
 
     n is the number of rows, d the number of columns. A method with labels needs --label in 'lowdim reduce'.
     """

@@ -36,10 +36,10 @@ _OPTIONS = (
     click.option(
         "--prepare",
         metavar="auto|PLAN|none",
-        help="Make every column numbers of comparable weight: by its kind (auto), as a .toml plan says, or not at all. "
-        "Unless given, auto for tables with text or dates, none for numbers.",
+        help="Convert every column to numbers of comparable weight: by kind (auto), by a .toml plan, or not at all. "
+        "Default: auto for tables with text or dates, none for numbers.",
     ),
-    click.option("--scale", is_flag=True, help="Give each column of numbers the standard deviation 1."),
+    click.option("--scale", is_flag=True, help="Divide each column of numbers by its standard deviation."),
     click.option("--log", "logarithm", is_flag=True, help="Take log(1 + x) of numbers, then scale them."),
     click.option(
         "--missing", type=click.Choice(["error", "drop", "mean", "median"]), default="error", show_default=True,

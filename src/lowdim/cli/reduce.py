@@ -24,7 +24,7 @@ from lowdim.methods import registry
 
 @click.command(
     "reduce",
-    short_help="Fit a method and write the embedding, a picture, the model.",
+    short_help="Fit a method and write the embedding, a plot and the model.",
     epilog="""\b
 Examples:
   lowdim reduce digits --plot map.png
@@ -65,8 +65,8 @@ Examples:
 @arguments.reading
 @preparing
 @arguments.settings
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="Makes random draws repeatable.")
-@click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of random numbers.")
+@click.option("--jobs", type=int, metavar="N", help="Number of threads; all cores by default.")
 @click.option("--device", metavar="NAME", help="Where to compute: cpu, cuda or cuda:1. For methods with a GPU version.")
 @arguments.quiet
 def command(
@@ -88,7 +88,7 @@ def command(
     Without -o, --plot and --save the embedding goes to standard output as csv: the id and label of each row, then its
     components. Parameters come from -k (2 unless given; LDA: all) and --set; 'lowdim methods' lists the methods.
 
-    Columns of text and dates are made numbers by their kind, and what was done is told; --prepare, --scale, --log,
+    Columns of text and dates become numbers by their kind, and what was done is reported; --prepare, --scale, --log,
     --missing, --categories and --first say how. All of it is saved with the model.
     """
     import lowdim

@@ -32,7 +32,7 @@ class _Number(click.ParamType):
 
 @click.command(
     "select",
-    short_help="Find the columns that serve a prediction, one at a time.",
+    short_help="Select the columns that serve a prediction.",
     epilog="""\b
 Examples:
   lowdim select table.csv --target species --estimator lda
@@ -42,20 +42,20 @@ Examples:
 """,
 )
 @arguments.data
-@click.option("--target", metavar="COLUMN", help="What is to be predicted: labels or numbers.")
-@click.option("--estimator", "-e", type=click.Choice(_ESTIMATORS), help="What predicts it; by the target unless given.")
+@click.option("--target", metavar="COLUMN", help="Column to predict: labels or numbers.")
+@click.option("--estimator", "-e", type=click.Choice(_ESTIMATORS), help="Estimator; chosen by the target by default.")
 @click.option("--direction", type=click.Choice(_DIRECTIONS), default="forward", show_default=True)
 @click.option("--features", type=_Number(), default="auto", show_default=True, help="How many: a number, auto or best.")
-@click.option("--tol", type=float, default=1e-3, show_default=True, help="Least gain (or cost) of a step under auto.")
+@click.option("--tol", type=float, default=1e-3, show_default=True, help="Smallest gain (or loss) per step under auto.")
 @click.option("--cv", type=click.IntRange(2), default=5, show_default=True, help="Folds of the cross-validation.")
 @click.option("--scoring", metavar="NAME", help="A scorer of scikit-learn, such as balanced_accuracy.")
-@click.option("--keep", metavar="A,B", help="Columns that are always chosen.")
+@click.option("--keep", metavar="A,B", help="Columns that are always selected.")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     shell_complete=arguments.complete_files,
-    help=f"The chosen columns: {', '.join(TABLES)}, or - for csv on stdout.",
+    help=f"The selected columns: {', '.join(TABLES)}, or - for csv on stdout.",
 )
 @click.option(
     "--save",
@@ -66,7 +66,7 @@ Examples:
 @arguments.reading
 @preparing
 @arguments.settings
-@click.option("--jobs", type=int, metavar="N", help="Threads; all cores by default.")
+@click.option("--jobs", type=int, metavar="N", help="Number of threads; all cores by default.")
 @arguments.quiet
 def command(
     source: str,
@@ -86,7 +86,7 @@ def command(
     scoring: str | None,
     **reading: Any,
 ) -> None:
-    """Choose columns of DATA for predicting a column, by cross-validation.
+    """Select columns of DATA that predict a column, by cross-validation.
 
     The path is printed as a table: what came or went, and the score then. --target is the same as --label.
     """

@@ -35,7 +35,7 @@ def compare(
     verbose: int = 0,
     on_result: Callable[[str, Outcome | str], None] | None = None,
 ) -> Comparison:
-    """Embed data by several methods and measure what each kept.
+    """Embed data by several methods and measure the quality of each embedding.
 
     Parameters
     ----------
@@ -45,33 +45,33 @@ def compare(
         Labels of the rows. Those that name classes (text, or whole numbers of at most 50 values) are given to methods
         that learn from them, and measured; others only colour the maps.
     methods : sequence of str, or mapping of str to estimators, optional
-        Names that ``lowdim methods`` lists, or estimators with ``fit_transform`` under names of yours. By default all
-        methods that suit the data: its size, its labels and the memory there is.
+        Names that ``lowdim methods`` lists, or a mapping from names of your choice to estimators with
+        ``fit_transform``. By default all methods that suit the size of the data, its labels and the available memory.
     n_components : int
-        Components of each map.
+        Number of components of each embedding.
     parameters : mapping of str to mappings, optional
         Parameters by method, such as ``{"tsne": {"perplexity": 50}}``; for estimators, by the names they have in
         ``methods``.
     scale : bool
         Divide each column by its standard deviation first.
     by : str
-        The measure that ranks: a name of :mod:`lowdim.quality`, such as ``"trustworthiness"``.
+        Measure that ranks the methods: a name of :mod:`lowdim.quality`, such as ``"trustworthiness"``.
     image_shape : (height, width), optional
-        Shape of the pictures that are the rows, where they are; the report shows them beside the maps.
+        Shape of the images, if rows are images; the report shows them beside the maps.
     random_state : int, Generator, RandomState or None
         Seed of the methods and of sampled measures.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Number of threads; all cores by default.
     verbose : int
         Whether to show progress.
     on_result : callable, optional
-        Called with the name and the outcome of each method as soon as it is there; a failure is told in words.
+        Called with the name and the outcome of each method as soon as it is finished; a failure is passed as text.
 
     Returns
     -------
     Comparison
-        ``.table``, ``.best``, ``.embeddings``, ``.models``, ``.verdict`` and ``.report("report.html")``. A method that
-        fails is told in ``.failed``; the others go on. What methods warn of is kept in ``.warnings``.
+        ``.table``, ``.best``, ``.embeddings``, ``.models``, ``.verdict`` and ``.report("report.html")``. Methods that
+        fail are listed in ``.failed`` and do not stop the others. Warnings of methods are in ``.warnings``.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Comparison:
     Attributes
     ----------
     table : polars DataFrame
-        One row a method, best first: its measures, its seconds and its memory in megabytes.
+        One row per method, best first: its measures, its seconds and its memory in megabytes.
     best : str
         The method that ranks first.
     embeddings : dict of str to arrays (n_samples, n_components)
@@ -50,11 +50,11 @@ class Comparison:
     models : dict of str to estimators
         The fitted methods.
     failed, left_out : dict of str to str
-        Methods without a map, and why: those that failed, and those that did not suit the data.
+        Methods without an embedding, and the reason: those that failed, and those that did not suit the data.
     warnings : dict of str to str
-        What methods warned of.
+        Warnings of the methods.
     verdict : str
-        What was found, in plain words.
+        Summary in words.
     facts : Facts
         The data at a glance.
 
@@ -122,12 +122,12 @@ class Comparison:
 
     @property
     def warnings(self) -> dict[str, str]:
-        """What methods warned of."""
+        """Warnings of the methods."""
         return {outcome.name: " ".join(outcome.warnings) for outcome in self.ranked if outcome.warnings}
 
     @cached_property
     def table(self) -> "pl.DataFrame":
-        """Measures and costs, one row a method, best first."""
+        """Measures and costs, one row per method, best first."""
         import polars as pl
 
         columns: dict[str, list[Any]] = {"method": [outcome.name for outcome in self.ranked]}
@@ -142,7 +142,7 @@ class Comparison:
 
     @cached_property
     def verdict(self) -> str:
-        """What was found, in plain words."""
+        """Summary in words."""
         from lowdim.comparison.verdict import tell
 
         return tell(self)

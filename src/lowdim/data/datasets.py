@@ -125,8 +125,8 @@ def load(
     ----------
     name : str
         One of :func:`names`. ``digits``, ``iris``, ``wine`` and ``breast_cancer`` come with scikit-learn;
-        ``rings``, ``xor``, ``swissroll``, ``spiral``, ``s_curve``, ``blobs`` and ``two_planes`` are drawn
-        anew; ``faces``, ``mnist`` and others are npz files in the folder that ``LOWDIM_DATA`` names.
+        ``rings``, ``xor``, ``swissroll``, ``spiral``, ``s_curve``, ``blobs`` and ``two_planes`` are
+        generated; ``faces``, ``mnist`` and others are npz files in the folder that ``LOWDIM_DATA`` names.
     n_samples : int, optional
         Number of samples to draw; generated sets only.
     noise : float, optional
@@ -164,7 +164,7 @@ def load(
 
 
 def names() -> list[str]:
-    """Names of the data sets that can be loaded here and now.
+    """Names of the data sets that can be loaded.
 
     Stored sets are listed when their file is in the folder that the variable ``LOWDIM_DATA`` names.
 
@@ -184,7 +184,7 @@ def names() -> list[str]:
 
 
 def image_shape(name: str) -> tuple[int, int] | None:
-    """Height and width of the images that are the rows of a data set; None where rows are no images.
+    """Height and width of the images that are the rows of a data set; None if rows are not images.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def image_shape(name: str) -> tuple[int, int] | None:
     Returns
     -------
     shape : (int, int) or None
-        ``X[i].reshape(shape)`` is a picture.
+        ``X[i].reshape(shape)`` is an image.
 
     Examples
     --------

@@ -11,29 +11,30 @@ MAP_TEXTS = {
         "minkowski", "hamming", "jaccard", or a function of two rows. For "precomputed", ``X`` holds the distances, all
         of them or a sparse graph of neighbours, and ``init`` cannot be "pca".
     metric_params : dict or None
-        ``{"p": 3}`` of Minkowski's distance, ``{"VI": V}`` of Mahalanobis', by default the inverse covariance.""",
+        Parameters of the metric: ``{"p": 3}`` for Minkowski, ``{"VI": V}`` for Mahalanobis (default: inverse
+        covariance).""",
     "neighbors": """neighbors : {"auto", "exact", "approximate"}
-        How nearest neighbours are found.""",
+        Search for nearest neighbours; "auto" chooses by the size of the data.""",
     "running": """callback : callable or None
-        ``callback(iteration, loss, embedding)``; returning True stops the descent.
+        ``callback(iteration, loss, embedding)``; return True to stop the optimisation.
     callback_every : int
         Iterations between calls of ``callback`` and entries of ``loss_trace_``.
     warm_start : bool
-        Continue from the map fitted before, for as many iterations again.
+        Continue from the previous map, for as many iterations again.
     random_state : int, Generator, RandomState or None
-        Seed of everything random: the same seed gives the same bits.
+        Seed of the random numbers; the same seed gives the same bits.
     n_jobs : int or None
-        Threads; None is all cores this process may use. The map has the same bits for any number.
+        Number of threads; None uses all cores available to the process. The map has the same bits for any number.
     verbose : int
-        1 shows the stages with the loss and the time left.""",
+        1 shows progress bars with the loss and the time left.""",
     "found": """loss_trace_, loss_iterations_ : arrays
-        The loss on the way, and the iterations it belongs to.
+        Loss during the optimisation, and the iterations at which it was recorded.
     timings_ : dict
-        Seconds by stage.
+        Seconds per stage.
     neighbors_ : str
-        Search that ran.
+        Neighbour search used.
     neighbors_recall_ : float or None
-        Share of true neighbours that an approximate search found, measured on a sample.""",
+        Share of the true neighbours found by an approximate search, measured on a sample.""",
 }
 
 

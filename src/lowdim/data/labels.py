@@ -137,7 +137,7 @@ def _are_weights(value: Any) -> bool:
     return not isinstance(value, str) and array.ndim == 1 and len(array) > 0
 
 
-given_priors = Rule(_are_weights, "a list of one number a class")
+given_priors = Rule(_are_weights, "a list of one number per class")
 
 
 def priors(estimator: Any, value: Any, found: Labels) -> NDArray[np.float64]:

@@ -46,7 +46,7 @@ def read(
         A file (csv, tsv, both also with .gz; parquet, npy, npz, h5ad), a folder of images of one size,
         ``"-"`` for csv or tsv on standard input, or the name of a data set, if there is no such file. A csv
         file has a header, unless its first line is all numbers; its columns are then ``x0``, ``x1``, ... Separators,
-        decimal commas, thousands separators and encodings other than UTF-8 are recognised, and told in ``notes``.
+        decimal commas, thousands separators and encodings other than UTF-8 are recognised and listed in ``notes``.
     label : str, optional
         Column (npz: or array; h5ad: column of obs) with the label of each row. Left out, ``y`` of an npz file
         and the subfolder of an image are used.

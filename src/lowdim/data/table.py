@@ -40,7 +40,7 @@ class Table:
     source : str
         Where it was read from.
     notes : tuple of str
-        What was found out about the file, such as ``"decimal commas in 2 columns"``.
+        Properties recognised in the file, such as ``"decimal commas in 2 columns"``.
 
     Examples
     --------

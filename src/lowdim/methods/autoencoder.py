@@ -36,35 +36,35 @@ class Autoencoder(Reducer):
     hidden : tuple of int
         Widths of the layers between the rows and the code; the decoder has the same in reverse. Empty for none.
     activation : {"relu", "tanh", "sigmoid", "elu", "linear"}
-        What bends the hidden layers. The code and the output are always linear, so that with ``hidden=()`` any
+        Activation of the hidden layers. The code and the output are always linear, so that with ``hidden=()`` any
         activation gives the same network.
     standardize : bool
         Divide each feature by its standard deviation first (constant features are left alone); otherwise all by one
         number, which changes no shape.
     max_epochs : int or "auto"
-        Passes over the rows; ``"auto"`` makes 5,000 steps, without hidden layers 500, in 20 to 500 epochs.
+        Maximum number of epochs; ``"auto"`` makes 5,000 steps, without hidden layers 500, in 20 to 500 epochs.
     batch_size : int or "auto"
-        Rows for one step; ``"auto"`` is 128, without hidden layers up to 4,096, which leave no noise in the subspace.
+        Rows per step; ``"auto"`` is 128, without hidden layers up to 4,096, which leave no noise in the subspace.
     learning_rate : float or "auto"
-        Length of the first steps, which falls to 0 along a cosine; ``"auto"`` is 0.003, without hidden layers
+        Initial learning rate, which decays to 0 along a cosine; ``"auto"`` is 0.003, without hidden layers
         ``0.5/√n_features``.
     weight_decay : float
         Share of the learning rate by which weights shrink at each step (biases do not).
     validation_share : float in [0, 1)
-        Share of the rows that is held out, to stop early by; 0 trains on all rows for all epochs.
+        Share of the rows held out for early stopping; 0 trains on all rows for all epochs.
     patience : int
-        Epochs without progress on the rows held out after which training stops; the best epoch is kept.
+        Epochs without improvement on the held-out rows after which training stops; the best epoch is kept.
     tol : float
-        Relative progress that counts.
+        Relative improvement that counts.
     warm_start : bool
-        Go on from the weights, mean and scale of the fit before, which must have had the same layers; the learning
-        rate starts anew, so that two fits are not one of twice the epochs.
+        Continue from the weights, mean and scale of the previous fit, which must have had the same layers. The learning
+        rate starts anew, so two fits are not the same as one of twice the epochs.
     device : None, "cpu", "cuda" or "cuda:<number>"
         Where to train; None is where the rows are: the GPU for a CUDA tensor, the CPU for everything else.
     random_state : int, Generator, RandomState or None
-        Seed of the first weights, the order of the rows, and the rows held out.
+        Seed of the initial weights, of the order of the rows and of the held-out rows.
     n_jobs : int or None
-        Threads on a CPU; None is all cores this process may use. Small networks train on one.
+        Number of threads on a CPU; None uses all cores available to the process. Small networks train on one thread.
     verbose : int
         1 shows the loss and the time left; in a log, the last loss and the time taken.
 
@@ -75,11 +75,11 @@ class Autoencoder(Reducer):
     loss_trace_ : array (n_epochs_,)
         Squared error of each epoch as a share of the variance of the (scaled) rows, averaged over its steps.
     validation_trace_ : array (n_epochs_,)
-        The same of the rows held out, at the end of each epoch; empty if there are none.
+        The same for the held-out rows, at the end of each epoch; empty without validation.
     n_epochs_ : int
         Epochs trained.
     mean_, scale_ : arrays (n_features,)
-        What is subtracted from rows, and what they are divided by.
+        Mean and scale of each feature.
 
     Examples
     --------

@@ -28,21 +28,21 @@ class CCA(TwoViewReducer, LinearReducer):
     Parameters
     ----------
     n_components : int or None
-        How many pairs of directions; None is as many as the smaller view has independent features.
+        Number of pairs of directions; None keeps as many as the smaller view has independent features.
     ridge : float
-        κ, added to the variances of both views; 0 is plain CCA, which warns where views of so many features must
-        correlate, whatever the data.
+        Ridge κ added to the variances of both views. 0 is plain CCA, which warns if the views have so many features
+        that they correlate perfectly whatever the data.
     device : None, "cpu", "cuda" or "cuda:<number>"
         Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
     correlations_ : array (n_components_,)
-        Canonical correlations, falling; with a ridge the ratio that is maximised, which is lower.
+        Canonical correlations in decreasing order; with a ridge, the regularised ratio, which is lower.
     components_, y_components_ : arrays (n_components_, n_features), (n_components_, n_targets)
         The directions as rows, scaled so that scores have variance 1 (less under a ridge); in each row of
         ``components_`` the loading of largest magnitude is positive.

@@ -114,7 +114,7 @@ def _length(y: Any) -> int | None:
 
 
 def chain(*steps: Any) -> Chain:
-    """Steps put together to one model.
+    """Combine steps into one model.
 
     Parameters
     ----------

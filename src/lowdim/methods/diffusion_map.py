@@ -23,7 +23,7 @@ class DiffusionMap(SimilarityReducer):
     Parameters
     ----------
     n_components : int
-        Dimensions of the embedding.
+        Number of dimensions of the embedding.
     n_neighbors : int, "auto" or None
         Neighbours of each row; ``"auto"`` is 10, or all other rows where there are fewer. None: all rows are similar,
         by their distance (the full kernel, an array of n² numbers).
@@ -43,14 +43,14 @@ class DiffusionMap(SimilarityReducer):
     time : float
         Steps t of the walk, 0 or more: after many only the coarsest structure is left.
     disconnected : {"bridge", "error", "largest"}
-        If the graph falls apart: join the parts by the shortest bridges; raise; or fit the largest part and place the
-        other rows as new ones. A warning says what was done.
+        If the neighbour graph is not connected: join its components by the shortest edges; raise an error; or fit the
+        largest component and treat the other rows as new ones. A warning says what was done.
     random_state : int, Generator, RandomState or None
-        Seed of the vectors that the eigenvectors are found from.
+        Seed of the starting vectors of the eigensolver.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
@@ -64,13 +64,13 @@ class DiffusionMap(SimilarityReducer):
     width_ : float
         The width used.
     components_found_ : int
-        Parts that the graph fell into.
+        Number of connected components of the neighbour graph.
     bridges_ : array (n_bridges, 2)
-        Rows joined by bridges, shortest first; they are as similar as rows one width apart.
+        Pairs of rows joined by added edges, shortest first; they are as similar as rows one width apart.
     bridge_lengths_ : array (n_bridges,)
         Their distances.
     solver_ : str
-        How the eigenvectors were found: ``"dense"``, ``"band"``, ``"lu"``, ``"chebyshev"`` or ``"krylov"``.
+        Eigensolver used: ``"dense"``, ``"band"``, ``"lu"``, ``"chebyshev"`` or ``"krylov"``.
     residual_ : float
         Largest ``‖L u − (1 − λ) u‖`` relative to the largest eigenvalue of the normalised Laplacian, at most 2.
 

@@ -40,9 +40,9 @@ def read_model(path: str | os.PathLike[str]) -> State:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Model or chain that ``save`` wrote.
+    """Load a model or chain from a file.
 
-    Only numbers, text and arrays are read: loading a file runs nothing from it, whoever made it.
+    Only numbers, text and arrays are read: loading a file executes no code from it.
 
     Parameters
     ----------

@@ -36,12 +36,12 @@ _EXPLAINED = 1e-9  # residual variance that is rounding
 
 
 class Isomap(GraphReducer):
-    """Isomap: an embedding that keeps distances along the data.
+    """Isomap: an embedding that keeps geodesic distances.
 
     Parameters
     ----------
     n_components : int
-        Dimensions of the embedding.
+        Number of dimensions of the embedding.
     n_neighbors : int or "auto"
         Neighbours of each row; ``"auto"`` is 10, or all other rows where there are fewer.
     radius : float or None
@@ -61,24 +61,24 @@ class Isomap(GraphReducer):
     landmarks : int or None
         Compute distances from this many rows only, drawn at random; time and memory then grow with n.
     disconnected : {"bridge", "error", "largest"}
-        If the graph falls apart: join the parts by the shortest bridges; raise; or fit the largest part and place the
-        other rows as new ones. A warning says what was done.
+        If the neighbour graph is not connected: join its components by the shortest edges; raise an error; or fit the
+        largest component and treat the other rows as new ones. A warning says what was done.
     new_points : {"geodesic", "interpolate"}
         How new rows are placed: by their distances along the data, or by the weights that rebuild them from their
         neighbours. Under supervision new rows have no label, and are interpolated.
     random_state : int, Generator, RandomState or None
-        Seed of the landmarks and of the Krylov method's start.
+        Seed of the landmarks and of the eigensolver.
     device : None, "cpu", "cuda" or "cuda:<number>"
         Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Places of the training rows; a coordinate without positive eigenvalue is 0.
+        Coordinates of the training rows; a coordinate without positive eigenvalue is 0.
     eigenvalues_ : array (n_components,)
         Leading eigenvalues of ``B`` (with landmarks, of theirs).
     residual_variance_ : array (n_components,)
@@ -88,15 +88,15 @@ class Isomap(GraphReducer):
     n_neighbors_ : int or None
         Number of neighbours used; None with a radius.
     components_found_ : int
-        Parts that the graph fell into.
+        Number of connected components of the neighbour graph.
     bridges_ : array (n_bridges, 2)
-        Rows joined by bridges, shortest first.
+        Pairs of rows joined by added edges, shortest first.
     bridge_lengths_ : array (n_bridges,)
         Their distances.
     short_circuits_ : array (n_edges, 2)
         Neighbours suspected to join what lies far apart along the data, the longest way round first.
     landmarks_ : array (landmarks,) or None
-        The rows drawn.
+        Indices of the landmarks.
     classes_, class_distance_ : array or None
         Classes and the distances between them, under supervision; NaN for a class without rows in the part fitted.
     residual_ : float

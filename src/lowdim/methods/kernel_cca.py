@@ -31,35 +31,35 @@ class _View(NamedTuple):
 
 
 class KernelCCA(TwoViewReducer, KernelReducer):
-    """Canonical correlation analysis in the space of a kernel, the same for both views.
+    """Canonical correlation analysis in the feature space of a kernel, the same kernel for both views.
 
     Parameters
     ----------
     n_components : int or None
-        How many pairs of directions; None is as many as the smaller view has under the kernel.
+        Number of pairs of directions; None keeps the rank of the smaller view under the kernel.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "cosine"} or callable
         A function takes two blocks of rows and returns their values.
     gamma : float, "scale" or "median"
-        Of rbf, poly, sigmoid and laplacian, found for each view: ``"scale"`` is ``1/(d Var X)``; ``"median"`` is
+        Coefficient of the kernel, set for each view: ``"scale"`` is ``1/(d Var X)``; ``"median"`` is
         ``1/(2 m²)``, m the median distance between rows of a sample.
     degree, coef0 : int, float
-        Of poly (``(gamma xᵀy + coef0)^degree``) and sigmoid.
+        Parameters of the poly kernel, ``(gamma xᵀy + coef0)^degree``, and of sigmoid.
     ridge : float
-        κ, added to the variances of both views. Without it views whose ranks under the kernel add up to n or more have
-        correlations of 1 in anything; fit then warns.
+        Ridge κ added to the variances of both views. Without it, views whose ranks under the kernel add up to n or more
+        correlate perfectly whatever the data; ``fit`` then warns.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
     correlations_ : array (n_components_,)
-        Canonical correlations, falling; with a ridge the ratio that is maximised, which is lower.
+        Canonical correlations in decreasing order; with a ridge, the regularised ratio, which is lower.
     dual_coef_, y_dual_coef_ : arrays (n_training_samples, n_components_)
-        Weights of the kernel's values of each view.
+        Coefficients of the kernel values of each view.
     gamma_, y_gamma_ : float or None
-        The gamma that was used for each view.
+        Value of gamma used for each view.
     n_components_ : int
         Number of pairs kept.
 

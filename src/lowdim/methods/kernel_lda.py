@@ -35,26 +35,26 @@ class _Directions(NamedTuple):
 
 
 class KernelLDA(KernelReducer):
-    """Linear discriminant analysis in the space of a kernel.
+    """Linear discriminant analysis in the feature space of a kernel.
 
     Parameters
     ----------
     n_components : int or None
-        How many directions; at most, and by default, one less than there are classes.
+        Number of directions; at most (and by default) ``n_classes - 1``.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "precomputed"} or callable
         ``"precomputed"``: ``fit`` takes the symmetric Gram matrix (n, n), ``transform`` the values (m, n) between new
         and training rows. A function takes two blocks of rows and returns their values.
     gamma : float, "scale" or "median"
-        Of rbf, poly, sigmoid and laplacian. ``"scale"`` is ``1/(d Var X)``; ``"median"`` is ``1/(2 m²)``, m the median
-        distance between rows of a sample.
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels. ``"scale"`` is ``1/(d Var X)``; ``"median"`` is
+        ``1/(2 m²)``, m the median distance between rows of a sample.
     degree, coef0 : int, float
-        Of poly (``(gamma xᵀy + coef0)^degree``) and sigmoid.
+        Parameters of the poly kernel, ``(gamma xᵀy + coef0)^degree``, and of sigmoid.
     ridge : float
-        κ, added to the variances within classes; 0 whitens inside their range.
+        Ridge κ added to the variances within classes; 0 whitens within their range.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class KernelLDA(KernelReducer):
     classes_ : array (n_classes,)
         The labels, sorted.
     dual_coef_ : array (n_training_samples, n_components_)
-        Weights of the kernel's values.
+        Coefficients of the kernel values.
     gamma_ : float or None
-        The gamma that was used.
+        Value of gamma used.
     n_components_ : int
         Number of directions kept.
 

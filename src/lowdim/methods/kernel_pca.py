@@ -27,7 +27,7 @@ from lowdim.work.rows import cast
 
 
 class KernelPCA(KernelReducer):
-    """Kernel principal component analysis, exact or of low rank.
+    """Kernel principal component analysis, exact or by a low-rank approximation.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class KernelPCA(KernelReducer):
         and training rows. A function takes two blocks of rows, (a, d) and (b, d), and returns (a, b) values; models
         with one cannot be saved.
     gamma : float, "scale" or "median"
-        Of rbf, poly, sigmoid and laplacian. ``"scale"`` is ``1/(d Var X)``; ``"median"`` is ``1/(2 m²)``, m the median
-        distance between rows of a sample.
+        Coefficient of the rbf, poly, sigmoid and laplacian kernels. ``"scale"`` is ``1/(d Var X)``; ``"median"`` is
+        ``1/(2 m²)``, m the median distance between rows of a sample.
     degree, coef0 : int, float
         ``(γ xᵀy + coef0)^degree`` for poly, ``tanh(γ xᵀy + coef0)`` for sigmoid.
     approximation : {"rpcholesky", "nystroem"} or None
@@ -68,9 +68,9 @@ class KernelPCA(KernelReducer):
     device : None, "cpu", "cuda" or "cuda:<number>"
         Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
@@ -79,19 +79,19 @@ class KernelPCA(KernelReducer):
     eigenvectors_ : array (n_samples, n_components)
         The eigenvectors; in each the entry of largest magnitude is positive.
     dual_coef_ : array (n_landmarks or n_samples, n_components)
-        What the kernel values between a row and the landmarks (or training rows) are multiplied with.
+        Coefficients of the kernel values between a row and the landmarks (or training rows).
     gamma_ : float or None
-        Number that ``gamma`` stood for, where the kernel has one.
+        Value of ``gamma`` used, where the kernel has one.
     landmarks_ : array (rank,) or None
         Training rows that the approximation was built on.
     approximation_error_ : float
         Share of the trace of the kernel matrix, before centring, that the landmarks leave out; 0 if exact. No
         eigenvalue is too low by more than this share of that trace, but each may be by much of its own size:
-        ``refine`` mends that.
+        ``refine`` corrects that.
     residual_ : float or None
         Largest ``‖K_c u − λ u‖`` relative to the first eigenvalue; None where no exact product was made.
     solver_ : str
-        Solver that ran, or the approximation.
+        Solver or approximation used.
 
     Examples
     --------

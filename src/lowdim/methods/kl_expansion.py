@@ -31,15 +31,15 @@ class KLExpansion(OrthonormalReducer):
     Parameters
     ----------
     n_components : int or None
-        How many directions; None is ``min(n_samples, n_features)``.
-    priors : "empirical", "uniform" or list of one number a class
+        Number of directions; None keeps ``min(n_samples, n_features)``.
+    priors : "empirical", "uniform" or list of one number per class
         Weights of the classes, in the order of ``classes_``: their shares of the rows, equal, or as given.
     device : None, "cpu", "cuda" or "cuda:<number>"
         Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class KLExpansion(OrthonormalReducer):
     classes_, priors_ : arrays (n_classes,)
         The labels, sorted, and their weights; one class where no labels were given.
     mean_, scale_ : arrays (n_features,)
-        What is subtracted, the overall mean, and ones.
+        The overall mean, which is subtracted, and ones.
     n_components_ : int
         Number of directions kept.
 

@@ -21,7 +21,7 @@ class LaplacianEigenmaps(SimilarityReducer):
     Parameters
     ----------
     n_components : int
-        Dimensions of the embedding.
+        Number of dimensions of the embedding.
     n_neighbors : int, "auto" or None
         Neighbours of each row; ``"auto"`` is 10, or all other rows where there are fewer. None without a radius: all
         rows are similar, by their distance (the full kernel, an array of n² numbers).
@@ -40,34 +40,34 @@ class LaplacianEigenmaps(SimilarityReducer):
     width : float or "median"
         The width σ; ``"median"`` is the median distance of neighbours.
     disconnected : {"bridge", "error", "largest"}
-        If the graph falls apart: join the parts by the shortest bridges; raise; or fit the largest part and place the
-        other rows as new ones. A warning says what was done.
+        If the neighbour graph is not connected: join its components by the shortest edges; raise an error; or fit the
+        largest component and treat the other rows as new ones. A warning says what was done.
     random_state : int, Generator, RandomState or None
-        Seed of the vectors that the eigenvectors are found from.
+        Seed of the starting vectors of the eigensolver.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Places of the training rows, with ``Σ d_i y_i = 0`` and ``Σ d_i y_i² = Σ d_i`` over those fitted. Equal rows are
-        fitted once and share a place.
+        Coordinates of the training rows, with ``Σ d_i y_i = 0`` and ``Σ d_i y_i² = Σ d_i`` over those fitted. Equal
+        rows are fitted once and share a place.
     eigenvalues_ : array (n_components,)
-        The smallest eigenvalues of the normalised Laplacian but that of the constant vector.
+        The smallest eigenvalues of the normalised Laplacian except that of the constant vector.
     n_neighbors_ : int or None
         Number of neighbours used; None with a radius or the full kernel.
     width_ : float
         The width used.
     components_found_ : int
-        Parts that the graph fell into.
+        Number of connected components of the neighbour graph.
     bridges_ : array (n_bridges, 2)
-        Rows joined by bridges, shortest first; they are as similar as rows one width apart.
+        Pairs of rows joined by added edges, shortest first; they are as similar as rows one width apart.
     bridge_lengths_ : array (n_bridges,)
         Their distances.
     solver_ : str
-        How the eigenvectors were found: ``"dense"``, ``"band"``, ``"lu"``, ``"chebyshev"`` or ``"krylov"``.
+        Eigensolver used: ``"dense"``, ``"band"``, ``"lu"``, ``"chebyshev"`` or ``"krylov"``.
     residual_ : float
         Largest ``‖L u − λ u‖`` relative to the largest eigenvalue, at most 2.
 

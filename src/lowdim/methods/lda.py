@@ -40,28 +40,28 @@ class LDA(LinearReducer):
     Parameters
     ----------
     n_components : int or None
-        How many directions; at most, and by default, one less than there are classes.
+        Number of directions; at most (and by default) ``n_classes - 1``.
     solver : {"auto", "cholesky", "range", "gram"}
-        How ``S_w`` is whitened: by its Cholesky factor, which needs it to be regular; inside its range, which handles
-        constant, duplicated and dependent features; or the same from the rows' side, for more features than rows,
-        after a reduction to the range of all rows. ``"auto"`` chooses, and ``solver_`` says which.
+        How ``S_w`` is whitened: by its Cholesky factor, which must be nonsingular; within its range, which handles
+        constant, duplicated and dependent features; or the same from the Gram matrix, for more features than rows,
+        after a reduction to the range of all rows. ``"auto"`` chooses; see ``solver_``.
     shrinkage : None, number in [0, 1] or "auto"
-        Draw the covariance of each class towards a diagonal: by this share towards the mean variance, or by Ledoit and
-        Wolf's towards its own variances. With every solver.
-    priors : "empirical", "uniform" or list of one number a class
+        Shrink the covariance of each class towards a diagonal matrix: by this share towards the mean variance, or by
+        Ledoit and Wolf's share towards its own variances. Works with every solver.
+    priors : "empirical", "uniform" or list of one number per class
         Weights of the classes, in the order of ``classes_``: their shares of the rows, equal, or as given.
     orthogonal : bool
         Foley and Sammon's directions: each the best of those orthogonal to the ones before, of unit length. The first
         is the same.
     tol : float
-        Relative standard deviation within classes below which a direction counts as having none (not less than
-        float32 can tell for float32 data).
+        Relative standard deviation within classes below which a direction counts as constant (not below the precision
+        of float32 for float32 data).
     device : None, "cpu", "cuda" or "cuda:<number>"
         Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
@@ -77,13 +77,13 @@ class LDA(LinearReducer):
     priors_ : array (n_classes,)
         Weights of the classes.
     mean_ : array (n_features,)
-        What is subtracted: the mean of ``means_`` by ``priors_``.
+        Mean that is subtracted: ``means_`` weighted by ``priors_``.
     shrinkage_ : array (n_classes,)
         Share by which the covariance of each class was shrunk.
     n_components_ : int
         Number of directions kept.
     solver_ : str
-        Solver that ran.
+        Solver used.
 
     Examples
     --------

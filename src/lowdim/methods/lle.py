@@ -45,7 +45,7 @@ class LLE(NeighborReducer):
     Parameters
     ----------
     n_components : int
-        Dimensions of the embedding.
+        Number of dimensions of the embedding.
     n_neighbors : int or "auto"
         Neighbours that each row is rebuilt from; ``"auto"`` is 10, or all other rows where there are fewer.
     variant : {"standard", "modified", "hessian", "ltsa"}
@@ -62,21 +62,21 @@ class LLE(NeighborReducer):
         connected part (any closed classes in it are joined) and place the other rows as new ones. A warning says what
         was done.
     random_state : int, Generator, RandomState or None
-        Seed of the vectors that the eigenvectors are found from.
+        Seed of the starting vectors of the eigensolver.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Places of the training rows, of mean 0 and covariance ``YᵀY/(n − 1) = I`` over those fitted. Equal rows are
+        Coordinates of the training rows, of mean 0 and covariance ``YᵀY/(n − 1) = I`` over those fitted. Equal rows are
         fitted once and share a place.
     reconstruction_error_ : float
         ``tr YᵀMY`` for orthonormal coordinates: the sum of ``eigenvalues_``.
     eigenvalues_ : array (n_components,)
-        The smallest eigenvalues of M but that of the constant vector.
+        The smallest eigenvalues of M except that of the constant vector.
     weights_ : CSR array (n_samples, n_samples) or None
         The weights ``W``, None for other variants; rows that equal an earlier one, or lie outside the part fitted, have
         none.
@@ -85,11 +85,11 @@ class LLE(NeighborReducer):
     components_found_ : int
         Closed classes of the graph of neighbours.
     bridges_ : array (n_bridges, 2)
-        Rows joined by bridges, shortest first.
+        Pairs of rows joined by added edges, shortest first.
     bridge_lengths_ : array (n_bridges,)
         Their distances.
     solver_ : str
-        How the eigenvectors were found: ``"lu"``, ``"chebyshev"``, ``"cholesky"``, ``"dense"`` or, for variants,
+        Eigensolver used: ``"lu"``, ``"chebyshev"``, ``"cholesky"``, ``"dense"`` or, for variants,
         ``"band"``; ``"none"`` if all rows are equal.
     residual_ : float
         Largest ``‖M v − λ v‖`` relative to the largest eigenvalue of M.

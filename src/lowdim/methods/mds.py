@@ -37,9 +37,10 @@ class MDS(MetricReducer):
     Parameters
     ----------
     n_components : int
-        Dimensions of the embedding.
+        Number of dimensions of the embedding.
     kind : {"metric", "nonmetric", "classical"}
-        Keep the distances; a rising function of them, which is found too; or their inner products.
+        What to keep: the distances; their order, by a monotone function that is fitted along with the map; or the
+        inner products.
     metric : str or callable
         Distance between rows: "euclidean", "cosine", "correlation", "mahalanobis", "manhattan", "chebyshev",
         "minkowski", "hamming", "jaccard", or a function of two rows. For "precomputed", ``X`` holds all distances, NaN
@@ -51,32 +52,32 @@ class MDS(MetricReducer):
         Whether ``stress_`` is ``√(Σ w (δ − d)² / Σ w δ²)`` or ``Σ w (δ − d)²``, over pairs; δ are disparities for
         the nonmetric kind.
     init : {"classical", "random"} or array (n_samples, n_components)
-        Where stress is lowered from.
+        Initial layout.
     n_init : int
-        Starts, of which the map of lowest stress is kept; those after the first are random.
+        Number of starts; the map of lowest stress is kept. Starts after the first are random.
     n_iter : int
-        Most steps from one start.
+        Maximum number of iterations per start.
     tol : float
-        Stop when a step lowers the stress by less than this share of it.
+        Relative decrease of the stress per iteration below which the optimisation stops.
     random_state : int, Generator, RandomState or None
-        Seed of random starts and of the Krylov method's.
+        Seed of random starts and of the eigensolver.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Places of the training rows, of mean 0.
+        Coordinates of the training rows, of mean 0.
     stress_ : float
         Stress of the map, see ``normalized``.
     raw_stress_, normalized_stress_ : float
-        Both of them.
+        Stress in either form.
     stress_trace_ : array (n_iter_ + 1,)
-        Stress at the start and after each step, falling.
+        Stress at the start and after each iteration; it never rises.
     n_iter_ : int
-        Steps made from the start that was kept.
+        Number of iterations from the start that was kept.
     eigenvalues_ : array (n_components,) or None
         Leading eigenvalues of ``−½ H D² H``, for ``kind="classical"``.
 

@@ -29,9 +29,9 @@ class PCA(StreamedReducer):
     Parameters
     ----------
     n_components : int, float in (0, 1), "elbow", "mle" or None
-        How many components: a count; the fewest that hold this proportion of the variance; those before the corner
-        of the scree graph; the likeliest number under probabilistic PCA (Minka 2000), which needs as many rows as
-        features; or all, ``min(n_samples, n_features)``.
+        Number of components to keep: an integer; a share of the variance that they must explain; ``"elbow"``, those
+        before the corner of the scree graph; ``"mle"``, the most likely number under probabilistic PCA (Minka 2000),
+        which needs n_samples >= n_features; None keeps all, ``min(n_samples, n_features)``.
     standardize : bool
         Divide each feature by its standard deviation first (divisor n; constant features are left alone).
     whiten : bool
@@ -40,13 +40,13 @@ class PCA(StreamedReducer):
         ``"auto"`` chooses by shape, kind of data and ``n_components``, and ``solver_`` says which; docs/maths/pca.md
         has the rule. ``"streaming"`` keeps the moments in model files too, so that ``partial_fit`` can go on.
     random_state : int, Generator, RandomState or None
-        Seed of the randomised solver; the others draw nothing.
+        Seed of the randomised solver; the other solvers use no random numbers.
     device : None, "cpu", "cuda" or "cuda:<number>"
         Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
     n_jobs : int or None
-        Threads for kernels and BLAS; None is all cores this process may use.
+        Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
@@ -55,13 +55,13 @@ class PCA(StreamedReducer):
     explained_variance_, explained_variance_ratio_ : arrays (n_components_,)
         Variance along each (divisor n − 1), and its share of the total.
     mean_, scale_ : arrays (n_features,)
-        What is subtracted, and what is divided by (ones unless ``standardize``).
+        Mean and scale of each feature (ones unless ``standardize``).
     noise_variance_ : float
-        Mean variance of the directions left out, the noise of probabilistic PCA (``score``, ``get_covariance``).
+        Mean variance of the discarded directions: the noise of probabilistic PCA (``score``, ``get_covariance``).
     n_components_ : int
         Number of components kept.
     solver_ : str
-        Solver that ran.
+        Solver used.
 
     Examples
     --------

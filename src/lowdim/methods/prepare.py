@@ -32,9 +32,9 @@ _plan = options.none | options.Rule(lambda value: isinstance(value, dict), "a di
 
 
 class Prepare(Reducer):
-    """Preparation of a table: every column by its kind, so that methods can work with it.
+    """Preparation of a table: turns every column into numbers, by its kind.
 
-    What a column holds is recognised by these rules, in this order: one value only is ``constant`` and left out;
+    The kind of a column is recognised by these rules, in this order: one value only is ``constant`` and dropped;
     booleans and text of a yes and a no are ``yes/no`` and become 0 and 1; numbers, and text that spells them, are
     ``number``; whole numbers that count the rows are an ``identifier`` and left out; dates, and text that spells them,
     are ``date`` and become days since 1970; text of which more than nine in ten values differ is an ``identifier``;
@@ -44,7 +44,7 @@ class Prepare(Reducer):
     Parameters
     ----------
     numbers : {"standardize", "as_is", "robust", "log1p", "ranks"}
-        What becomes of numbers: mean 0 and variance 1; kept as they are; centred by the median and scaled by the
+        Scaling of numbers: mean 0 and variance 1; unchanged; centred by the median and scaled by the
         quartiles; log(1 + x), then standardised; their ranks, scaled to variance 1. Unless it is ``"as_is"``, other
         kinds are scaled to match: 0 and 1, days and ordinal codes are standardised, and the columns of a category are
         scaled as in factor analysis of mixed data, so that a category weighs like one column of numbers.
@@ -53,21 +53,21 @@ class Prepare(Reducer):
         filled by the median (a category: by its most frequent level); or their rows are left out, in ``transform`` too
         (:meth:`complete` tells which stay).
     indicators : bool
-        Whether a further column tells where values of a column were filled.
+        Whether to add an indicator column for each column with filled values.
     categories : {"onehot", "ordinal", "drop"}
         One column for each level; codes 0, 1, 2, … in the order of the type, the plan or the alphabet; or left out. A
         level that ``fit`` did not see counts as rare where rare ones are pooled, else the row gets the mean of each
         column, with a warning; as an ordinal level it is refused.
     max_levels : int
-        Most columns that a category becomes; of more levels, the rarest share one column.
+        Maximum number of columns per category; with more levels, the rarest share one column.
     dates : {"number", "cyclic", "drop"}
         Days since 1970; these and the sine and cosine of the time of year, week and day; or left out.
     plan : dict or None
-        What differs for single columns: a kind (``"number"``, ``"yes/no"``, ``"category"``, ``"date"``, ``"drop"``), a
+        Settings for single columns: a kind (``"number"``, ``"yes/no"``, ``"category"``, ``"date"``, ``"drop"``), a
         list of levels in their order, or a dictionary of any of ``kind``, ``numbers``, ``missing``, ``indicators``,
         ``categories``, ``max_levels``, ``dates``, ``order``, ``format`` (of dates) and ``weight`` (a factor).
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------

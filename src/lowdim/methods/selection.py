@@ -68,37 +68,40 @@ class SequentialSelector(SelectorMixin, Reducer):
     Parameters
     ----------
     estimator : scikit-learn estimator or None
-        What the features are to serve. None is ``KNeighborsClassifier()`` for labels and ``LinearRegression()`` for
+        Estimator to select features for. None is ``KNeighborsClassifier()`` for labels and ``LinearRegression()`` for
         numbers.
     direction : {"forward", "backward", "floating_forward", "floating_backward"}
-        Add features to none, remove them from all, or either with steps back where they pay.
+        Add features to the empty set, remove them from the full set, or either with steps back where they improve the
+        score.
     n_features : int, "auto" or "best"
-        How many features (groups, where there are groups): a number; as many as ``tol`` allows; or the set of the best
-        score on the whole path, the smallest of equals.
+        Number of features (of groups, if ``groups`` is given): an integer; as many as ``tol`` allows; or the set
+        with the best score on the whole path, the smallest of ties.
     tol : float
-        The ε of ``"auto"``: forward stops when the score rises by no more, backward when it would fall by as much. The
+        Threshold of ``"auto"``: forward selection stops when the score rises by no more than this, backward when it
+        would fall by as much. The
         empty set scores as the most frequent label or the mean; one feature is taken in any case.
     scoring : str, callable or None
-        A scorer of scikit-learn; None is the estimator's own score.
+        Scorer as in scikit-learn; None is the estimator's own ``score``.
     cv : int, splitter or list of (train, test) rows
-        How the rows are divided; the same folds serve every candidate.
-    groups : list of one label a feature, or None
-        Features with the same label come and go together.
+        Cross-validation; the same folds are used for every candidate.
+    groups : list of one label per feature, or None
+        Features with the same label are added and removed together.
     keep : list of features or None
-        Features that are always chosen, by position or name, or a mask of one flag a feature.
+        Features that are always selected, by position or name, or as a boolean mask.
     n_jobs : int or None
-        Threads for kernels, processes for refits; None is all cores this process may use. Results do not depend on it.
+        Number of threads for kernels and of processes for refits; None uses all cores available to the process. Results
+        do not depend on it.
     verbose : int
-        1 shows the stages with the time left.
+        1 shows progress bars with the time left.
 
     Attributes
     ----------
     support_ : array (n_features_in_,) of bool
-        Which features were chosen.
+        Mask of the selected features.
     n_features_ : int
-        How many.
+        Number of selected features.
     score_ : float
-        Mean score of the chosen set.
+        Mean score of the selected set.
     history_ : dict of lists
         A table of the path, row by row: ``step``, ``action`` ("start", "add", "remove"), ``feature`` (name, position
         or label of the group), ``n_features``, ``score``, ``spread`` (standard deviation over folds), ``seconds``.

@@ -38,7 +38,7 @@ _perplexities = options.Rule(
 )
 _TEXTS = {
     "affinities": """n_components : int
-        Dimensions of the map: 1, 2 and 3 are fast, more (up to 64) take all pairs.
+        Number of dimensions of the map: 1, 2 and 3 are fast; more (up to 64) need exact repulsion over all pairs.
     perplexity : "auto", number or list of numbers
         Effective number of neighbours per row. "auto" is 30, or (n - 1)/3 where that is less. Affinities of
         several are averaged, for structure at several scales. Three times as many nearest neighbours are searched.
@@ -52,7 +52,7 @@ _TEXTS = {
         Iterations in all; fewer where 50 of them lower the divergence by less than a 100,000th.
     init : {"pca", "spectral", "random"} or array (n_samples, n_components)
         First layout, brought to a standard deviation of 1e-4: principal components, eigenvectors of the affinities,
-        chance, or the given one.
+        random positions, or the given array.
     repulsion : {"auto", "exact", "barnes_hut", "interpolation"}
         All pairs; a tree (up to 3 dimensions); or a grid and Fourier transforms (1 or 2). "auto" chooses by the number
         of rows and dimensions, and ``repulsion_`` says which.
@@ -64,15 +64,15 @@ _TEXTS = {
     "map": """embedding_ : array (n_samples, n_components)
         The map, about its mean. Equal rows have one place.
     perplexity_ : float or list
-        Perplexity used; with ``sigma`` the mean that came of it.
+        Perplexity used; with ``sigma``, the mean perplexity that results.
     kl_divergence_ : float
         ``KL(P‖Q)`` of the map, with ``Q`` normalised over all pairs and without exaggeration.
     kl_normalizer_ : str
         How that sum over all pairs was computed, its uncertainty, and the relative error of a grid's forces.
     point_losses_ : array (n_samples,)
-        What each row adds to ``kl_divergence_``: large where its neighbours are torn apart.
+        Contribution of each row to ``kl_divergence_``: large where its neighbours are torn apart.
     n_iter_ : int
-        Iterations done.
+        Number of iterations.
     repulsion_ : str
         Repulsion method used.""",
 }
@@ -250,7 +250,7 @@ class SNE(_Stochastic):
 
 @described(MAP_TEXTS | _TEXTS)
 class TSNE(_Stochastic):
-    """t-distributed stochastic neighbour embedding: maps of clusters, with new points placed.
+    """t-distributed stochastic neighbour embedding (t-SNE), with ``transform`` for new rows.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class TSNE(_Stochastic):
         "auto" is n_samples / exaggeration, phase by phase.
     {descent}
     dof : float
-        Degrees of freedom ν of Student's falloff ``(1 + s/ν)^(−(ν + 1)/2)``. Below 1 clusters come apart into finer
+        Degrees of freedom ν of Student's falloff ``(1 + s/ν)^(−(ν + 1)/2)``. Below 1 clusters split into finer
         ones; large values approach SNE.
     {metric}
     {neighbors}

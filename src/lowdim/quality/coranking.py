@@ -28,20 +28,20 @@ def rnx_curve(
     n_jobs: int | None = None,
     return_error: bool = False,
 ) -> Any:
-    """R_NX(K) for K = 1 … n − 2: how much better than chance neighbourhoods of K are kept; 1 is perfect, 0 chance.
+    """R_NX(K) for K = 1 … n − 2: share of K neighbours kept, corrected for chance; 1 is perfect, 0 a random map.
 
     Parameters
     ----------
     X, Y, metric, sample, random_state, n_jobs
-        As in :func:`lowdim.quality.trustworthiness`; ``"auto"`` looks at all rows up to 3,000, and
-        at fewer of more, down to 1,000.
+        As in :func:`lowdim.quality.trustworthiness`; ``"auto"`` uses all rows up to 3,000, and
+        a sample of at least 1,000 beyond.
     return_error : bool, default False
         Whether to return the standard errors as well.
 
     Returns
     -------
     array (n_samples − 2,), or a pair of them
-        ``R[K - 1]`` is R_NX(K); with ``return_error`` also its standard error, zeros where all rows were looked at.
+        ``R[K - 1]`` is R_NX(K); with ``return_error`` also its standard error, zeros where all rows were used.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def rnx_auc(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Measure:
-    """Area under R_NX(K) over the logarithm of K: one number for all sizes of neighbourhoods; 1 is perfect, 0 chance.
+    """Area under R_NX(K) over the logarithm of K: one number for all neighbourhood sizes; 1 is perfect, 0 random.
 
     Parameters are those of :func:`rnx_curve`, the result is that of :func:`lowdim.quality.trustworthiness`.
 

@@ -33,32 +33,32 @@ def intrinsic_dimension(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Measure:
-    """Estimate of the dimension of the surface that the rows lie on.
+    """Estimate the dimension of the manifold on which the rows lie.
 
     Parameters
     ----------
     X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
         The data. Rows that coincide count once.
     kind : {"two_nn", "mle"}, default "two_nn"
-        From the ratio of the distances to the second and the first neighbour (Facco and others 2017), least troubled by
+        From the ratio of the distances to the second and the first neighbour (Facco et al. 2017), least sensitive to
         density and curvature; or from those to ``n_neighbors`` (Levina and Bickel 2004, averaged as MacKay and
-        Ghahramani did), less troubled by noise.
+        Ghahramani did), less sensitive to noise.
     n_neighbors : int, default 20
         Neighbours for ``"mle"``.
     metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
         Distance.
     sample : None, int or "auto", default "auto"
-        Rows to look at: all, so many, or all unless that takes long. Their neighbours are sought among all rows.
+        Rows to use: all, this many, or all unless that takes long. Their neighbours are searched among all rows.
     random_state : int, Generator, RandomState or None, default 0
-        Draws the sample.
+        Seed of the sample.
     n_jobs : int, default None
-        Threads; None is all cores.
+        Number of threads; None uses all cores.
 
     Returns
     -------
     Measure
         A float; its ``error`` is the standard error, with what rows and their neighbours share but without bias,
-        ``sampled`` the number of rows looked at, or None for all. Infinite where all neighbours are as far, as on a
+        ``sampled`` the number of sampled rows, or None for all. Infinite where all neighbours are as far, as on a
         grid.
 
     Examples

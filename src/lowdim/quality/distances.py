@@ -42,14 +42,14 @@ def shepard_correlation(
     {X}
     {Y}
     kind : {"spearman", "pearson"}, default "spearman"
-        Of the ranks of the distances, or of the distances themselves.
+        Correlation of the ranks of the distances, or of the distances themselves.
     {metric}
     sample : None, int or "auto", default "auto"
-        Pairs to look at: all, so many, or 500,000 where there are more than that (1,000 rows).
+        Pairs to use: all, this many, or 500,000 if there are more (1,000 rows).
     random_state : int, Generator, RandomState or None, default 0
-        Draws the pairs.
+        Seed of the sample of pairs.
     n_jobs : int, default None
-        Threads; None is all cores.
+        Number of threads; None uses all cores.
 
     Returns
     -------
@@ -81,18 +81,18 @@ def stress(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Measure:
-    """How much the distances in the map differ from those in the data; 0 if not at all.
+    """How much the distances in the map differ from those in the data; 0 is perfect.
 
     Parameters
     ----------
     X, Y, metric, sample, random_state, n_jobs
         As in :func:`shepard_correlation`.
     kind : {"normalised", "kruskal", "sammon"}, default "normalised"
-        Root of the squared differences, relative to the squared distances; Kruskal's stress-1, which lets any rising
-        function of the distances stand for them; Sammon's, in which small distances weigh more.
+        Root of the squared differences, relative to the squared distances; Kruskal's stress-1, which allows any
+        monotone function of the distances; Sammon's, in which small distances weigh more.
     scaled : bool, default True
-        Whether the map is first stretched by the factor that suits it best, so that its unit does not matter; to
-        Kruskal's stress it never does.
+        Whether to scale the map by the best factor first, so that its unit does not matter (for Kruskal's stress it
+        never does).
 
     Returns
     -------
@@ -149,18 +149,18 @@ def residual_variance(
 
 
 def reconstruction_error(X: Any, X_back: Any, *, relative: bool = False, n_jobs: int | None = None) -> Measure:
-    """Mean squared distance of the rows from what was made of them.
+    """Mean squared distance between the rows and their reconstructions.
 
     Parameters
     ----------
     X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
         The data.
     X_back : array or DataFrame of the same shape
-        What ``inverse_transform`` made of their scores.
+        Reconstructed rows, from ``inverse_transform``.
     relative : bool, default False
-        Whether to divide by the total variance, the error of the mean row.
+        Whether to divide by the total variance.
     n_jobs : int, default None
-        Threads; None is all cores. It changes no bit of the result.
+        Number of threads; None uses all cores. Results do not depend on it.
 
     Returns
     -------

@@ -56,7 +56,7 @@ def neighbor_hit(
         Distance in ``Y``.
     {rows}
     n_jobs : int, default None
-        Threads; None is all cores.
+        Number of threads; None uses all cores.
 
     Returns
     -------
@@ -89,18 +89,18 @@ def knn_accuracy(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Measure:
-    """Accuracy of the vote of the nearest neighbours, by cross-validation.
+    """Cross-validated accuracy of a k-nearest-neighbour classifier.
 
     Parameters
     ----------
     Y, y, metric, n_jobs
         As in :func:`neighbor_hit`.
     n_neighbors : int, default 5
-        Neighbours that vote; of labels with as many votes the first in order wins.
+        Number of neighbours; ties are won by the first label in order.
     cv : int, default 5
-        Folds; each has its share of every class.
+        Number of stratified folds.
     random_state : int, Generator, RandomState or None, default 0
-        Shuffles the rows before they are dealt to the folds.
+        Seed of the shuffling of rows into folds.
 
     Returns
     -------

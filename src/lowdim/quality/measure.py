@@ -19,7 +19,7 @@ METRIC = options.one_of("euclidean", "cosine", "manhattan", "precomputed")
 
 
 class Measure(float):
-    """A float that knows its standard error (0 if nothing was left to chance) and how many were sampled (or None).
+    """A float with its standard error (0 if computed on all rows) and the number of sampled rows or pairs (or None).
 
     >>> Measure(0.5)
     0.5
@@ -49,7 +49,7 @@ TEXTS = {  # what docstrings of measures share
     "metric": """metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
         Distance in ``X``; that in ``Y`` is always Euclidean.""",
     "rows": """sample : None, int or "auto", default "auto"
-        Rows to look at: all, so many, or all up to ``n²d = 5e12`` products. Their neighbours are sought among all rows.
+        Rows to use: all, this many, or all up to ``n²d = 5e12`` products. Their neighbours are searched among all rows.
     random_state : int, Generator, RandomState or None, default 0
         Draws the sample.""",
     "sampled_rows": """Measure

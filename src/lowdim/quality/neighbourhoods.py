@@ -24,7 +24,7 @@ _RULES = {
 
 
 class Distortion(NamedTuple):
-    """How much each sample is misplaced, from 0 (not at all) to 1 (as much as can be).
+    """Distortion of each row, from 0 (none) to 1 (largest possible).
 
     ``false_neighbors`` (n,): neighbours in Y that are far in X (intrusions); its mean is 1 − trustworthiness.
     ``missing_neighbors`` (n,): neighbours in X that are far in Y (extrusions); its mean is 1 − continuity.
@@ -56,7 +56,7 @@ def trustworthiness(
     {metric}
     {rows}
     n_jobs : int, default None
-        Threads; None is all cores. It changes no bit of the result.
+        Number of threads; None uses all cores. Results do not depend on it.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def continuity(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Measure:
-    """How far neighbours in the data are still neighbours in the map; trustworthiness with X and Y exchanged.
+    """Whether neighbours in the data are neighbours in the map: trustworthiness with X and Y exchanged.
 
     Parameters and result are those of :func:`trustworthiness`.
 
@@ -114,7 +114,7 @@ def neighborhood_recall(
 ) -> Measure:
     """Share of the neighbours in the data that are neighbours in the map; k/(n − 1) for a random map.
 
-    Parameters and result are those of :func:`trustworthiness`; any ``n_neighbors`` below the number of rows will do.
+    Parameters and result are those of :func:`trustworthiness`; any ``n_neighbors`` below n_samples is allowed.
 
     Examples
     --------
@@ -166,12 +166,12 @@ def distortion(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> Distortion:
-    """How each sample is misplaced: by false neighbours in the map, and by neighbours that it is missing there.
+    """Distortion of each row: false neighbours in the map, and neighbours that are missing there.
 
     Parameters
     ----------
     X, Y, n_neighbors, metric, n_jobs
-        As in :func:`trustworthiness`; all rows are looked at.
+        As in :func:`trustworthiness`; all rows are used.
 
     Returns
     -------

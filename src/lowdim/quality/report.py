@@ -26,10 +26,10 @@ _VOTES, _FOLDS = 5, 5  # of the accuracy of neighbours
 
 
 class Report(dict[str, Measure]):
-    """Measures by name, and what is more than a number.
+    """Measures by name, with the distortion of each row and the R_NX curve.
 
-    ``distortion`` tells how each of ``rows`` is misplaced; ``rnx`` is R_NX(K) for K = 1 … n − 2 and ``rnx_error`` its
-    standard error. ``rows`` are the positions looked at, None for all.
+    ``distortion`` is that of each of ``rows``; ``rnx`` is R_NX(K) for K = 1 … n − 2 and ``rnx_error`` its
+    standard error. ``rows`` are the indices of the sampled rows, None for all.
     """
 
     def __init__(
@@ -83,18 +83,18 @@ def report(
         Labels, for the accuracy of neighbours (5 votes, 5 folds, fewer where ``n_neighbors`` or the largest class is
         less), their hits and the silhouette, all of the map.
     X_back : array of the shape of X, default None
-        What was made of the map by ``inverse_transform``, for the reconstruction error.
+        Reconstructed rows, from ``inverse_transform``, for the reconstruction error.
     n_neighbors : int, default 10
         Neighbours of each row; fewer than half of the rows.
     {metric}
     sample : None, int or "auto", default "auto"
-        Rows to look at: all, so many, or what each measure takes by itself.
+        Rows to use: all, this many, or the default of each measure.
     pairs : None, int or "auto", default "auto"
-        The same for distances, which look at pairs of rows.
+        The same for pairs of rows, in measures of distances.
     random_state : int, Generator, RandomState or None, default 0
-        Draws samples and folds.
+        Seed of samples and folds.
     n_jobs : int, default None
-        Threads; None is all cores.
+        Number of threads; None uses all cores.
 
     Returns
     -------

@@ -1,10 +1,11 @@
-"""``python -m benchmarks [TASK …] [--rounds N] [--only SYSTEM,…] [--out FILE]``; ``--help`` says more."""
+"""``python -m benchmarks [TASK …] [--rounds N] [--only SYSTEM,…] [--device cuda] [--out FILE]``; see ``--help``."""
 
 import argparse
 import os
 import sys
 import tempfile
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks import machine
@@ -31,6 +32,8 @@ keeps imports and thread pools out of the figures.
 
 def main(argv: list[str] | None = None) -> int:
     args = _arguments(argv)
+    if args.device == "cuda":
+        return _on_gpu(args)
     chosen = [(m, t) for m, t in declared() if not args.tasks or any(t.name.startswith(part) for part in args.tasks)]
     if not chosen:
         every = ", ".join(task.name for _, task in declared())
@@ -59,8 +62,19 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("tasks", nargs="*", metavar="TASK", help="beginning of the names of tasks to run, such as pca")
     parser.add_argument("--rounds", type=int, help="runs of each system (default: what each task asks for, mostly 5)")
     parser.add_argument("--only", default="", help="libraries to run, with commas between, such as lowdim,scikit-learn")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: the methods on one GPU")
     parser.add_argument("--out", type=Path, help=f"file for the tables (default for a whole run: {_RESULTS.name})")
     return parser.parse_args(argv)
+
+
+def _on_gpu(args: argparse.Namespace) -> int:
+    """The tables of one GPU; 2 where there is none."""
+    if find_spec("torch") is None or not __import__("torch").cuda.is_available():
+        print("benchmarks: --device cuda needs a GPU that PyTorch can use.", file=sys.stderr)
+        return 2
+    from benchmarks import gpu
+
+    return gpu.run(args.tasks, args.out or (None if args.tasks else gpu.RESULTS))
 
 
 def _one(module: str, task: Task, args: argparse.Namespace) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from benchmarks import __main__ as main_module
 from benchmarks.__main__ import main, systems_of
 from benchmarks.memory import Anonymous, Resident
 from benchmarks.rounds import Row, play
@@ -174,3 +175,9 @@ def test_figures_in_the_readme_are_among_the_results(unit):
     for shown in amounts(table, unit):
         last = 10.0 ** (floor(log10(shown)) - 1)  # times are shown with two digits
         assert (abs(known - shown) <= 0.51 * last).any(), f"{shown:g} {unit} is in no table of benchmarks/results*.md"
+
+
+def test_a_gpu_that_is_not_there_is_told(capsys, monkeypatch):
+    monkeypatch.setattr(main_module, "find_spec", lambda _: None)
+    assert main_module.main(["--device", "cuda"]) == 2
+    assert "needs a GPU that PyTorch can use" in capsys.readouterr().err

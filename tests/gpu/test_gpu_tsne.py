@@ -14,10 +14,12 @@ from lowdim import SNE, TSNE, UMAP
 from lowdim.compose import layout
 from lowdim.gpu import field, newcomers, places, walk
 from lowdim.gpu import layout as device_layout
+from lowdim.gpu.curve import along_curve
 from lowdim.gpu.kernels.step import step
 from lowdim.relate.affinities import affinities, likelihoods
 from lowdim.relate.equal_rows import find_equal, merge_equal
 from lowdim.relate.neighbors import nearest
+from lowdim.relate.trust import spacings, trust
 from lowdim.solve.divergence import Divergence, Falloff, divergence, gradient
 
 CAUCHY, STUDENT, GAUSS = Falloff("student"), Falloff("student", 0.5), Falloff("gauss")
@@ -166,7 +168,7 @@ def test_iterations_in_which_a_point_left_the_grid_are_done_again(related, rng, 
     Y = put(rng.normal(size=(21, 2)).astype(np.float32), device)
     maps, looks = [], []
     for growth in (0.3, 20.0):
-        monkeypatch.setattr(walk._Walk, "_growth", lambda self, done, growth=growth: looks.append(growth) or growth)
+        monkeypatch.setattr(walk._Walk, "_growth", lambda self, count, growth=growth: looks.append(growth) or growth)
         maps.append(Y.clone())
         walk.lower(loss, there, maps[-1], 1, 50, lambda *_: False, lambda _: None)
     assert looks.count(0.3) > looks.count(20.0)
@@ -251,3 +253,23 @@ def test_the_command_line_names_a_device_that_is_not_there(capsys):
         with pytest.raises(SystemExit):
             main(["reduce", "iris", "--method", method, "--device", "cuda:99"])
         assert words in capsys.readouterr().err
+
+
+def test_trust_is_that_of_numpy(rng, device):
+    near = nearest(rng.normal(size=(40, 3)), 20)
+    new = nearest(rng.normal(size=(40, 3)), 20, rng.normal(size=(6, 3)) * 2)
+    here = spacings(near.indices, near.distances)
+    there = spacings(put(near.indices, device), put(near.distances, device))
+    for found, expected in zip(there, here, strict=True):
+        np.testing.assert_allclose(found.numpy(force=True), expected, rtol=1e-12)
+    found = trust(there, put(new.indices, device), put(new.distances, device)).numpy(force=True)
+    np.testing.assert_allclose(found, trust(here, new.indices, new.distances), rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_curve_alternates_the_bits_of_coordinates(k, rng, device):
+    cells = rng.integers(1024, size=(50, k))
+    cells[0], cells[1] = 0, 1023
+    expected = sum(((cells[:, a] >> bit) & 1) << (k * bit + a) for bit in range(10) for a in range(k))
+    found = along_curve(put(cells.astype(np.float32), device))
+    np.testing.assert_array_equal(found.numpy(force=True), expected)

@@ -4,14 +4,18 @@ from typing import Any
 
 import torch
 
+_SPREAD = {  # shifts and masks that put the 10 bits of a number so many places apart
+    1: [],
+    2: [(8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)],
+    3: [(16, 0x030000FF), (8, 0x0300F00F), (4, 0x030C30C3), (2, 0x09249249)],
+}
+
 
 def along_curve(Y: Any) -> Any:
     """Place (n,) of each point of ``Y`` (n, 1 to 3) along Morton's curve: the bits of its coordinates, alternating."""
     low, high = torch.aminmax(Y, dim=0)
-    width = float((high - low).max()) or 1.0
-    cells = ((Y - low) * (1023 / width)).int()
-    key = torch.zeros(len(Y), dtype=torch.int32, device=Y.device)
-    for bit in range(10):
-        for axis in range(Y.shape[1]):
-            key |= ((cells[:, axis] >> bit) & 1) << (Y.shape[1] * bit + axis)
-    return key
+    width = (high - low).amax()
+    cells = ((Y - low) * (1023 / torch.where(width > 0, width, 1.0))).int()
+    for shift, mask in _SPREAD[Y.shape[1]]:
+        cells = (cells | (cells << shift)) & mask
+    return (cells << torch.arange(Y.shape[1], dtype=torch.int32, device=Y.device)).sum(1, dtype=torch.int32)

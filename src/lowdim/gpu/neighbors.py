@@ -26,8 +26,8 @@ from lowdim.work.progress import Tick, stage
 
 MOST_NEIGHBORS = 1024
 FEW = 16_384  # rows up to which all pairs are compared
-_RANK, _SLOTS = 26, 64  # the rank-th smallest of the slots' minima is about the 33rd smallest of the sample
-_STATISTIC = 33
+_RANK, _SLOTS = 30, 64  # the rank-th smallest of the slots' minima is about the 40th smallest of the sample
+_STATISTIC = 40
 _TILE = 32  # rows that a program scores at a time
 _KEYS = 2**25  # pairs compared at a time
 _ROOM = 2**26  # candidates held at a time
@@ -166,8 +166,8 @@ def _by_candidates(X: Any, Q: Any, own: Any, k: int, seed: int, tick: Tick) -> t
     same = Q is X
     X = X if d % 4 == 0 else torch.nn.functional.pad(X, (0, -d % 4))
     Q = X if same else Q if d % 4 == 0 else torch.nn.functional.pad(Q, (0, -d % 4))
-    wanted = 2 * k + 105  # candidates that a threshold leaves on average, about a sixth more or less
-    room = triton.next_power_of_2(int(1.7 * wanted))
+    room = max(128, triton.next_power_of_2(int(2.8 * k)))
+    wanted = int(room / 1.38)  # candidates that a threshold leaves on average, about a sixth more or less
     centre = X.double().mean(0).to(X.dtype)
     coarse, fine = _searched(X, centre, torch.float16), None
     longest = float(coarse.norms.max().sqrt()) / coarse.scale

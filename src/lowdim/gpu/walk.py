@@ -4,7 +4,7 @@ On a GPU an iteration is recorded once for each size of the grid and played back
 looks at the map are noticed, and the iterations since then done again on a larger one.
 """
 
-from math import inf, log
+from math import exp, inf, log
 from typing import Any
 
 import torch
@@ -29,7 +29,10 @@ _LONGEST = {"student": 5.0, "gauss": 0.5}  # steps
 _SMALLEST, _GROWN = 1e-7, 0.1  # extents of maps
 _NARROW = 2**17  # points up to which an index has 17 bits
 _MOST_GROWTH = 2.0**12  # of the map between two looks
+_FIRST_RATE, _LEAST_RATE = 0.18, 1e-4  # logarithm of the map's growth in an iteration, as long as none is known
+_LEAST_GROWTH = 1.12  # that a grid has room for
 _ROW = 256  # entries packed at a time
+_PREPARED: set[tuple[Any, ...]] = set()  # kinds of iterations that have been run in this process
 
 
 def lower(loss: Any, P: Any, Y: Any, iterations: int, every: int, tell: Tell, tick: Tick) -> int:
@@ -59,6 +62,7 @@ class _Walk:
         self.packed = torch.empty(len(P.indices) if self.k <= 2 else 0, dtype=size, device=Y.device)
         grid = loss.repulsion == "interpolation"
         self.field: Any = Grid(Y, loss.falloff, _SPACING * loss.falloff.width) if grid else Exact(Y, loss.falloff)
+        self.rate = _FIRST_RATE
         self.recorded: dict[int, Any] = {}
         self.pool: Any = None
 
@@ -66,7 +70,7 @@ class _Walk:
         """Iterations done."""
         done, before, again = 0, inf, 1.0
         entropy = float(entropies(self.P).sum())
-        low, high, _ = self._look()
+        low, high, *_ = self._look(None)
         while done < self.iterations:
             extent = max(b - a for a, b in zip(low, high, strict=True))
             if again == 1:
@@ -75,15 +79,21 @@ class _Walk:
                 if done == self.exaggerated:
                     self.velocity.zero_()
                     self.gains.fill_(1.0)
+                if done in (0, self.exaggerated):
+                    self.rate = _FIRST_RATE
                 if self.k <= 2 and done in (0, 50, self.exaggerated, self.exaggerated + 200):
                     self._reorder()
-            self.field.fit(low, high, again * self._growth(done))
+            to = self._until(done, every)
+            self.field.fit(low, high, again * self._growth(to - done))
             due, check = done % every == 0, done % _CHECK == 0
-            if done and again == 1 and (due or check):
-                self.field.repel(self.Y, self.push)
-                self._give_back()
-                cost = entropy + float(attraction_costs(self.P, self.given, self.loss.falloff).sum())
-                value = cost + log(max(float(self.field.total), 1e-300))
+            measured = self._measure() if done and again == 1 and (due or check) else None
+            self._set_plan(done)
+            torch._foreach_copy_(self.kept, self.state)
+            self._iterate(to - done)
+            *bounds, escaped, seen = self._look(measured)
+            if measured is not None:  # read only now, so that the device never waits; the map of then is given back
+                cost = entropy + seen[0]
+                value = cost + log(max(seen[1], 1e-300))
                 if due and tell(done, value):
                     return done
                 lowered = value + (self.loss.late - 1) * cost
@@ -91,37 +101,39 @@ class _Walk:
                 if check and late and extent > _GROWN and before - lowered < PROGRESS * abs(lowered):
                     return done
                 before = lowered if check else before
-            self._set_plan(done)
-            to = self._until(done, every)
-            torch._foreach_copy_(self.kept, self.state)
-            self._iterate(to - done)
-            bounds = self._look()
-            if bounds[2]:  # once more, on a larger grid
+            if escaped:  # once more, on a larger grid
                 torch._foreach_copy_(self.state, self.kept)
                 again *= 2
                 if again > _MOST_GROWTH:
                     raise ValueError(f"The map grew without bound at iteration {done}. Lower learning_rate.")
                 continue
-            (low, high, _), done, again = bounds, to, 1.0
+            low, high = bounds
+            grown = max(b - a for a, b in zip(low, high, strict=True)) / max(extent, 1e-30)
+            self.rate = max(_LEAST_RATE, log(max(grown, 1e-30)) / (to - done))
+            done, again = to, 1.0
             tick(done)
         self._give_back()
         return self.iterations
 
-    def _look(self) -> tuple[list[float], list[float], bool]:
-        """Bounds of the map, and whether a point left the grid."""
-        low, high = torch.aminmax(self.Y, dim=0)
-        seen = torch.cat([low, high, self.field.flag[None]]).tolist()
-        return seen[: self.k], seen[self.k : -1], bool(seen[-1])
+    def _measure(self) -> Any:
+        """Cost of attraction but for the entropy, and the normaliser, of the map, which is given back."""
+        self.field.repel(self.Y, self.push)
+        self._give_back()
+        return torch.stack([attraction_costs(self.P, self.given, self.loss.falloff).sum(), self.field.total])
 
-    def _growth(self, done: int) -> float:
-        """Factor by which the map may grow until the next look."""
-        late = done - self.exaggerated
-        return 2.5 if done < 20 or 0 <= late < 10 else 1.5 if 0 <= late < 50 else 1.2
+    def _look(self, measured: Any) -> tuple[list[float], list[float], bool, list[float]]:
+        """Bounds of the map, whether a point left the grid, and what was measured."""
+        parts = [*torch.aminmax(self.Y, dim=0), self.field.flag[None], *([] if measured is None else [measured])]
+        seen = torch.cat([part.double() for part in parts]).tolist()
+        return seen[: self.k], seen[self.k : 2 * self.k], bool(seen[2 * self.k]), seen[2 * self.k + 1 :]
+
+    def _growth(self, count: int) -> float:
+        """Factor by which the map may grow in so many iterations."""
+        return max(_LEAST_GROWTH, 1.08 * exp(1.3 * self.rate * count))
 
     def _until(self, done: int, every: int) -> int:
-        """Iteration at which the map is looked at next."""
-        late = done - self.exaggerated
-        stops = [done + (5 if done < 50 or 0 <= late < 50 else 50), self.iterations]
+        """Iteration at which the map is looked at next: soon while it grows fast."""
+        stops = [done + min(_CHECK, max(5, int(0.35 / self.rate))), self.iterations]
         stops += [done + size - done % size for size in (every, _CHECK)]
         stops += [stop for stop in (self.exaggerated, self.exaggerated + 200) if stop > done]
         return min(stops)
@@ -143,8 +155,11 @@ class _Walk:
                 self._step()
             return
         if self.field.key not in self.recorded:
-            self._step()  # compiles and plans what a recording must not
-            count -= 1
+            kind = (self.Y.device, self.field.key, self.k, self.wide, self.starts.dtype, law(self.loss.falloff)["LAW"])
+            if kind not in _PREPARED:
+                self._step()  # compiles and plans what a recording must not
+                _PREPARED.add(kind)
+                count -= 1
             if not count:
                 return
             torch.cuda.synchronize(self.Y.device)

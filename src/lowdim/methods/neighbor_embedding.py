@@ -238,7 +238,7 @@ class NeighborEmbedding(Reducer, ABC):
         if self.metric == "precomputed":
             find_zero(X, self._name)  # refuses what is no distance
         near = self._near(X)
-        known = Spacings(self._spacings, self._loosenesses)
+        known = brought(Spacings(self._spacings, self._loosenesses), X)
         return share_as_loose(known, near.indices, near.distances)
 
     def _taken(self, X: Any) -> Any:

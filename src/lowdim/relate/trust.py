@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.work.places import to_numpy
+from lowdim.work.places import verb
 
-_NEAREST = 15  # neighbours that count
+NEAREST = 15  # neighbours that count
 
 
 class Spacings(NamedTuple):
@@ -22,6 +22,7 @@ class Spacings(NamedTuple):
     loose: NDArray[np.float64]
 
 
+@verb
 def spacings(indices: NDArray, distances: NDArray) -> Spacings:
     """Spacings of training rows by the neighbours (n, k) of each, nearest first.
 
@@ -33,6 +34,7 @@ def spacings(indices: NDArray, distances: NDArray) -> Spacings:
     return Spacings(each, np.sort(_looseness(indices, each, each)))
 
 
+@verb(on=1)
 def trust(of: Spacings, indices: NDArray, distances: NDArray) -> NDArray[np.float64]:
     """Trust (m,) in new rows by their neighbours (m, k) among the training rows, nearest first.
 
@@ -45,10 +47,10 @@ def trust(of: Spacings, indices: NDArray, distances: NDArray) -> NDArray[np.floa
 
 
 def _mean(distances: NDArray) -> NDArray[np.float64]:
-    return np.asarray(to_numpy(distances[:, :_NEAREST]).mean(axis=1, dtype=np.float64))
+    return np.asarray(distances[:, :NEAREST].mean(axis=1, dtype=np.float64))
 
 
 def _looseness(indices: NDArray, spacing: NDArray, each: NDArray) -> NDArray[np.float64]:
-    theirs = each[to_numpy(indices[:, :_NEAREST])].mean(axis=1)
+    theirs = each[indices[:, :NEAREST]].mean(axis=1)
     least = np.finfo(np.float32).eps * each.mean() or 1.0  # equal rows have none
     return (spacing + least) / (theirs + least)

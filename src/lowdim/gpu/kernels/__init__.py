@@ -4,6 +4,8 @@ Under Triton's interpreter (``TRITON_INTERPRET=1``) they run on tensors in this 
 the verbs of ``relate.kernels``, are found here by that module's name.
 """
 
+from lowdim.gpu import compilation
 from lowdim.gpu.kernel_values import Kernel, demand_gram, demand_kernel_function
 
 __all__ = ["Kernel", "demand_gram", "demand_kernel_function"]
+compilation.watch()

@@ -1,4 +1,4 @@
-"""Every method on the handwritten digits, side by side on one page; prints what was found and where the page is."""
+"""Every method on the digits, side by side on one page; prints what was found, the page, and how to explore them."""
 
 import sys
 from pathlib import Path
@@ -24,6 +24,7 @@ def main(out: str = "demo/index.html", *methods: str) -> None:
     comparison.report(path, title="Handwritten digits, from 64 dimensions to 2")
     print(comparison.verdict)
     print(path)
+    print(f"To explore them in the browser: {Path(sys.executable).with_name('lowdim')} explore digits")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ _HOMES = {
     "UMAP": "lowdim.methods.umap",
     "chain": "lowdim.methods.chain",
     "compare": "lowdim.comparison.compare",
+    "explore": "lowdim.explorer.opening",
     "load": "lowdim.methods.files",
     "reduce": "lowdim.comparison.reduce",
     "save": "lowdim.methods.chain",
@@ -63,6 +64,7 @@ __all__ = [
     "chain",
     "compare",
     "data",
+    "explore",
     "load",
     "parts",
     "quality",
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
     from lowdim import show as show
     from lowdim.comparison.compare import compare as compare
     from lowdim.comparison.reduce import reduce as reduce
+    from lowdim.explorer.opening import explore as explore
     from lowdim.methods.autoencoder import Autoencoder as Autoencoder
     from lowdim.methods.cca import CCA as CCA
     from lowdim.methods.chain import chain as chain

@@ -309,7 +309,8 @@ def test_the_demo_writes_its_page_and_prints_where_it_is(tmp_path, capsys):
     script = Path(__file__).parents[2] / "examples" / "demo.py"
     demo = runpy.run_path(str(script))
     demo["main"](str(tmp_path / "demo" / "index.html"), "pca", "lda")
-    verdict, printed = capsys.readouterr().out.splitlines()
+    verdict, printed, explore = capsys.readouterr().out.splitlines()
     assert "keeps neighbourhoods best" in verdict
     assert Path(printed).is_absolute()
+    assert explore.endswith("lowdim explore digits")
     assert len(data_of(Path(printed).read_text(encoding="utf-8"))["methods"]) == 2

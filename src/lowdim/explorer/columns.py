@@ -70,7 +70,8 @@ class Column:
     def described(self) -> dict[str, Any]:
         """The column as the page lists it."""
         few = self.categories if self.kind == "category" else None
-        return {"name": self.name, "kind": self.kind, "categories": few, "missing": self.missing}
+        described = {"name": self.name, "kind": self.kind, "categories": few, "missing": self.missing}
+        return described | {"label": isinstance(self, Labels)}
 
     def array(self) -> dict[str, NDArray]:
         """The column as it travels: codes of 8 or 16 bits, all ones for missing, or values."""

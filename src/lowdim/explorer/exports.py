@@ -43,7 +43,7 @@ _AXES = "xyz"
 def export(visitor: "Visitor", selected: NDArray[np.bool_], fields: dict[str, Any]) -> Message:
     """What was asked for, as a file."""
     what, format = fields.get("what"), fields.get("format")
-    if what not in _FORMATS or format not in _FORMATS[what]:
+    if not isinstance(what, str) or format not in _FORMATS.get(what, ()):
         known = "; ".join(f"{one} as {' or '.join(formats)}" for one, formats in _FORMATS.items())
         raise ValueError(f"export: {str(what)[:20]!r} as {str(format)[:20]!r} is not there. There are {known}.")
     session, view = visitor.session, plain(fields.get("view"))
@@ -69,7 +69,7 @@ def stem(title: str) -> str:
     >>> stem("../a b.csv")
     'a_b'
     """
-    text = re.sub(r"[^\w.-]+", "_", title.replace("\\\\", "/").rstrip("/").rpartition("/")[2]).strip("._-")
+    text = re.sub(r"[^\w.-]+", "_", title.replace("\\", "/").rstrip("/").rpartition("/")[2]).strip("._-")
     return re.sub(r"\.(csv|tsv|parquet|npy|npz|h5ad)(\.gz)?$", "", text)[:80] or "data"
 
 

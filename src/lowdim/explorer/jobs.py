@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import copy_context
 from threading import Condition, Thread
 from typing import Any
@@ -14,8 +15,8 @@ from lowdim.work import progress
 from lowdim.work.user_warnings import collecting
 
 ENDED = ("done", "stopped", "failed")
-_REPORTS = 0.1  # seconds between two frames of a fit, about
-_STEP = 4e-7  # seconds that a step of a descent takes per row, about; it only spaces the frames
+_REPORTS = 0.08  # seconds between two frames of a fit, about
+_STEP = 1e-7  # seconds that a step of a descent takes per row, about; it only spaces the frames
 _TOLD = 0.2  # seconds between two reports of how far a stage is
 
 
@@ -32,6 +33,7 @@ class Map:
     def __init__(
         self, number: int, method: str, title: str, model: Any, parameters: dict[str, Any], dims: int, n: int,
         rows: NDArray[np.intp] | None, changed: Callable[["Map", str], None],
+        judge: Callable[[NDArray[np.float32]], dict[str, float]],
     ) -> None:  # fmt: skip
         self.number, self.method, self.title, self.model = number, method, title, model
         self.parameters, self.dims, self.n, self.rows = parameters, dims, n, rows
@@ -44,9 +46,10 @@ class Map:
         self.trace: list[tuple[int, float]] = []
         self.quality: dict[str, float] = {}
         self.seconds, self._begun, self._descending = 0.0, time.perf_counter(), 0.0
-        self._changed = changed
+        self._changed, self._judge = changed, judge
         self._wish = Condition()
         self._paused = self._stop = False
+        self._keeps = False  # whether the fit has a map to keep when it is stopped
         self._thread: Thread | None = None
         self._encoded: tuple[int, Message] | None = None
 
@@ -184,10 +187,19 @@ class Map:
             self._be("stopped", "Stopped before there was a map to keep." if self.Y is None else "")
         except BaseException as error:  # the session lives on, whatever a fit comes to
             self._be("failed", str(error) or type(error).__name__)
+        with suppress(Stopped, ValueError, MemoryError):
+            if self.fitted is not None and self.Y is not None:
+                with progress.following(lambda _name, _total: self._unless_stopped):
+                    self.quality = self._judge(self.Y)
+        self._changed(self, "judged")
+
+    def _unless_stopped(self, done: int) -> None:  # noqa: ARG002
+        if self._stop:
+            raise Stopped
 
     def _every(self) -> int:
         rows = self.n if self.rows is None else len(self.rows)
-        return int(np.clip(round(_REPORTS / (_STEP * rows)), 1, 10))
+        return int(np.clip(round(_REPORTS / (_STEP * rows)), 1, 20))
 
     def _note_loss(self, iteration: int) -> None:
         values = getattr(self.model, "loss_trace_", None)
@@ -223,6 +235,7 @@ class Map:
     def _follow(self, name: str, total: int | None) -> progress.Tick:
         """Tell the stage, and stop there where the method has no map to keep."""
         live = name == "descent" and "callback" in self.model.get_params(deep=False)
+        self._keeps = self._keeps or live
         self.stage, self.share = name, None
         self._stage_begun = told = time.perf_counter()
         if live:
@@ -238,12 +251,15 @@ class Map:
                     told, self.share = now, min(1.0, done / total)
                     self.seconds = now - self._begun
                     self._changed(self, "status")
-                if self._held():
-                    raise Stopped
+                self._demand_wanted()
 
-        if not live and self._held():
-            raise Stopped
+        self._demand_wanted()
         return tick
+
+    def _demand_wanted(self) -> None:
+        """Wait while paused, and end a fit that was stopped before it had a map to keep."""
+        if not self._keeps and self._held():
+            raise Stopped
 
     def _be(self, status: str, message: str = "") -> None:
         self.status, self.message = status, message

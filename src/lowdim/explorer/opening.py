@@ -30,7 +30,7 @@ def session_of(given: Table, X: Any, steps: list[Any], title: str) -> Session:
     else:
         columns |= {name: one for name, one in feature_columns(own, given.names).items() if name not in columns}
         features = own
-    names = None if given.names == numbered(own) else given.names
+    names = None if not given.mixed and given.names == numbered(own) else given.names
     shape = None if given.mixed else given.image_shape
     return Session(
         X, columns, title=title, targets=given.labels, colour=colour, identity=identity, image_shape=shape,
@@ -98,3 +98,68 @@ def open_session(
     if session.colour is None and further:
         session.colour = next((name for name, one in further.items() if one.kind == "category"), None)
     return session
+
+
+def explore(
+    X: Any,
+    y: Any = None,
+    *,
+    table: Any = None,
+    image_shape: tuple[int, int] | None = None,
+    title: str = "data",
+    method: str = "pca",
+    browser: bool = False,
+) -> Any:
+    """Explore maps of ``X``: look at them, question them, watch them being made.
+
+    Parameters
+    ----------
+    X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        The data. Columns of text and dates of a data frame are prepared by :class:`lowdim.Prepare`.
+    y : array or Series of shape (n_samples,), optional
+        Labels, by which points are coloured first and from which supervised methods learn.
+    table : DataFrame or mapping of arrays, optional
+        Further columns to colour by, search in and count; no features.
+    image_shape : (int, int), optional
+        Height and width, where each row is an image.
+    title : str
+        Name of the data on the page and in names of files.
+    method : str
+        Method of the first map, by the name that ``lowdim methods`` lists.
+    browser : bool
+        Open a page in the browser instead, as ``lowdim explore`` does, and return when Ctrl-C ends it.
+
+    Returns
+    -------
+    Explorer or None
+        A widget for a notebook; its ``selection``, ``labels``, ``maps`` and ``model(number)`` are what the page shows.
+        None for a page in the browser.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X, y = lowdim.data.load("digits")
+    >>> explorer = lowdim.explore(X, y, image_shape=(8, 8), title="digits")  # doctest: +SKIP
+    >>> explorer.selection  # doctest: +SKIP
+    array([], dtype=int64)
+    """
+    if browser:
+        from lowdim.explorer.server import Server, demand_packages
+
+        demand_packages()
+    else:
+        try:
+            from lowdim.explorer.widget import Explorer
+        except ImportError as error:
+            if (error.name or "").split(".")[0] != "anywidget":
+                raise
+            raise ImportError(
+                "explore: the notebook widget needs anywidget, which is not installed. Run: "
+                "pip install 'lowdim[widget]', or pass browser=True."
+            ) from None
+    session = open_session(X, y, table, image_shape=image_shape, title=title)
+    session.fit(method, {})
+    if not browser:
+        return Explorer(session)
+    Server(session).serve(browser=True, announce=print)
+    return None

@@ -81,12 +81,12 @@ class Visitor:
             self.outbox.note(whom)
         elif what == "status":
             self.outbox.put(Message("status", None, whom.described()))
-            if not whom.alive:
-                self.outbox.put(whom.curve())
-                ended = {"map": whom.number, "seconds": whom.seconds, "quality": whom.quality}
-                self.outbox.put(Message("done", None, ended))
-                if whom.status == "failed":
-                    self.outbox.put(Message("error", None, {"map": whom.number, "message": whom.message}))
+            if whom.status == "failed":
+                self.outbox.put(Message("error", None, {"map": whom.number, "message": whom.message}))
+        elif what == "judged":
+            self.outbox.put(whom.curve())
+            ended = {"map": whom.number, "seconds": whom.seconds, "quality": whom.quality}
+            self.outbox.put(Message("done", None, ended))
         elif what == "maps":
             self.outbox.put(Message("maps", None, {"maps": self._maps()}))
         elif what == "columns":

@@ -7,11 +7,9 @@ from numpy.typing import NDArray
 
 from lowdim.explorer.columns import Column
 from lowdim.explorer.jobs import Map
+from lowdim.explorer.judging import judge
 from lowdim.explorer.session import Session
 from lowdim.explorer.wire import Message
-from lowdim.quality.measure import Sample
-from lowdim.quality.neighbourhoods import Neighbourhoods
-from lowdim.quality.space import Space
 from lowdim.relate.moments import column_moments
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.states import ColumnMoments
@@ -19,9 +17,6 @@ from lowdim.relate.states import ColumnMoments
 _WIDER = 2  # times k neighbours within which a neighbour does not count as torn
 _MOST_NEIGHBOURS = 1000
 _MOST_ASKED = 100_000  # rows named in one request
-_NEAR = 10  # neighbours by which a selection is judged
-_SAMPLED = 200  # rows of the selection that are looked at in large data
-_MANY = 5000  # rows above which they are
 _COUNTED = 20  # categories counted in each column
 _CATEGORIES = 1000  # categories up to which a column is counted
 _TELLING = 20  # columns that tell the selection from the rest
@@ -217,19 +212,5 @@ def quality(session: Session, one: Map, selected: NDArray[np.bool_]) -> dict[str
     if Y is None:
         return None
     inside = np.flatnonzero(selected if one.rows is None else selected[one.rows])
-    k = min(_NEAR, (len(Y) - 1) // 2)
-    if not len(inside) or len(Y) < 3 or k < 1:
-        return None
-    sampled = len(inside) if len(Y) <= _MANY else min(len(inside), _SAMPLED)
-    rows = np.sort(np.random.default_rng(0).choice(inside, sampled, replace=False))
-    X = session.rows if one.rows is None else session.rows[one.rows]
-    spaces = Space("explore", X), Space("explore", np.ascontiguousarray(Y))
-    near = Neighbourhoods("explore", *spaces, k, Sample(len(Y), rows), 0)
-    return {
-        "map": one.number,
-        "trustworthiness": float(1 - near.false_neighbors().mean()),
-        "continuity": float(1 - near.missing_neighbors().mean()),
-        "neighbors_kept": float(near.recall().mean()),
-        "rows": int(sampled),
-        "of": len(inside),
-    }
+    found = judge(session.rows if one.rows is None else session.rows[one.rows], Y, inside)
+    return {"map": one.number, **found} if found else None

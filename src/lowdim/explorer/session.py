@@ -16,16 +16,19 @@ from lowdim.data.table import Table
 from lowdim.explorer.columns import Column, Labels
 from lowdim.explorer.forms import forms, offered, takes_start
 from lowdim.explorer.jobs import Map
+from lowdim.explorer.judging import judge
 from lowdim.methods import registry
 from lowdim.relate.moments import column_moments
 from lowdim.relate.neighbors import Neighbors, nearest
 from lowdim.relate.states import ColumnMoments
+from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
 from lowdim.work.rows import searchable
 
 MOST_LISTED = 1000  # columns that the page lists; others can be asked for by name
 MOST_FITS = 4  # at a time
 _APPROXIMATE = 20_000  # rows above which neighbours in the data are searched approximately
+_JUDGED = 100_000  # rows up to which every map is judged
 _NOISE = 1e-2  # of a dimension that a start lacks, beside its spread
 
 Listener = Callable[[str, Any], None]  # what happened, and to what
@@ -153,7 +156,7 @@ class Session:
                 raise ValueError(f"fit: at most {MOST_FITS} fits run at a time. Stop one, or wait.")
             made = Map(
                 next(self._numbers), chosen.name, chosen.class_name, model, dict(parameters), dims, self.n, where,
-                self._map_changed,
+                self._map_changed, lambda Y: self._judged(Y, where),
             )  # fmt: skip
             self.maps[made.number] = made
         self.tell("maps", None)
@@ -215,6 +218,12 @@ class Session:
         lacking = np.zeros((len(Y), max(0, dims - Y.shape[1])), Y.dtype)  # LDA of two classes finds one direction
         return np.hstack([Y[:, :dims], lacking])
 
+    def _judged(self, Y: NDArray, where: NDArray[np.intp] | None) -> dict[str, float]:
+        """Quality of a map, where it takes no longer than a moment."""
+        if len(Y) > _JUDGED:
+            return {}
+        return judge(self.rows if where is None else self.rows[where], Y, np.arange(len(Y)))
+
     def _map_changed(self, one: Map, what: str) -> None:
         self.tell(what, one)
 
@@ -240,7 +249,12 @@ class Session:
     @cached_property
     def rows(self) -> Any:
         """The rows as the search for neighbours takes them."""
-        return searchable(self.X, float_dtype(self.X.dtype))
+        dtype = float_dtype(self.X.dtype)
+        if isinstance(self.X, np.ndarray) and self.X.dtype != dtype:
+            memory.require(
+                float(dtype.itemsize) * self.X.size, "explore: the rows as floats", "Explore fewer rows or columns."
+            )
+        return searchable(self.X, dtype)
 
     def near(self, k: int) -> Neighbors:
         """The ``k`` nearest rows of each row in the data; searched once for the largest ``k`` asked for."""

@@ -41,7 +41,7 @@ def encode(message: Message) -> bytes:
     >>> decode(encode(Message("ack", 3, {"frame": 7}))).fields
     {'frame': 7}
     """
-    arrays = {name: np.ascontiguousarray(array) for name, array in message.arrays.items()}
+    arrays = {name: np.asarray(array) for name, array in message.arrays.items()}
     described = [
         {"name": name, "dtype": _NAMES[array.dtype.newbyteorder("<")], "shape": list(array.shape)}
         for name, array in arrays.items()
@@ -142,8 +142,10 @@ def quantise(Y: NDArray) -> tuple[NDArray[np.uint16], list[list[float]]]:
     """
     if not len(Y):
         return np.empty(Y.shape, np.uint16), [[0.0, 1.0]] * Y.shape[1]
-    Y = np.asarray(Y, np.float32)
-    low, high = Y.min(axis=0), Y.max(axis=0)
-    span = np.where(high > low, high - low, np.float32(1))
-    shares = (Y - low) * (np.float32(65535) / span)
-    return np.rint(shares).astype(np.uint16), [[float(a), float(b)] for a, b in zip(low, low + span, strict=True)]
+    columns = np.ascontiguousarray(Y.T)  # reductions along the rows of few columns are slow
+    low, high = (np.array([reach(one) for one in columns], np.float64) for reach in (np.min, np.max))
+    span = np.where(high > low, high - low, 1.0)
+    shares = Y - low  # float64, in which neither tiny nor huge maps overflow
+    shares *= 65535 / span
+    np.rint(shares, out=shares)
+    return shares.astype(np.uint16), [[float(a), float(b)] for a, b in zip(low, low + span, strict=True)]

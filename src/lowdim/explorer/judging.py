@@ -1,0 +1,35 @@
+"""How well a map shows rows: the measures of quality, over some of the rows in large data."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.quality.measure import Sample
+from lowdim.quality.neighbourhoods import Neighbourhoods
+from lowdim.quality.space import Space
+
+NEAR = 10  # neighbours by which a map is judged
+_SAMPLED = 200  # rows that are looked at in large data
+_MANY = 5000  # rows above which they are
+
+
+def judge(X: Any, Y: NDArray, inside: NDArray[np.intp]) -> dict[str, float]:
+    """Trustworthiness, continuity and the share of neighbours kept, of the rows ``inside``; empty where there are none.
+
+    Neighbours are sought among all rows.
+    """
+    k = min(NEAR, (len(Y) - 1) // 2)
+    if not len(inside) or k < 1:
+        return {}
+    sampled = len(inside) if len(Y) <= _MANY else min(len(inside), _SAMPLED)
+    rows = np.sort(np.random.default_rng(0).choice(inside, sampled, replace=False))
+    spaces = Space("explore", X), Space("explore", np.ascontiguousarray(Y))
+    near = Neighbourhoods("explore", *spaces, k, Sample(len(Y), rows), 0)
+    return {
+        "trustworthiness": float(1 - near.false_neighbors().mean()),
+        "continuity": float(1 - near.missing_neighbors().mean()),
+        "neighbors_kept": float(near.recall().mean()),
+        "rows": int(sampled),
+        "of": len(inside),
+    }

@@ -1,0 +1,84 @@
+"""The explorer in a notebook: the same page and protocol over the widget's own channel."""
+
+import time
+from threading import Event, Thread
+from typing import Any
+from weakref import ref
+
+import anywidget
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.explorer.exports import frame_of
+from lowdim.explorer.lanes import Lanes
+from lowdim.explorer.page import joined, static
+from lowdim.explorer.protocol import Visitor
+from lowdim.explorer.session import Session
+
+
+class Explorer(anywidget.AnyWidget):
+    """Widget that shows the explorer of a session; made by :func:`lowdim.explore`.
+
+    ``selection``, ``labels`` and ``maps`` are what the page shows now.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._esm, self._css = joined(), static()["app.css"].decode()
+        self._session, self._lanes = session, Lanes()
+        self._news, self._ended = Event(), Event()
+        self._visitor = Visitor(session, self._news.set, self._lanes.put)
+        super().__init__()
+        self.on_msg(self._heard)
+        Thread(target=_pump, args=(ref(self), self._visitor, self._news, self._ended), daemon=True).start()
+
+    @property
+    def selection(self) -> NDArray[np.intp]:
+        """Numbers of the rows that are selected."""
+        return np.flatnonzero(self._visitor.selected)
+
+    @property
+    def labels(self) -> Any:
+        """Labels that were given, as a polars DataFrame of one row per row of the data."""
+        return frame_of(self._session, list(self._session.labels), np.arange(self._session.n))
+
+    @property
+    def maps(self) -> dict[int, NDArray[np.float32]]:
+        """Places (n, dims) by the number of the map, NaN for rows that are not in it."""
+        return {number: one.places() for number, one in self._session.maps.items() if one.Y is not None}
+
+    def model(self, number: int) -> Any:
+        """Fitted model of a map, with the steps before it."""
+        from lowdim.methods.chain import chain
+
+        one = self._session.map(number)
+        if one.fitted is None:
+            raise ValueError(f"map {number} has no model before it is finished. Wait for it, or stop it.")
+        return chain(*self._session.steps, one.fitted) if self._session.steps else one.fitted
+
+    def close(self) -> None:
+        """Stop all fits and take the widget down."""
+        self._ended.set()
+        self._news.set()
+        self._visitor.close()
+        self._session.close()
+        self._lanes.close(0.0)
+        super().close()
+
+    def _heard(self, widget: Any, content: Any, buffers: list[Any]) -> None:  # noqa: ARG002
+        for buffer in buffers:
+            self._visitor.receive(bytes(buffer))
+
+
+def _pump(widget: Any, visitor: Visitor, news: Event, ended: Event) -> None:
+    """Send what there is until the widget is closed or forgotten."""
+    wait: float | None = None
+    while not ended.is_set():
+        news.wait(wait)
+        news.clear()
+        messages, wait = visitor.outbox.take(time.monotonic())
+        owner = widget()
+        if owner is None or ended.is_set():
+            return
+        for message in messages:
+            owner.send({}, buffers=[message])
+        del owner

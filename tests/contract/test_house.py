@@ -50,6 +50,7 @@ def test_importing_lowdim_loads_nothing_heavy_or_optional():
         "from lowdim import PCA; import numpy as np; PCA(1).fit_transform(np.eye(4))\n"
         # not pandas: scikit-learn itself loads it where it is installed
         "optional = {'matplotlib', 'torch', 'dask', 'polars', 'rich', 'click', 'PIL'}\n"
+        "optional |= {'starlette', 'uvicorn', 'websockets', 'anywidget'}\n"
         "print(sorted(optional & {name.split('.')[0] for name in sys.modules}))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

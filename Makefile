@@ -52,7 +52,7 @@ docs: $(STAMP) ## build the site in build/site and check its links; any warning 
 	$(BIN)/python docs/_site/links.py build/site
 	@echo "$(abspath build/site)/index.html"
 
-test: $(STAMP) ## everything that CI runs but lint: tests, doctests, layers
+test: $(STAMP) ## everything CI runs except lint: tests, doctests, layers
 	$(BIN)/python -m pytest
 
 lint: $(STAMP) ## formatting, lint, types and layers

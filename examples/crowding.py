@@ -15,7 +15,7 @@ figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained")
 s = np.linspace(0, 4, 200)
 axes[0].plot(s, np.exp(-np.square(s)), label="SNE: exp(−r²)")
 axes[0].plot(s, 1 / (1 + np.square(s)), label="t-SNE: 1/(1 + r²)")
-axes[0].set(xlabel="distance r in the map", ylabel="likeness f")
+axes[0].set(xlabel="distance r in the map", ylabel="similarity f")
 axes[0].legend(frameon=False)
 axes[0].set_title("The heavy tail lets far points stand further off", fontsize=11, loc="left")
 for ax, model in zip(axes[1:], (SNE(random_state=0), TSNE(random_state=0)), strict=True):

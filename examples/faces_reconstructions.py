@@ -2,7 +2,7 @@
 Faces from few numbers
 ======================
 
-Eight people as they are, and as PCA gives them back from growing counts of components.
+Eight faces, and their reconstructions from a growing number of principal components.
 
 .. image:: /images/faces_reconstructions.png
 """

@@ -2,7 +2,7 @@
 Perplexity
 ==========
 
-Perplexity 5, 30 and 100: how many neighbours a row keeps decides between fragments and wholes.
+Perplexity 5, 30 and 100: the effective number of neighbours decides between fragments and whole clusters.
 """
 
 import matplotlib.pyplot as plt

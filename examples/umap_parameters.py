@@ -2,7 +2,7 @@
 UMAP's two parameters
 =====================
 
-N_neighbors decides what hangs together, min_dist how tightly it is drawn.
+``n_neighbors`` sets the scale of the structure that is kept, ``min_dist`` how compact clusters are drawn.
 """
 
 import matplotlib.pyplot as plt

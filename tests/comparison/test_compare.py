@@ -223,7 +223,7 @@ def test_of_many_rows_some_are_measured_and_told(monkeypatch, tmp_path):
     assert abs(found.values["trustworthiness"] - whole) < 5 * found.errors["trustworthiness"]
     made.report(tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "Measured on 60 of the 150 rows, distances on 2,000 pairs of rows, drawn by chance" in text
+    assert "Measured on 60 of the 150 rows, distances on 2,000 pairs of rows, a random sample" in text
 
 
 def test_cost_sees_memory_that_is_held_for_a_while():

@@ -320,9 +320,9 @@ def test_impossible_targets_are_refused():
         (y[1:], "one label for each of the 150 rows of X; got 149. Match them"),
         (
             [[0], [0, 1]] * 75,
-            "one label for each of the 150 rows of X; got lists of several lengths. Pass one label a row",
+            "one label for each of the 150 rows of X; got lists of several lengths. Pass one label per row",
         ),
-        (X, r"one label a row; got shape \(150, 4\). Pass one column"),
+        (X, r"one label per row; got shape \(150, 4\). Pass one column"),
     ):
         with pytest.raises(ValueError, match=words):
             SequentialSelector(cv=GroupKFold(3)).fit(X, y, groups=groups)

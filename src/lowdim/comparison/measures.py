@@ -31,22 +31,22 @@ KINDS = (
         "rnx_auc",
         "R_NX area",
         NEAR,
-        "Share of neighbours kept, averaged over all sizes of neighbourhood with small ones weighing most, and "
-        "corrected for chance: 1 is a perfect map, 0 a random one.",
+        "Share of neighbours kept, averaged over all neighbourhood sizes with more weight on small ones, and corrected "
+        "for chance: 1 is a perfect map, 0 a random one.",
     ),
     Kind(
         "trustworthiness",
         "trustworthiness",
         NEAR,
-        "Whether neighbours on the map are neighbours in the data: 1 if all are, less the further the false ones come "
-        "from.",
+        "Whether neighbours on the map are neighbours in the data: 1 if all are; false neighbours count by how far "
+        "away they are in the data.",
     ),
     Kind(
         "continuity",
         "continuity",
         NEAR,
-        "Whether neighbours in the data are still neighbours on the map: 1 if all are, less the further they were torn "
-        "apart.",
+        "Whether neighbours in the data are still neighbours on the map: 1 if all are; missing neighbours count by how "
+        "far away they are on the map.",
     ),
     Kind(
         "neighborhood_recall",
@@ -58,7 +58,7 @@ KINDS = (
         "lcmc",
         "LCMC",
         NEAR,
-        "Local continuity: neighbours kept beyond what chance would keep.",
+        "Local continuity meta-criterion: neighbours kept, minus the share expected by chance.",
     ),
     Kind(
         "shepard_correlation",
@@ -70,7 +70,7 @@ KINDS = (
         "stress_normalised",
         "stress",
         FAR,
-        "How far distances on the map are from those in the data after the best common scale, as a share of them: 0 is "
+        "Relative difference between distances on the map and in the data, after the best scaling of the map: 0 is "
         "exact.",
         high=False,
     ),
@@ -78,7 +78,7 @@ KINDS = (
         "stress_kruskal",
         "Kruskal's stress",
         FAR,
-        "The same against the best rising curve through the distances, so that only their order counts.",
+        "The same against the best monotone function of the distances, so that only their order counts.",
         high=False,
     ),
     Kind(
@@ -92,14 +92,14 @@ KINDS = (
         "residual_variance",
         "residual variance",
         FAR,
-        "Share of the variance of the distances that a straight line from those on the map leaves: 0 is exact.",
+        "Share of the variance of the distances that is not explained linearly by those on the map: 0 is exact.",
         high=False,
     ),
     Kind(
         "knn_accuracy",
         "nearest-neighbour accuracy",
         CLASSES,
-        "How often a row's nearest neighbours on the map, in other folds, tell its class.",
+        "Cross-validated accuracy of a nearest-neighbour classifier on the map.",
     ),
     Kind(
         "neighbor_hit",
@@ -111,7 +111,7 @@ KINDS = (
         "silhouette",
         "silhouette",
         CLASSES,
-        "How much nearer a row lies to its own class than to the next, from −1 to 1.",
+        "How much closer a row is to its own class than to the nearest other class, from −1 to 1.",
     ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}

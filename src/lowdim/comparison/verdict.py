@@ -26,7 +26,7 @@ def tell(comparison: "Comparison") -> str:
         if leader is None:
             continue
         equal = [_title(comparison, m) for m, v in values.items() if m != leader and values[leader] - v < _CLOSE]
-        also = f", {_listed(equal)} no less" if equal else ""
+        also = f", {_listed(equal)} equally well" if equal else ""
         led.setdefault(_title(comparison, leader), []).append(f"{words} best ({_short(values[leader])}{also})")
     if len(comparison.outcomes) == 1:
         led = {title: [words.replace(" best", "") for words in all_words] for title, all_words in led.items()}
@@ -39,14 +39,14 @@ def tell(comparison: "Comparison") -> str:
         spread = sorted(facts.dimension.values())
         low, high = round(spread[0]), round(spread[-1])
         about = f"{low}" if low == high else f"{low} to {high}"
-        sentences.append(f"Nearby rows spread over about {about} {'dimension' if high == 1 else 'dimensions'}.")
+        sentences.append(f"The intrinsic dimension is about {about}.")
     if facts.drowned and not comparison.scale and facts.spread is not None:
         ratio = facts.spread[1] / facts.spread[0]
         sentences.append(
-            f"Columns differ {ratio:,.0f}-fold in scale: consider scaling, or a few of them decide the maps."
+            f"Columns differ {ratio:,.0f}-fold in scale: consider scaling them, or a few columns dominate the maps."
         )
     if comparison.failed:
-        sentences.append(f"{_listed(list(comparison.failed))} failed; see below why.")
+        sentences.append(f"{_listed(list(comparison.failed))} failed; the reasons are below.")
     return " ".join(sentences)
 
 

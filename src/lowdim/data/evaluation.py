@@ -21,7 +21,7 @@ def splits_of(cv: Any, estimator: Any, X: Any, y: Any, groups: Any) -> list[tupl
     n = X.shape[0]
     if groups is not None and (groups := one_a_row("SequentialSelector", groups, n, "groups", "label")).ndim > 1:
         raise ValueError(
-            f"SequentialSelector: groups of rows must have one label a row; got shape {groups.shape}. Pass one column."
+            f"SequentialSelector: groups must have one label per row; got shape {groups.shape}. Pass one column."
         )
     try:
         splitter = check_cv(cv, y, classifier=is_classifier(estimator))
@@ -56,7 +56,7 @@ def _rows_of_fold(rows: NDArray[Any], n: int, fold: int) -> NDArray[np.intp]:
             what += f" from {rows.min()} to {rows.max()}"
         raise ValueError(
             f"SequentialSelector: cv must give rows as positions from 0 to {n - 1}, some to train on and some to test "
-            f"on; got {what} in fold {fold}. Pass a number of folds, or mend the list."
+            f"on; got {what} in fold {fold}. Pass a number of folds, or correct the list."
         )
     return rows.astype(np.intp)
 

@@ -109,7 +109,7 @@ def weights(name: str, sample_weight: Any, X: Any) -> Any:
         raise ValueError(f"{name}: sample_weight must hold numbers; got {given.dtype} such as {some!r}. Convert them.")
     if checked.shape != (n,):
         raise ValueError(
-            f"{name}: sample_weight must have shape ({n},), one weight a row; got {checked.shape}. "
+            f"{name}: sample_weight must have shape ({n},), one weight per row; got {checked.shape}. "
             "Pass one number for each row of X."
         )
     bad = ~(np.isfinite(checked) & (checked >= 0))
@@ -139,9 +139,9 @@ def one_a_row(name: str, values: Any, n: int, called: str, what: str, of: str = 
     try:
         array = np.asarray(places.home(values))
     except ValueError:
-        raise ValueError(f"{needs} lists of several lengths. Pass one {what} a row.") from None
+        raise ValueError(f"{needs} lists of several lengths. Pass one {what} per row.") from None
     if array.ndim == 0:
-        raise ValueError(f"{needs} a single {type(values).__name__}. Pass one {what} a row.")
+        raise ValueError(f"{needs} a single {type(values).__name__}. Pass one {what} per row.")
     if len(array) != n:
         raise ValueError(f"{needs} {len(array):,}. Match them.")
     return array

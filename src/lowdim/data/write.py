@@ -91,7 +91,7 @@ def _arrays(columns: Mapping[str, ArrayLike], label: str | None, id: str | None)
 def _plain(name: str, values: ArrayLike) -> NDArray[Any]:
     """Array of numbers, text or dates; Python objects are taken as text if that is what they are."""
     if np.ma.is_masked(values):
-        raise ValueError(f"write: columns hold a value a row; {name!r} has masked ones. Pass {name}.filled(…).")
+        raise ValueError(f"write: columns hold one value per row; {name!r} has masked ones. Pass {name}.filled(…).")
     array = np.asarray(values)
     if array.dtype.kind == "O" and all(isinstance(value, str) for value in array.flat):
         array = array.astype(str)

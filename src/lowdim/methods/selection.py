@@ -227,7 +227,7 @@ class SequentialSelector(SelectorMixin, Reducer):
             if np.isnan(scores).any():
                 raise ValueError(
                     f"SequentialSelector: {type(estimator).__name__} must fit the features it starts with; it failed: "
-                    f"{next(iter(outcome.failures.values()), 'no score')}. Use direction='forward', or mend the data."
+                    f"{next(iter(outcome.failures.values()), 'no score')}. Use direction='forward' or correct the data."
                 )
         else:
             scores = score_without_features(estimator, X, y, splits, scorer)

@@ -87,7 +87,7 @@ def demand_same_length(who: str, A: Any, B: Any, names: tuple[str, str] = ("X", 
 def labels_of(who: str, y: Any, Y: Any) -> Labels:
     """Labels of the rows, at least two classes of them."""
     if y is None:
-        raise ValueError(f"{who}: the labels y of the rows are needed; got None. Pass one label a row.")
+        raise ValueError(f"{who}: the labels y of the rows are needed; got None. Pass one label per row.")
     return labels(who, y, Y, of="Y")
 
 

@@ -267,7 +267,7 @@ def _called(function: Callable[[Any, Any], Any], A: Any, B: Any) -> NDArray:
     if K.dtype.kind not in "fiub":
         raise ValueError(_not_of_blocks(shape, f"type {K.dtype}", "Return real numbers."))
     if not np.isfinite(K).all():
-        raise ValueError(_not_of_blocks(shape, "NaN or infinity", "Scale the data, or mend the function."))
+        raise ValueError(_not_of_blocks(shape, "NaN or infinity", "Scale the data, or correct the function."))
     return K.astype(A.dtype, copy=False)
 
 

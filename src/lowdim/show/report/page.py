@@ -151,11 +151,11 @@ def _palette() -> str:
 def _maps_text(comparison: "Comparison", rows: np.ndarray | None, *, pictures: bool) -> str:
     words = "Each point is a row. Point at one to find it in every map"
     words += ", with its picture. " if pictures else ". "
-    words += "Click to hold it, drag to choose an area, use the arrow keys to walk from point to point. "
+    words += "Click to keep it selected, drag to select an area, use the arrow keys to move from point to point. "
     if comparison.n_components > 2:
         words += f"The first two of {comparison.n_components} components are drawn. "
     if rows is not None:
-        words += f"The maps show {len(rows):,} of the {comparison.facts.rows:,} rows, drawn by chance; "
+        words += f"The maps show {len(rows):,} of the {comparison.facts.rows:,} rows, a random sample; "
         words += "the methods were fitted to all of them. "
     return words + "Axes have no units, so none are drawn."
 
@@ -186,7 +186,7 @@ def _facts(comparison: "Comparison", missing: str, prepared: Sequence[str]) -> s
         "shape": f"{facts.rows:,} rows × {facts.columns:,} columns",
         "type": facts.kind,
         "missing values": missing,
-        "columns that never change": f"{facts.constant:,}" if facts.constant else "none",
+        "constant columns": f"{facts.constant:,}" if facts.constant else "none",
     }
     if facts.spread is not None:
         told["standard deviations"] = f"from {facts.spread[0]:.3g} to {facts.spread[1]:.3g}"

@@ -104,18 +104,18 @@ def methods(comparison: "Comparison") -> str:
         rows.append(
             (outcome.name, told, method.cost if method else "–", _seconds(outcome.seconds), human(outcome.memory))
         )
-    parts = [table(rows, header=("method", "parameters", "how cost grows, n rows and d columns", "time", "memory"))]
+    parts = [table(rows, header=("method", "parameters", "cost for n rows and d columns", "time", "memory"))]
     parts.append(
-        '<p class="note">Time is that of the fit alone. Memory is what the fit took at its peak beyond what was held '
-        "before; memory that was there to be used again counts as none.</p>"
+        '<p class="note">Time is that of the fit. Memory is the peak during the fit above the level before it; '
+        "memory that the process reuses is not counted.</p>"
     )
     if comparison.warnings:
-        parts.append("<h3>What they warned of</h3>" + table(comparison.warnings))
+        parts.append("<h3>Warnings</h3>" + table(comparison.warnings))
     if comparison.failed:
         parts.append("<h3>What failed</h3>" + table(comparison.failed))
     if comparison.left_out:
-        parts.append("<h3>What was left out</h3>" + table(comparison.left_out))
-        parts.append(paragraph("Methods named by the caller run whatever their size."))
+        parts.append("<h3>Methods left out</h3>" + table(comparison.left_out))
+        parts.append(paragraph("Methods that are named explicitly always run."))
     return "\n".join(parts)
 
 
@@ -132,7 +132,7 @@ def _sampling(comparison: "Comparison") -> str:
     rows = "all rows" if found.sampled is None else f"{found.sampled:,} of the {comparison.facts.rows:,} rows"
     pairs = "" if found.pairs is None else f", distances on {found.pairs:,} pairs of rows"
     worst = max((error for outcome in comparison.ranked for error in outcome.found.errors.values()), default=0.0)
-    drawn = f", drawn by chance: standard errors are at most {worst:.1g}" if rows != "all rows" or pairs else ""
+    drawn = f", a random sample: standard errors are at most {worst:.1g}" if rows != "all rows" or pairs else ""
     return f"Measured on {rows}{pairs}{drawn}. "
 
 

@@ -388,3 +388,19 @@ def test_the_page_is_small_and_wears_the_colours_of_the_house():
     css = page["app.css"].decode()
     for i, (day, night) in enumerate(zip(style.PALETTE, style.NIGHT, strict=True)):
         assert f"--c{i}: light-dark({day}, {night});" in css
+
+
+def test_the_widget_speaks_through_the_model_of_a_notebook(browser, server):
+    tab = Tab(browser, server.address)
+    browser.run(
+        "import('/app.js').then(({ default: widget }) => {"
+        "const socket = new WebSocket(location.href.replace('http', 'ws') + 'ws'); socket.binaryType = 'arraybuffer';"
+        "const model = { send: (content, _, buffers) => socket.send(buffers[0]), on: (name, heard) =>"
+        "socket.addEventListener('message', (event) => heard({}, [new DataView(event.data)])) };"
+        "const el = document.body.appendChild(document.createElement('div'));"
+        "return new Promise((open) => { socket.onopen = () => { widget.render({ model, el });"
+        "window.cell = el.firstChild; open(window.cell.explorer.ready.then(() => true)); }; }); })"
+    )
+    tab.until("window.cell.explorer.map && window.cell.explorer.map.cloud.count === 900")
+    assert tab.run("window.cell.querySelector('.plot canvas').width > 100")
+    assert browser.errors == []

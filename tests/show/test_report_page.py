@@ -120,6 +120,22 @@ def test_coordinates_come_back_from_the_page(page, comparison):
             assert np.abs(slope * points[:, j] + offset - Y[:, j]).max() < 2e-4 * np.ptp(Y)
 
 
+def test_few_bits_keep_rows_in_place_and_pictures_of_some(browser, comparison, tmp_path, monkeypatch):
+    monkeypatch.setattr(pack, "_BITS", (10,))
+    monkeypatch.setattr(pack, "_PICTURED", (200, 100))
+    comparison.report(tmp_path / "r.html")
+    browser.open(tmp_path / "r.html")
+    for i, outcome in enumerate(comparison.ranked):
+        points, _ = pack.coordinates(outcome.embedding)
+        drawn = np.array(browser.run(f"[...maps[{i}].xy]")).reshape(-1, 2)
+        assert np.abs(drawn - points).max() <= 32767 / 1023 + 1
+    data = data_of((tmp_path / "r.html").read_text("utf-8"))
+    assert data["bits"] == 10
+    assert len(unpacked(data["pictures"]["rows"], "<i4")) == 200
+    assert "for some of them" in (tmp_path / "r.html").read_text("utf-8")
+    assert browser.errors == []
+
+
 def test_names_in_the_data_cannot_break_out(tmp_path):
     X, y = lowdim.data.load("iris")
     labels = np.array([EVIL, "b", "c"], dtype=object)[y]

@@ -86,7 +86,9 @@ export class Explorer {
   }
 
   started(reply, { method, dims = 2, rows = "all", parameters = {} }) {
-    const map = this.mapOf({ map: reply.map, method, dims, parameters, rows: rows === "all" ? "all" : [this.selected], status: "running" });
+    // news of a short fit may have come before the answer that it has begun
+    const map = this.maps.get(reply.map) ?? this.mapOf({ map: reply.map, method, dims, parameters, rows: rows === "all" ? "all" : [this.selected], status: "running" });
+    if (!map.cloud.count) this.fetch(map);
     this.panes.show(this.panes.at, map);
     this.say(`${map.title} is running`);
   }

@@ -12,7 +12,7 @@ export class Runs {
     this.summary = make("p", { className: "summary" });
     this.form = make("form", { onsubmit: (event) => { event.preventDefault(); this.run(null); } });
     this.live = make("div", { className: "live", hidden: true });
-    place.append(make("label", { className: "field" }, make("span", {}, "Method"), this.choice), this.summary, this.form, this.live);
+    place.append(this.live, make("label", { className: "field" }, make("span", {}, "Method"), this.choice), this.summary, this.form);
     this.choice.append(...host.methods.map((method) => make("option", { value: method.name }, method.title || method.name)));
     const usual = ["tsne", "umap", "pca"].find((name) => host.methods.some((method) => method.name === name));
     if (usual) this.choice.value = usual;

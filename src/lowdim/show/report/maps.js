@@ -47,7 +47,7 @@ function readColours() {
     labels: codes ? classPalette(names) : values ? numberPalette(document.body) : plainPalette(document.body),
     heat: heatPalette(document.body),
     ring: getComputedStyle(document.body).color, paper: getComputedStyle(document.querySelector(".card")).backgroundColor,
-    rest: Array.from(bytesOfColours(document.body, ["var(--soft)"]), (value) => value / 255).slice(0, 3).concat(painter ? 0.1 : 1),
+    rest: Array.from(bytesOfColours(document.body, ["light-dark(#cfd2d7, #3a414c)"]), (value) => value / 255).slice(0, 3).concat(0.35),
   };
   tint.setPalette(ink.labels);
   for (const map of maps) map.heat.setPalette(ink.heat);

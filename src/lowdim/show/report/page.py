@@ -50,7 +50,7 @@ def compose(
         style=Template((room / "page.css").read_text(encoding="utf-8")).substitute(palette=_palette()),
         verdict=escape(comparison.verdict),
         glance=glance(comparison, missing),
-        maps_text=escape(_maps_text(comparison, rows, pictures=data["pictures"] is not None)),
+        maps_text=escape(_maps_text(comparison, rows, data["pictures"])),
         cards=cards(comparison, {entry["name"]: entry["beyond"] for entry in data["methods"]}),
         measures=measures(comparison),
         curves=_curves(comparison),
@@ -148,9 +148,11 @@ def _palette() -> str:
     return "\n".join(f"  --c{i}: light-dark({day}, {night});" for i, (day, night) in enumerate(pairs))
 
 
-def _maps_text(comparison: "Comparison", rows: np.ndarray | None, *, pictures: bool) -> str:
+def _maps_text(comparison: "Comparison", rows: np.ndarray | None, pictures: dict[str, Any] | None) -> str:
     words = "Each point is a row. Point at one to find it in every map"
-    words += ", with its picture. " if pictures else ". "
+    if pictures is not None:
+        words += ", with its picture" if pictures["rows"] is None else ", with its picture for some of them"
+    words += ". "
     words += "Click to keep it selected, drag to select an area, use the arrow keys to move from point to point. "
     if comparison.n_components > 2:
         words += f"The first two of {comparison.n_components} components are drawn. "

@@ -1,0 +1,105 @@
+"""Film the explorer: a live descent as docs/images/explorer.gif, and its questions as docs/images/explorer.png.
+
+Needs Chromium and ``lowdim[explore]``; run ``python docs/explorer_film.py`` from the project's folder.
+"""
+
+import base64
+import io
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+import lowdim
+from lowdim.explorer.opening import open_session
+from lowdim.explorer.server import serving
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+from browser import CHROMIUM, Browser, Moved  # noqa: E402
+
+IMAGES = ROOT / "docs" / "images"
+WIDTH, HEIGHT = 1120, 700
+E = "document.getElementById('explorer')?.explorer"
+
+
+def until(browser: Browser, condition: str, seconds: float = 60) -> None:
+    """Wait for a condition in the page, where ``e`` is the explorer."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if browser.run(f"(() => {{ const e = {E}; return e && ({condition}); }})()"):
+                return
+        except Moved:
+            continue
+        time.sleep(0.01)
+    raise TimeoutError(condition)
+
+
+def do(browser: Browser, deed: str) -> None:
+    """Do something in the page."""
+    browser.run(f"(() => {{ const e = {E}; {deed}; }})()")
+
+
+def shot(browser: Browser) -> Image.Image:
+    """A picture of the page."""
+    browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    data = browser("Page.captureScreenshot", format="png")["data"]
+    return Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
+
+
+def film(browser: Browser) -> list[Image.Image]:
+    """Run t-SNE in the page, held for each picture and let go on after it."""
+    do(browser, "void e.runs.run(null)")
+    until(browser, "e.map.method === 'tsne' && e.map.frames > 0")
+    pictures = []
+    while True:
+        do(browser, "if (e.map.status === 'running') void e.line.ask('pause', { map: e.map.id }).catch(() => 0)")
+        until(browser, "e.map.status !== 'running'")
+        frames = browser.run(f"{E}.map.frames")
+        pictures.append(shot(browser))
+        if browser.run(f"{E}.map.status") == "done":
+            return pictures
+        do(browser, "void e.line.ask('resume', { map: e.map.id })")
+        until(browser, f"(e.map.frames > {frames} && e.map.status === 'running') || e.map.status === 'done'")
+
+
+def write_gif(pictures: list[Image.Image], path: Path) -> None:
+    """All pictures in the colours of the last, each for a tenth of a second, the last one longer."""
+    small = [picture.resize((WIDTH * 3 // 4, HEIGHT * 3 // 4), Image.Resampling.LANCZOS) for picture in pictures]
+    palette = small[-1].quantize(160, kmeans=3, dither=Image.Dither.NONE)
+    frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in small]
+    pauses = [400] + [110] * (len(frames) - 2) + [2500]
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=pauses, loop=0, optimize=True)
+
+
+def main() -> None:
+    """Write both pictures."""
+    if CHROMIUM is None:
+        raise FileNotFoundError("explorer_film: Chromium is needed to look at the page. Install it first.")
+    X, y = lowdim.data.load("digits")
+    browser = Browser(Path(tempfile.mkdtemp()))
+    try:
+        with serving(open_session(X, y, image_shape=(8, 8), title="digits")) as server:
+            browser.open(server.address, width=WIDTH, height=HEIGHT)
+            until(browser, "e.map && e.map.cloud.count && e.map.status === 'done'")
+            write_gif(film(browser), IMAGES / "explorer.gif")
+            browser("Emulation.setDeviceMetricsOverride", width=1400, height=860, deviceScaleFactor=1, mobile=False)
+            do(browser, "e.panes.arrange(2)")
+            row = int(np.flatnonzero(y == 3)[40])
+            inside = "Uint8Array.from(e.legend.shades, (digit) => (digit === 3 || digit === 8 ? 1 : 0))"
+            do(browser, f"void e.choose({inside})")
+            until(browser, "!e.choice.hidden")
+            do(browser, f"void e.hold({row})")
+            until(browser, "e.links && e.rowKnown.cells")
+            do(browser, "e.root.querySelector('.side').scrollTop = 130")
+            shot(browser).quantize(200, kmeans=3, dither=Image.Dither.NONE).save(IMAGES / "explorer.png", optimize=True)
+    finally:
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -50,6 +50,16 @@ def test_files_of_format_1_of_every_method_still_load(path, rng):
         np.testing.assert_allclose(Y, model.embedding_, atol=1e-6)
 
 
+@pytest.mark.parametrize("path", sorted((FILES / "format_2").glob("*.lowdim")), ids=lambda path: path.stem)
+def test_files_of_format_2_still_load_and_give_their_results(path):
+    """Written by 0.2.0; ``expected.npz`` holds what each gave for the rows it was fitted to."""
+    with zipfile.ZipFile(path) as archive:
+        assert json.loads(archive.read("manifest.json"))["version"] == 2
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 4)), columns=list("abcd"))
+    with np.load(FILES / "format_2" / "expected.npz") as expected:
+        np.testing.assert_allclose(lowdim.load(path).transform(X), expected[path.stem], rtol=1e-5, atol=1e-6)
+
+
 def test_a_chain_is_its_steps_one_after_the_other(frame):
     model = lowdim.chain(lowdim.PCA(3), lowdim.KernelPCA(2))
     Y = model.fit_transform(frame)

@@ -43,8 +43,7 @@ class PaCMAP(NeighborEmbedding):
     n_components : int
         Dimensions of the map, up to 64.
     n_neighbors : "auto" or int
-        Near partners of each row. "auto" is 10 up to 10,000 rows and 15 more for ten times as many; fewer where there
-        are not so many rows.
+        Near partners of each row. "auto" is 10, or fewer where there are not so many rows. More of them smooth the map.
     mid_near : float
         Partners of middle distance for each near one: each is the second nearest of six random rows.
     further : float
@@ -130,8 +129,7 @@ class PaCMAP(NeighborEmbedding):
         self.n_neighbors_ = self._resolve_neighbors(n)
 
     def _resolve_neighbors(self, n: int) -> int:
-        usual = _NEIGHBORS + max(0, round(15 * (np.log10(n) - 4)))
-        few = max(1, min(usual, (n - 1) // 2))
+        few = max(1, min(_NEIGHBORS, (n - 1) // 2))
         return count_neighbors(self._name, self.n_neighbors, few, n - 1, "n_samples - 1, or no row is further apart")
 
     def _ask_memory(self, n: int, d: int) -> None:

@@ -19,6 +19,7 @@ class System:
     fit: Callable[[Any], Any]
     prepare: Callable[[Any], Any] = as_it_is
     once: bool = False  # too slow to repeat: one process, one fit
+    fresh: bool = False  # without a warm-up: imports and compilation count
 
 
 @dataclass(frozen=True)

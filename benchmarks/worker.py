@@ -1,6 +1,7 @@
 """One run in a process of its own: ``python -m benchmarks.worker MODULE TASK SYSTEM FOLDER`` prints one line of JSON.
 
-A warm-up on a small cut takes imports, thread pools and the choice of kernels out of the figures. Then the full fit
+A warm-up on a small cut takes imports, thread pools and the choice of kernels out of the figures, unless these are what a
+system is there to show. Then the full fit
 runs for the first time (its memory is new and must be had from the system) and again (it need not be).
 """
 
@@ -23,7 +24,8 @@ _FEW = 100  # features
 def measure(task: Task, system: System, folder: Path) -> dict[str, Any]:
     """Seconds of the first fit and of the later ones, bytes at the peak of the first, and the quality reached."""
     X = system.prepare(task.data(folder))
-    system.fit(_cut(X, task, system))
+    if not system.fresh:
+        system.fit(_cut(X, task, system))
     with task.memory() as peak:
         start = perf_counter()
         fitted = system.fit(X)

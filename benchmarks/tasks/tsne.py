@@ -20,10 +20,15 @@ class Map(NamedTuple):
     kl: float | None = None
 
 
-def _mnist(_: Path) -> np.ndarray:
+def along_axes(name: str) -> np.ndarray:
+    """Pictures of 8 bits along their 50 leading principal axes."""
     from lowdim import PCA
 
-    return np.ascontiguousarray(PCA(50).fit_transform(np.divide(load("mnist")[0], 255, dtype=np.float32)))
+    return np.ascontiguousarray(PCA(50).fit_transform(np.divide(load(name)[0], 255, dtype=np.float32)))
+
+
+def _mnist(_: Path) -> np.ndarray:
+    return along_axes("mnist")
 
 
 def _mnist_10000(folder: Path) -> np.ndarray:

@@ -138,6 +138,25 @@ def test_equal_rows_have_one_place(digits):
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
 
 
+@pytest.mark.parametrize("init", ["spectral", "random"])
+def test_a_sparse_graph_that_stores_all_distances_gives_the_map_of_the_array(init, rng):
+    D = squareform(pdist(rng.normal(size=(90, 4))))
+    rest = {"metric": "precomputed", "init": init, "n_iter": 45, "random_state": 0}
+    given, full = PaCMAP(**rest).fit(sp.csr_array(D)), PaCMAP(**rest).fit(D)
+    np.testing.assert_array_equal(given.embedding_, full.embedding_)
+
+
+def test_a_sparse_graph_of_neighbours_is_enough_and_too_few_are_refused(rng):
+    X = np.repeat(6 * np.eye(3), 70, axis=0) + rng.normal(size=(210, 3))
+    D = squareform(pdist(X))
+    near = np.argsort(D, axis=1)
+    few, many = (sp.csr_array(np.where(near.argsort(axis=1) <= k, D, 0)) for k in (20, 60))
+    given = {"metric": "precomputed", "init": "spectral", "n_iter": 90, "random_state": 0}
+    with pytest.raises(ValueError, match="at least 60 neighbours stored for each row besides itself; got 20"):
+        PaCMAP(**given).fit(few)
+    assert quality.trustworthiness(X, PaCMAP(**given).fit(many).embedding_, n_neighbors=15) > 0.85
+
+
 @pytest.mark.parametrize("metric", ["cosine", "manhattan", "mahalanobis", "precomputed"])
 def test_other_metrics_give_maps(metric, digits):
     X = digits[0][:150] + 1

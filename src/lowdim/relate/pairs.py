@@ -11,6 +11,7 @@ from lowdim.relate.lengths import squared_norms
 from lowdim.relate.metrics import kind_of
 from lowdim.relate.neighbors import as_euclidean
 from lowdim.work import jobs
+from lowdim.work.blocks import float_dtype
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
 
@@ -133,7 +134,7 @@ def _ring(near: Indices, each: int, seed: int) -> Further:
 def _distances(X: Any, rows: NDArray, others: Indices, metric: str) -> NDArray:
     """Distances (m, c) of some rows from their own others (m, c), or numbers in the same order."""
     if metric == "precomputed":
-        return np.take_along_axis(X[rows], others, axis=1)
+        return _stored(X[rows], others) if sp.issparse(X) else np.take_along_axis(X[rows], others, axis=1)
     if not sp.issparse(X) and metric == "euclidean":
         return _native.squared_distances(X, others, rows=rows, n_threads=jobs.current())
     A, B = X[np.repeat(rows, others.shape[1])], X[others.ravel()]
@@ -151,3 +152,14 @@ def _distances(X: Any, rows: NDArray, others: Indices, metric: str) -> NDArray:
         else:
             apart += squared_norms(B)
     return np.asarray(apart).reshape(others.shape)
+
+
+def _stored(X: Any, others: Indices) -> NDArray:
+    """Distances (m, c) that the sparse rows ``X`` (m, n) store; the largest number there is where they store none."""
+    rows = sp.csr_array(X, dtype=float_dtype(X.dtype))
+    rows.sort_indices()
+    m, n = rows.shape
+    keys = np.repeat(np.arange(m, dtype=np.int64) * n, np.diff(rows.indptr)) + rows.indices
+    wanted = np.arange(m, dtype=np.int64)[:, None] * n + others
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, rows.data[place], np.finfo(rows.dtype).max)

@@ -1,8 +1,8 @@
 """One run in a process of its own: ``python -m benchmarks.worker MODULE TASK SYSTEM FOLDER`` prints one line of JSON.
 
-A warm-up on a small cut takes imports, thread pools and the choice of kernels out of the figures, unless these are what a
-system is there to show. Then the full fit
-runs for the first time (its memory is new and must be had from the system) and again (it need not be).
+A warm-up on a small cut takes imports, thread pools and the choice of kernels out of the figures, unless these are what
+a system is there to show. Then the full fit runs for the first time (its memory is new and must be had from the system)
+and again (it need not be).
 """
 
 import json

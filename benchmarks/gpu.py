@@ -6,6 +6,7 @@ Every task is run once with whatever the caches of compiled kernels hold, then f
 import os
 import time
 from collections.abc import Callable
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ import numpy as np
 import torch
 
 from lowdim import LDA, PCA, SNE, TSNE, Isomap, KernelPCA
+from lowdim.gpu import twins
 from lowdim.relate.neighbors import nearest
 
 RESULTS = Path(__file__).with_name("results_gpu.md")
@@ -58,13 +60,18 @@ def _tasks() -> dict[str, Callable[[], Task]]:
 
     return {
         "t-SNE, MNIST 70,000 × 50": lambda: tsne(_mnist()),
+        "t-SNE in Triton alone, MNIST 70,000 × 50": lambda: _in_triton(tsne(_mnist())),
         "t-SNE, flow cytometry 120,000 × 13": lambda: tsne(_flow(120_000)),
         "t-SNE with exact sums, MNIST 70,000 × 50": lambda: tsne(_mnist(), repulsion="exact"),
         "SNE, MNIST 70,000 × 50": lambda: tsne(_mnist(), method=SNE),
         "t-SNE on a line, MNIST 70,000 × 50": lambda: tsne(_mnist(), n_components=1),
         "90 neighbours, MNIST 70,000 × 50": lambda: _neighbors(_mnist(), nearest),
+        "90 neighbours in Triton alone, MNIST 70,000 × 50": lambda: _in_triton(_neighbors(_mnist(), nearest)),
         "90 neighbours by torch (products, topk), MNIST 70,000 × 50": lambda: _neighbors(_mnist(), _by_torch),
         "90 neighbours, jittered MNIST 1,000,000 × 50": lambda: _neighbors(_jittered(1_000_000), nearest),
+        "90 neighbours in Triton alone, jittered MNIST 1,000,000 × 50": lambda: _in_triton(
+            _neighbors(_jittered(1_000_000), nearest)
+        ),
         "t-SNE, jittered MNIST 1,000,000 × 50": lambda: tsne(_jittered(1_000_000)),
         "t-SNE, flow cytometry 1,000,000 × 13": lambda: tsne(_flow(1_000_000)),
         "PCA, 50 of jittered MNIST 1,000,000 × 784": lambda: _pca(_pixels(1_000_000)),
@@ -82,6 +89,21 @@ def _tasks() -> dict[str, Callable[[], Task]]:
         "Isomap, swiss roll 30,000 × 3": lambda: _isomap(_roll(30_000)),
         "Isomap from 1,000 landmarks, MNIST 70,000 × 50": lambda: _isomap(_mnist(), landmarks=1000),
     }
+
+
+def _in_triton(task: Task) -> Task:
+    """The same without kernels in CUDA C++."""
+    work, judge = task
+
+    def run() -> Any:
+        find = twins.find
+        twins.find = lambda *_, **__: None  # type: ignore[assignment]
+        try:
+            return work()
+        finally:
+            twins.find = find
+
+    return run, judge
 
 
 def _load(name: str, key: str | None = None) -> Any:
@@ -211,12 +233,18 @@ def _measure(name: str, work: Callable[[], Any], judge: Callable[[Any], str]) ->
 
 
 def _head() -> str:
+    versions = f"torch {torch.__version__}, CuPy {_cupy()}"
     return (
-        f"# On a GPU\n\n{torch.cuda.get_device_name()}, torch {torch.__version__}. Seconds from rows on the device to "
-        f"the result: the first call of its kind in the process, kernels compiled if need be, and the "
-        f"median of {_ROUNDS} more (smallest to largest).\n\n| task | first call | time | memory | same bits | "
-        "quality |\n|---|---|---|---|---|---|"
+        f"# On a GPU\n\n{torch.cuda.get_device_name()}, {versions}. Seconds from rows on the device to the result: the "
+        f"first call of its kind in the process, kernels compiled if need be, and the median of {_ROUNDS} more "
+        "(smallest to largest).\n\n"
+        "| task | first call | time | memory | same bits | quality |\n|---|---|---|---|---|---|"
     )
+
+
+def _cupy() -> str:
+    """Version of the package that compiles kernels in CUDA C++."""
+    return version(found[0]) if (found := packages_distributions().get("cupy")) else "not installed"
 
 
 def _row(run: Run) -> str:

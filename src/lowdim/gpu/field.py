@@ -20,7 +20,7 @@ _SUMS = 2**25  # partial sums held at a time
 _PART = 1024  # points that one partial sum takes
 _SIZES = {  # nodes along a side, the half that is zero included
     1: [2**e for e in range(8, 19)],
-    2: [128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096],
+    2: [128, 256, 512, 1024, 2048, 3072, 4096],  # few, since an iteration is recorded for each
 }
 _FINE = 64  # cells that a small map has at least
 _FINEST = 1 / 16  # spacing, in that of a large map

@@ -10,10 +10,11 @@ compared with all rows.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 import triton
 
-from lowdim.gpu import places
+from lowdim.gpu import places, twins
 from lowdim.gpu.kernels.candidates import candidates
 from lowdim.gpu.kernels.keys import keys
 from lowdim.gpu.kernels.least_scores import least_scores
@@ -246,20 +247,32 @@ def _search(Q: Any, turned: Any, among: _Searched, own: Any, limits: Any, room: 
     """Number of candidates below the limits (m,), and the indices and squared distances of the nearest (m, k)."""
     (m, width), n, there = turned.shape, len(among.X), {"device": Q.device}
     counts = torch.zeros(m, dtype=torch.int32, **there)
-    found = torch.empty(m, room, dtype=torch.int32, **there)
+    found = torch.full((m, room), -1, dtype=torch.int32, **there)
     sort = not places.INTERPRETED  # sorting takes seconds a row there
     keyed = torch.empty(m, k if sort else room, dtype=torch.int64, **there)
     if m:
-        parts = min(64, triton.cdiv(16_384, triton.cdiv(m, 64)))  # enough programs for every processor
-        columns = triton.cdiv(triton.cdiv(n, parts), _TILE) * _TILE
-        grid = (triton.cdiv(m, 64), triton.cdiv(n, columns))
         rows = (turned, among.factors, among.norms, limits, counts, found)
-        candidates[grid](*rows, m, n, columns, width, ROOM=room, BN=_TILE, **_shape(width), num_warps=4)
+        half = turned.is_cuda and turned.dtype == torch.float16 and width in (32, 64, 128)
+        twin = twins.find("candidates", WIDTH=width) if half else None
+        if twin is not None:
+            twin(_blocks(m, n, room), 128, turned.device, *rows, *map(np.int32, (m, n, room)))
+        else:
+            parts = min(64, triton.cdiv(16_384, triton.cdiv(m, 64)))  # enough programs for every processor
+            columns = triton.cdiv(triton.cdiv(n, parts), _TILE) * _TILE
+            grid = (triton.cdiv(m, 64), triton.cdiv(n, columns))
+            candidates[grid](*rows, m, n, columns, width, ROOM=room, BN=_TILE, **_shape(width), num_warps=4)
         warps, wide = max(1, room // 512), among.X.numel() >= 2**31
         ranks[(m,)](
             Q, among.X, own, counts, found, keyed, k, Q.shape[1], ROOM=room, SORT=sort, WIDE=wide, num_warps=warps
         )
     return counts, *_decoded(keyed if sort else keyed.sort(dim=1).values[:, :k])
+
+
+def _blocks(m: int, n: int, room: int) -> tuple[int, int]:
+    """Blocks of the twin along queries and rows: no more rows each than 16 bits and what a block holds allow."""
+    blocks = triton.cdiv(m, 128)
+    parts = max(4, triton.cdiv(n, 65_536), triton.cdiv(room, 64), min(64, triton.cdiv(1024, blocks)))
+    return blocks, min(parts, triton.cdiv(n, 64))
 
 
 def _decoded(keyed: Any) -> tuple[Any, Any]:

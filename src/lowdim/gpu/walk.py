@@ -7,16 +7,17 @@ looks at the map are noticed, and the iterations since then done again on a larg
 from math import exp, inf, log
 from typing import Any
 
+import numpy as np
 import torch
 import triton
 
-from lowdim.gpu import places
+from lowdim.gpu import places, twins
 from lowdim.gpu.costs import attraction_costs, entropies
 from lowdim.gpu.curve import along_curve
 from lowdim.gpu.field import Exact, Grid, whole
 from lowdim.gpu.kernels.attraction import attraction
 from lowdim.gpu.kernels.attraction_any import attraction_any
-from lowdim.gpu.kernels.falloffs import law
+from lowdim.gpu.kernels.falloffs import CAUCHY, law
 from lowdim.gpu.kernels.pack import pack
 from lowdim.gpu.kernels.step import step
 from lowdim.solve.descent import Tell
@@ -32,6 +33,7 @@ _MOST_GROWTH = 2.0**12  # of the map between two looks
 _FIRST_RATE, _LEAST_RATE = 0.18, 1e-4  # logarithm of the map's growth in an iteration, as long as none is known
 _LEAST_GROWTH = 1.12  # that a grid has room for
 _ROW = 256  # entries packed at a time
+_LANES = 16  # threads that share a row in the twin of the attraction
 _PREPARED: set[tuple[Any, ...]] = set()  # kinds of iterations that have been run in this process
 
 
@@ -86,12 +88,13 @@ class _Walk:
             to = self._until(done, every)
             self.field.fit(low, high, again * self._growth(to - done))
             due, check = done % every == 0, done % _CHECK == 0
-            measured = self._measure() if done and again == 1 and (due or check) else None
             self._set_plan(done)
             torch._foreach_copy_(self.kept, self.state)
             self._iterate(to - done)
+            # The map before these iterations is measured after them, and read with the bounds: the device never waits.
+            measured = self._measure() if done and again == 1 and (due or check) else None
             *bounds, escaped, seen = self._look(measured)
-            if measured is not None:  # read only now, so that the device never waits; the map of then is given back
+            if measured is not None:
                 cost = entropy + seen[0]
                 value = cost + log(max(seen[1], 1e-300))
                 if due and tell(done, value):
@@ -112,13 +115,15 @@ class _Walk:
             self.rate = max(_LEAST_RATE, log(max(grown, 1e-30)) / (to - done))
             done, again = to, 1.0
             tick(done)
-        self._give_back()
+        self._give_back(self.Y)
         return self.iterations
 
     def _measure(self) -> Any:
-        """Cost of attraction but for the entropy, and the normaliser, of the map, which is given back."""
-        self.field.repel(self.Y, self.push)
-        self._give_back()
+        """Cost of attraction but for the entropy, and the normaliser, of the map that was kept, which is given back."""
+        flag = self.field.flag.clone()
+        self.field.repel(self.kept[0], self.push)
+        self.field.flag.copy_(flag)
+        self._give_back(self.kept[0])
         return torch.stack([attraction_costs(self.P, self.given, self.loss.falloff).sum(), self.field.total])
 
     def _look(self, measured: Any) -> tuple[list[float], list[float], bool, list[float]]:
@@ -177,7 +182,13 @@ class _Walk:
 
     def _step(self) -> None:
         same = law(self.loss.falloff)
-        if self.k <= 2:
+        narrow = self.Y.is_cuda and self.k == 2 and not self.wide and same["LAW"] == CAUCHY
+        twin = twins.find("attraction", LANES=_LANES) if narrow else None
+        if twin is not None:
+            grid = (triton.cdiv(self.n * _LANES, 256),)
+            sizes = (np.int32(self.n), np.float32(1 / self.scale))
+            twin(grid, 256, self.Y.device, self.Y, self.starts, self.packed, self.pull, *sizes)
+        elif self.k <= 2:
             attraction[(triton.cdiv(self.n, 2),)](
                 whole(self.Y),
                 self.starts,
@@ -224,6 +235,6 @@ class _Walk:
             num_warps=2,
         )
 
-    def _give_back(self) -> None:
+    def _give_back(self, Y: Any) -> None:
         """Write the map about its mean, in the rows' order, to where it was given."""
-        self.given[self.order] = (self.Y.double() - self.Y.double().mean(0)).float()
+        self.given[self.order] = (Y.double() - Y.double().mean(0)).float()

@@ -12,13 +12,13 @@ def ranks(Q, X, own, counts, found, keys, k, width, ROOM: tl.constexpr, SORT: tl
     """``keys`` (m, k) of the nearest if ``SORT``, else (m, ROOM) of all in their order.
 
     Rows have a multiple of 4 columns; ``WIDE`` says that offsets into them need 64 bits.
-    ``own`` (m,) is the row that a query is, or −1; it and missing candidates have the largest number.
+    ``own`` (m,) is the row that a query is, or −1; it and missing candidates, −1, have the largest number.
     """
     i = tl.program_id(0).to(tl.int64)
     c = tl.arange(0, ROOM)
     there = c < tl.load(counts + i)
-    j = tl.load(found + i * ROOM + c, mask=there, other=0)
-    there = there & (j != tl.load(own + i))
+    j = tl.load(found + i * ROOM + c, mask=there, other=-1)
+    there = there & (j != tl.load(own + i)) & (j >= 0)
     width = tl.multiple_of(width, 4)
     start = (j.to(tl.int64) if WIDE else j) * width
     d = tl.zeros([ROOM], X.dtype.element_ty)

@@ -1,0 +1,51 @@
+"""Twins in CUDA C++ of the few Triton kernels that gain by it, used where CuPy is installed to compile them by NVRTC.
+
+They give the same results as their twins in ``gpu.kernels``, against which they are tested. ``LOWDIM_TWINS=0`` turns
+them off.
+"""
+
+import os
+import warnings
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lowdim.work.user_warnings import warn
+
+
+@lru_cache
+def find(name: str, **macros: int) -> Callable[..., None] | None:
+    """Function ``(grid, block, device, *arguments)`` that runs a kernel of this folder; None where it cannot be had."""
+    if os.environ.get("LOWDIM_TWINS") == "0" or not torch.cuda.is_available() or find_spec("cupy") is None:
+        return None
+    import cupy
+
+    source = Path(__file__).with_name(f"{name}.cu").read_text(encoding="utf-8")
+    options = ("-std=c++17", *(f"-D{macro}={value}" for macro, value in macros.items()))
+    kernel = cupy.RawKernel(source, name, options=options)
+    try:
+        kernel.compile()
+    except Exception as error:  # a CuPy for another CUDA fails in many ways; the twin in Triton serves
+        warn(f"gpu: CuPy could not compile {name} ({str(error).splitlines()[0]}); Triton's twin is used.")
+        return None
+
+    def run(grid: tuple[int, ...], block: int, device: torch.device, *arguments: Any) -> None:
+        values = [A.data_ptr() if isinstance(A, torch.Tensor) else A for A in arguments]
+        with cupy.cuda.Device(device.index), _stream(torch.cuda.current_stream(device).cuda_stream, device.index):
+            kernel(grid, (block,), tuple(values))
+
+    return run
+
+
+@lru_cache
+def _stream(pointer: int, device: int) -> Any:
+    """A stream of torch's as CuPy's."""
+    import cupy
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # its successor is not in older versions
+        return cupy.cuda.ExternalStream(pointer, device)

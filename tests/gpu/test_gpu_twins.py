@@ -1,0 +1,74 @@
+"""Kernels in CUDA C++ against their twins in Triton; they need a GPU and CuPy."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+if find_spec("torch") is None or find_spec("triton") is None:
+    pytest.skip("PyTorch or Triton is not installed: pip install torch triton", allow_module_level=True)
+
+import torch
+
+from lowdim import TSNE
+from lowdim.gpu import neighbors as device_neighbors
+from lowdim.gpu import twins
+from lowdim.relate.neighbors import nearest
+
+with_twins = pytest.mark.skipif(
+    not torch.cuda.is_available() or find_spec("cupy") is None, reason="no GPU that PyTorch can use, or no CuPy"
+)
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """Function that runs another with Triton's kernels alone."""
+
+    def run(work):
+        with monkeypatch.context() as patched:
+            patched.setattr(twins, "find", lambda *_, **__: None)
+            return work()
+
+    return run
+
+
+def test_twins_are_optional(monkeypatch):
+    monkeypatch.setenv("LOWDIM_TWINS", "0")
+    assert twins.find.__wrapped__("candidates", WIDTH=64) is None
+
+
+@pytest.mark.parametrize(("m", "n", "room"), [(1, 1, 128), (70_000, 70_000, 256), (5, 10**7, 256), (1000, 10**6, 4096)])
+def test_columns_of_a_block_are_few_enough(m, n, room):
+    blocks, parts = device_neighbors._blocks(m, n, room)
+    assert blocks * 128 >= m
+    columns = -(-n // 64 // parts) * 64
+    assert parts * columns >= n - 63
+    assert columns <= 65_536
+    assert room / 1.38 / parts <= 48 or columns <= 64
+
+
+@with_twins
+@pytest.mark.parametrize(("n", "d", "k"), [(20_000, 20, 7), (17_001, 50, 90), (16_999, 100, 30), (30_000, 64, 200)])
+def test_neighbours_are_those_of_triton(n, d, k, rng, without):
+    X = torch.tensor(rng.normal(size=(n, d)).astype(np.float32), device="cuda")
+    for queries in (None, X[:333] + 0.1):
+        found, expected = nearest(X, k, queries), without(lambda queries=queries: nearest(X, k, queries))
+        assert torch.equal(found.indices, expected.indices)
+        torch.testing.assert_close(found.distances, expected.distances, rtol=1e-6, atol=0)
+
+
+@with_twins
+def test_neighbours_of_sorted_rows_are_those_of_triton(rng, without):
+    X = np.sort(rng.normal(size=(20_000, 1)), axis=0) + 0.001 * rng.normal(size=(20_000, 24))
+    X = torch.tensor(X.astype(np.float32), device="cuda")
+    assert torch.equal(nearest(X, 50).indices, without(lambda: nearest(X, 50)).indices)
+
+
+@with_twins
+def test_maps_are_as_good_and_have_the_same_bits(rng, without):
+    X = torch.tensor(rng.normal(size=(5000, 10)).astype(np.float32), device="cuda")
+    model = TSNE(random_state=0, n_iter=400)
+    first, again = (model.fit(X).embedding_ for _ in range(2))
+    assert torch.equal(first, again)
+    reached = model.kl_divergence_
+    assert reached == pytest.approx(without(lambda: model.fit(X)).kl_divergence_, rel=0.03)

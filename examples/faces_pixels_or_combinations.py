@@ -1,6 +1,6 @@
 """
-Pixels, or combinations of them
-===============================
+Selected pixels or combinations of pixels
+=========================================
 
 Single pixels of faces against combinations of them: accuracy by how many numbers a face is told with.
 

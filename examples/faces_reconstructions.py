@@ -1,6 +1,6 @@
 """
-Faces from few numbers
-======================
+Faces from few components
+=========================
 
 Eight faces, and their reconstructions from a growing number of principal components.
 

@@ -1,6 +1,6 @@
 """
-What reduction buys a classifier
-================================
+What dimensionality reduction gives a classifier
+================================================
 
 Accuracy and time of naive Bayes and k-NN on raw pixels, after PCA, after LDA.
 

@@ -261,3 +261,62 @@ def test_a_lazy_result_keeps_the_model_it_was_made_by(table):
 def test_threads_of_a_local_scheduler_serve_as_well(table):
     X, y = table
     same(lowdim.LDA(n_jobs=2).fit(cut(X), cut(y)), lowdim.LDA().fit(X, y), 1e-9)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"rank": 40},
+        {"tol": 0.1, "gamma": "median"},
+        {"approximation": "nystroem", "rank": 40},
+        {"kernel": "poly", "rank": 30},
+    ],
+    ids=str,
+)
+def test_kernel_pca_of_low_rank_sums_features_over_blocks(client, table, given, tmp_path):
+    X = table[0] / 3
+    given = {"approximation": "rpcholesky", "random_state": 0, **given}
+    here, there = lowdim.KernelPCA(2, **given).fit(X), lowdim.KernelPCA(2, **given).fit(cut(X))
+    near(there.eigenvalues_, here.eigenvalues_, 1e-8)
+    assert there.approximation_error_ == pytest.approx(here.approximation_error_, abs=1e-9)
+    np.testing.assert_array_equal(there.landmarks_, here.landmarks_)
+    near(np.abs(there.transform(cut(X)).compute()), np.abs(here.transform(X)), 1e-7)
+    there.save(tmp_path / "model.lowdim")
+    np.testing.assert_array_equal(lowdim.load(tmp_path / "model.lowdim").transform(X), there.transform(X))
+    assert not hasattr(there, "eigenvectors_")
+    assert isinstance(lowdim.KernelPCA(2, **given).fit_transform(cut(X)), da.Array)
+    with pytest.raises(ValueError, match="needs all rows in one memory.*rpcholesky"):
+        lowdim.KernelPCA(2).fit(cut(X))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+def test_measures_of_blocks_equal_those_of_one_machine(client, table, metric):
+    X, Y = table[0], table[0][:, :2]
+    D, E = cut(X), cut(Y, 100)
+    for measure in (lowdim.quality.trustworthiness, lowdim.quality.continuity, lowdim.quality.neighborhood_recall):
+        here, there = (measure(*pair, 7, metric=metric, sample=60) for pair in ((X, Y), (D, E)))
+        assert (float(there), there.error, there.sampled) == (pytest.approx(float(here), abs=1e-12), here.error, 60)
+    here, there = (lowdim.quality.stress(*pair, metric=metric, sample=500) for pair in ((X, Y), (D, E)))
+    assert (float(there), there.error) == (pytest.approx(float(here)), pytest.approx(here.error))
+    if metric == "euclidean":
+        with pytest.raises(TypeError, match="all distances of each row are needed.*sample"):
+            lowdim.quality.rnx_auc(D, E)
+        with pytest.raises(ValueError, match="one row for each of the 240"):
+            lowdim.quality.stress(D, E[:50])
+
+
+def test_candidates_of_a_selection_are_fitted_by_the_workers(client, table):
+    import joblib
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = table
+    model = lowdim.SequentialSelector(KNeighborsClassifier(5), n_features=2, scoring="balanced_accuracy", cv=3)
+    here = model.fit(X, y).history_["score"]
+    with joblib.parallel_config(backend="dask"):
+        there = lowdim.SequentialSelector(**model.get_params(deep=False)).fit(X, y)
+    assert there.history_["score"] == here
+    assert any("Batch" in str(key) or "fit_and_score" in str(key) for key in client.run_on_scheduler(keys_seen))
+
+
+def keys_seen(dask_scheduler):
+    return list(dask_scheduler.task_prefixes)

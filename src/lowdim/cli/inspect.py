@@ -8,6 +8,8 @@ import click
 from lowdim.cli import arguments
 from lowdim.cli.errors import in_options
 from lowdim.cli.outputs import demand_targets
+from lowdim.cli.parts import find_parts
+from lowdim.cli.parts_facts import show_parts
 from lowdim.cli.source import Source
 from lowdim.cli.survey import gaps_told, prepared_for_a_look, show_columns, survey_columns, write_plan
 from lowdim.cli.tables import echo, show_table
@@ -30,6 +32,7 @@ _COLUMNS = ("feature_names_in_", "n_features_in_")
 Examples:
   lowdim inspect table.csv --label species
   lowdim inspect table.csv --scale
+  lowdim inspect 'big/part-*.parquet'
   lowdim inspect map.lowdim
 """,
 )
@@ -49,6 +52,8 @@ Examples:
 def command(source: str, scale: bool, missing: str, plan: str | None, **reading: Any) -> None:
     """Describe DATA, or a MODEL file that 'lowdim reduce --save' wrote.
 
+    A folder of parquet files, or a pattern in quotes, is read in one pass, a few rows at a time.
+
     For data: shape, what each column holds and what --prepare auto would do to it, missing values, constant columns,
     differences in scale, the share of variance that each leading component holds, how many components to keep, the
     intrinsic dimension, and what the methods cost. No table is refused: columns that cannot be used are told.
@@ -57,6 +62,9 @@ def command(source: str, scale: bool, missing: str, plan: str | None, **reading:
         show_table(_model_facts(Path(source).expanduser()))
         return
     demand_targets(source, {"--plan": (plan, ("toml",))})
+    if Path(source).expanduser().is_dir() or any(sign in source for sign in "*?["):
+        _show_shares(show_parts(find_parts(source)), whole=True)
+        return
     given = Source(source)
     table = given.read(mixed=True, missing="keep", **reading)
     found = survey_columns(table)
@@ -162,10 +170,7 @@ def _show_scree(table: "Table", scale: bool) -> None:
     """Bars for the leading components, and how many of them to keep."""
     import warnings
 
-    import numpy as np
-
     from lowdim.methods.pca import PCA
-    from lowdim.solve.components import components_for, elbow
     from lowdim.work.user_warnings import ScaleWarning
 
     whole = min(table.X.shape) <= _WHOLE
@@ -175,6 +180,17 @@ def _show_scree(table: "Table", scale: bool) -> None:
             pca = PCA(None if whole else _BARS, standardize=scale, random_state=0).fit(table.X)
     except (ValueError, MemoryError) as error:
         echo(f"\ncomponents: not computed. {in_options(str(error))}")
+        return
+    _show_shares(pca, whole)
+
+
+def _show_shares(pca: Any, whole: bool) -> None:
+    """Bars of the shares of the variance; ``whole`` says that the model has every component."""
+    import numpy as np
+
+    from lowdim.solve.components import components_for, elbow
+
+    if pca is None:
         return
     shares = np.asarray(pca.explained_variance_ratio_, dtype=np.float64)
     if not shares[0]:

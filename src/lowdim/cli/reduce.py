@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lowdim.cli import arguments
+from lowdim.cli import arguments, parts
 from lowdim.cli.errors import tell
 from lowdim.cli.outputs import (
     MODELS,
@@ -33,6 +33,7 @@ Examples:
   lowdim reduce table.csv --drop weight,height --missing mean --scale -o map.csv
   lowdim reduce cells.csv --log --first pca=50 --method tsne -o map.csv
   lowdim reduce big.npy --set solver=streaming --save big.lowdim
+  lowdim reduce 'big/part-*.parquet' -k 50 --id cell --cluster local -o scores/ --save big.lowdim
   cat table.csv | lowdim reduce - -k 2 | head
 """,
 )
@@ -68,6 +69,15 @@ Examples:
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of random numbers.")
 @click.option("--jobs", type=int, metavar="N", help="Number of threads; all cores by default.")
 @click.option("--device", metavar="NAME", help="Where to compute: cpu, cuda or cuda:1. For methods with a GPU version.")
+@parts.on_cluster
+@click.option(
+    "--sample",
+    type=click.IntRange(2),
+    default=100_000,
+    show_default=True,
+    metavar="N",
+    help="With --cluster: rows that a method is fitted on which needs them in one memory; all rows are placed.",
+)
 @arguments.quiet
 def command(
     source: str,
@@ -81,6 +91,8 @@ def command(
     seed: int | None,
     jobs: int | None,
     device: str | None,
+    cluster: str | None,
+    sample: int,
     **reading: Any,
 ) -> None:
     """Reduce DATA to a few columns.
@@ -94,7 +106,8 @@ def command(
     import lowdim
     from lowdim.relate.moments import divided_by_deviation
 
-    demand_targets(source, {"-o": (output, TABLES), "--plot": (plot, PICTURES), "--save": (save, MODELS)})
+    written = {"--plot": (plot, PICTURES), "--save": (save, MODELS)}
+    demand_targets(source, written if cluster else {"-o": (output, TABLES), **written})
     asked_first = Asked.out_of(reading)
     chosen = registry.find(method)
     by_option = {"n_components": ("-k", components), "random_state": ("--seed", seed), "n_jobs": ("--jobs", jobs)}
@@ -106,6 +119,13 @@ def command(
         asked[name] = ("--set", value)
     verbose = show_progress(quiet)
     model = _build(chosen, asked, verbose)
+    if cluster is not None:
+        if plot or asked_first.words or asked_first.first or asked_first.prepare not in (None, "none"):
+            raise ValueError(
+                "--cluster takes parquet files of numbers as they are. Leave out --plot and what prepares."
+            )
+        _reduce_parts(source, model, cluster, output, save, sample, quiet=quiet, seed=seed, jobs=jobs, **reading)
+        return
     # PCA scales by itself, which needs no copy of the rows.
     inside = asked_first.only_scale and "standardize" in chosen.load()._get_param_names()
     if inside and "standardize" in asked:
@@ -139,6 +159,33 @@ def command(
         title = f"{chosen.class_name} of {Path(table.source).name}"
         made.timed("plot", lambda: draw_embedding(plot, Y, names, table, title, quiet=quiet))
     made.tell_times(quiet)
+
+
+def _reduce_parts(
+    source: str,
+    model: Any,
+    cluster: str,
+    output: str | None,
+    save: str | None,
+    sample: int,
+    *,
+    quiet: bool,
+    seed: int | None,
+    jobs: int | None,
+    **reading: Any,
+) -> None:
+    """The same for parquet files in parts, on a cluster."""
+    files, folder = parts.find_parts(source), parts.demand_folder(output)
+    with parts.connected(cluster, jobs):
+        table = parts.Parts(files, **reading)
+        some, verbose = table.fit(model, sample, seed), model.verbose
+        if some is not None and not quiet:
+            tell(f"{type(model).__name__} was fitted on {some:,} rows, drawn by --seed; --sample changes how many.")
+        if save:
+            model.set_params(verbose=0).save(Path(save).expanduser())
+            if not quiet:
+                tell(f"saved {save} ({type(model).__name__}, {len(table.features)} columns).")
+        parts.place_parts(table, model.set_params(verbose=verbose), folder, quiet)
 
 
 def _build(chosen: registry.Method, asked: dict[str, tuple[str, Any]], verbose: int) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lowdim.cli import arguments
+from lowdim.cli import arguments, parts
 from lowdim.cli.errors import tell
 from lowdim.cli.outputs import TABLES, demand_targets, show_progress, write_embedding
 from lowdim.cli.preparing import kept_rows, preparing_by_model, tell_notes
@@ -45,8 +45,11 @@ Examples:
     "are those the model learned, or of NEW where it learned none.",
 )
 @preparing_by_model
+@parts.on_cluster
 @arguments.quiet
-def command(model_file: str, source: str, output: str, quiet: bool, missing: str | None, **reading: Any) -> None:
+def command(
+    model_file: str, source: str, output: str, quiet: bool, missing: str | None, cluster: str | None, **reading: Any
+) -> None:
     """Place the rows of NEW on the map of MODEL, a file that 'lowdim reduce --save' wrote.
 
     Columns are found by the names the model was fitted with, in any order; others are left out. What was done to the
@@ -54,8 +57,12 @@ def command(model_file: str, source: str, output: str, quiet: bool, missing: str
     """
     from lowdim import load
 
-    demand_targets(source, {"-o": (output, TABLES)})
+    if cluster is None:
+        demand_targets(source, {"-o": (output, TABLES)})
     model = load(Path(model_file).expanduser())
+    if cluster is not None:
+        _transform_parts(model, source, cluster, output, quiet, reading)
+        return
     steps = [step for _, step in getattr(model, "steps", [("", model)])]
     prepare = steps[0] if hasattr(steps[0], "complete") else None
     names = getattr(model, "feature_names_in_", None)
@@ -82,6 +89,17 @@ def command(model_file: str, source: str, output: str, quiet: bool, missing: str
         if prepare is not None:
             table = kept_rows(replace(table, X=Y), prepare, table.X)
     write_embedding(output, Y, [str(n) for n in model.get_feature_names_out()], table, quiet=quiet)
+
+
+def _transform_parts(model: Any, source: str, cluster: str, output: str, quiet: bool, reading: dict[str, Any]) -> None:
+    """The same for parquet files in parts, on a cluster."""
+    files, folder = parts.find_parts(source), parts.demand_folder(output)
+    names = getattr(model, "feature_names_in_", None)
+    with parts.connected(cluster, None):
+        table = parts.Parts(files, columns=None if names is None else [str(name) for name in names], **reading)
+        last = [step for _, step in getattr(model, "steps", [("", model)])][-1]
+        last.set_params(verbose=show_progress(quiet))
+        parts.place_parts(table, model, folder, quiet)
 
 
 def _matched_mixed(

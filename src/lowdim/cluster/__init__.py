@@ -3,4 +3,4 @@
 What is computed of a block is what NumPy's verb computes; ``lowdim.work.cluster`` says how blocks become one result.
 """
 
-METHODS = frozenset({"CCA", "KLExpansion", "LDA", "PCA"})  # estimators that fit from blocks
+METHODS = frozenset({"CCA", "KLExpansion", "KernelPCA", "LDA", "PCA"})  # estimators that fit from blocks

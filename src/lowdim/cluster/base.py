@@ -13,7 +13,7 @@ from lowdim.cluster import gate
 from lowdim.data.gate import advising
 from lowdim.data.gate import second_view as second_view_here
 from lowdim.work.blocks import float_dtype
-from lowdim.work.cluster import aligned, each, key, lengths_of
+from lowdim.work.cluster import each, key, lengths_of
 from lowdim.work.spread import Spread, Where
 
 
@@ -27,28 +27,13 @@ def put_off(model: Any, method: str, X: Any, y: Any = None) -> Any:
         )
     rows = _scores(model, X) if method == "inverse_transform" else _rows(model, X)
     # As it is now: what is fitted later must not change what was put off before.
-    shared = key(_Sent(copy(model)), [type(model).__name__, model.__getstate__()], "model")
+    shared = key(copy(model), [type(model).__name__, model.__getstate__()], "model")
     columns, dtype = model._outline(method, rows.dtype)
     result = each(rows, partial(_called, method=method, opened=rows.opened), columns, dtype, shared=shared)
     if y is None:
         return result
     others = gate.second_view(model._name, y, rows, n_columns=model._n_targets)
     return result, each(others, _second_scores, columns, float_dtype(others.dtype), shared=shared)
-
-
-class _Sent:
-    """A model on its way to a worker, where its arrays arrive as kernels take them."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _arrived, (self.model,)
-
-
-def _arrived(model: Any) -> _Sent:
-    vars(model).update({name: aligned(value) for name, value in vars(model).items()})
-    return _Sent(model)
 
 
 def _rows(model: Any, X: Any) -> Spread:
@@ -75,16 +60,15 @@ def _scores(model: Any, Y: Any) -> Spread:
     return rows
 
 
-def _called(block: Any, where: Where, sent: _Sent, *, method: str, opened: Any) -> Any:
+def _called(block: Any, where: Where, model: Any, *, method: str, opened: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names that fit saw and arrays lack, told when the call was put off
         try:
-            return getattr(sent.model, method)(block)
+            return getattr(model, method)(block)
         except ValueError:
             opened(block, where)  # says which row of all it is
             raise
 
 
-def _second_scores(block: Any, where: Where, sent: _Sent) -> Any:  # noqa: ARG001  # each's order
-    model = sent.model
+def _second_scores(block: Any, where: Where, model: Any) -> Any:  # noqa: ARG001  # each's order
     return model._second_scores(second_view_here(model._name, block, block, n_columns=model._n_targets))

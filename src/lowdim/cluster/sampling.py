@@ -1,9 +1,11 @@
 """Some of the rows of a Dask collection, brought here."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from lowdim.data.sampling import drawn
 from lowdim.work import memory
@@ -16,6 +18,11 @@ def sample(X: Any, n: int, random_state: Any = None) -> Any:
     ids = drawn(sum(lengths), n, random_state)
     width = X.shape[1] if X.ndim == 2 else 1
     memory.require(16.0 * len(ids) * width, f"sample: {len(ids):,} rows of {width:,} columns", "Draw fewer rows.")
+    return rows_at(X, ids, lengths)
+
+
+def rows_at(X: Any, ids: NDArray[np.int64], lengths: Sequence[int]) -> Any:
+    """Rows with these numbers, rising, of a collection whose blocks have these lengths."""
     parts = take(X, ids, lengths, "sample")
     if not parts:
         raise ValueError("sample: rows are needed; got a collection without any. Check how it was read.")

@@ -118,7 +118,7 @@ def exact(kernel: Kernel, A: KernelRows, k: int, solver: str, seed: int) -> Kern
         noise = 20 * float(np.finfo(dtype).eps) * np.sqrt(n) * size  # of values rounded one by one
         _report_negative(pairs.values, pairs.lowest, noise, every=solver == "dense")
     values, vectors, product_ = pairs.values[:k], pairs.vectors[:, :k], pairs.product[:, :k]
-    inverse = _inverse_roots(values, A, size)
+    inverse = inverse_roots(values, A, size)
     values = np.where(inverse > 0, values, 0.0)
     factor = placed(inverse, vectors)
     dual = (vectors - vectors.mean(0)) * factor
@@ -129,10 +129,10 @@ def low_rank(kernel: Kernel, A: KernelRows, k: int, way: Approximation, seed: in
     """Leading ``k`` eigenpairs of ``H Fᵀ F H`` with ``K ≈ Fᵀ F``, improved by exact passes where asked for."""
     diagonal = kernel.diagonal(A)
     size = float(diagonal.max())
-    low = _factor(kernel, A, diagonal, k, way, seed)
+    low = factor(kernel, A, diagonal, k, way, seed)
     landmarks, error = low.pivots, low.error
     values, V, scores, offset = low.eigenpairs(2 * k if way.refine else k)
-    inverse = _inverse_roots(values, A, size)
+    inverse = inverse_roots(values, A, size)
     if not way.refine or not inverse.any():
         some = inverse > 0
         values, V, offset = values * some, low.dual(V * some), offset * some
@@ -145,7 +145,7 @@ def low_rank(kernel: Kernel, A: KernelRows, k: int, way: Approximation, seed: in
     better = refined(apply, start, k, way.refine, seed=seed)
     values = np.pad(better.values, (0, k - len(better.values)))
     left, right = _widened(better.left, k), _widened(better.right, k)
-    inverse = _inverse_roots(values, A, size)
+    inverse = inverse_roots(values, A, size)
     values = np.where(inverse > 0, values, 0.0)
     dual = (right - right.mean(0)) * placed(inverse, right)
     offset, scores = _offset(apply.means, dual), left * placed(np.sqrt(values), left)
@@ -167,7 +167,7 @@ def _widened(V: NDArray, k: int) -> NDArray:
     return out
 
 
-def _factor(
+def factor(
     kernel: Kernel, A: KernelRows, diagonal: NDArray[np.float64], k: int, way: Approximation, seed: int
 ) -> LowRank:
     """The factor ``F`` on landmarks, with a warning where they leave out more than ``tol``."""
@@ -215,10 +215,13 @@ def _demand_one_diagonal(alone: NDArray, within: NDArray, largest: float, approx
         )
 
 
-def _inverse_roots(values: NDArray, A: KernelRows, size: float) -> NDArray:
-    """``1/√λ``, and 0 where λ is negative, or zero up to the rounding of kernel values of this ``size``."""
+def inverse_roots(values: NDArray, A: KernelRows, size: float, n: int = 0) -> NDArray:
+    """``1/√λ``, and 0 where λ is negative, or zero up to the rounding of kernel values of this ``size``.
+
+    ``n`` is the number of rows, that of ``A`` unless given.
+    """
     dtype = float_dtype(A.X.dtype)
-    rounding = len(A) * float(np.finfo(dtype).eps) * size
+    rounding = (n or len(A)) * float(np.finfo(dtype).eps) * size
     some = values > max(float(values.max(initial=0.0)) * _NOTHING[dtype.name], rounding)
     return np.where(some, 1.0 / np.sqrt(np.where(some, values, 1.0)), 0.0)
 

@@ -84,7 +84,9 @@ def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _as_given(result: Any, given: Any) -> Any:
     """The result where the rows ``given`` live."""
-    return result if given is None or places.of(result) is places.of(given) is None else places.brought(result, given)
+    if given is None or places.apart(given) or places.of(result) is places.of(given) is None:
+        return result
+    return places.brought(result, given)
 
 
 def _demand_finite(name: str, result: Any) -> None:

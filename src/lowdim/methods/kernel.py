@@ -74,10 +74,11 @@ class KernelReducer(Reducer):
         """The kernel, with the gamma found in ``fit`` unless another is given."""
         return Kernel(self.kernel, gamma or self.gamma_ or 1.0, int(self.degree), float(self.coef0))
 
-    def _prepare(self, X: Any, seed: int) -> tuple[Kernel, KernelRows]:
-        """The kernel with its gamma resolved, and the rows as it reads them."""
+    def _prepare(self, X: Any, seed: int, whole: Any = None) -> tuple[Kernel, KernelRows]:
+        """The kernel with its gamma resolved, and the rows as it reads them; ``X`` may be some of the ``whole``."""
         named = self._kernel(1.0)
-        self.gamma_ = resolve_gamma(X, self.gamma, seed) if named.has_gamma else None
+        spread = X if whole is None or self.gamma != "scale" else whole
+        self.gamma_ = resolve_gamma(spread, self.gamma, seed) if named.has_gamma else None
         self._shift = named.shift(X)
         A = named.rows(X, self._shift)
         if callable(self.kernel):

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.compose import kernel_features
 from lowdim.compose import kernel_spectrum as spectrum
 from lowdim.data import gate, options
 from lowdim.methods.base import applying, fitting
@@ -20,6 +21,7 @@ from lowdim.relate.centring import centre
 from lowdim.relate.kernels import demand_kernel_function
 from lowdim.solve.ridge import kernel_ridge, landmark_ridge
 from lowdim.solve.signs import signs
+from lowdim.work import places
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.places import of, placed
 from lowdim.work.random import seed_of
@@ -77,7 +79,7 @@ class KernelPCA(KernelReducer):
     eigenvalues_ : array (n_components,)
         Leading eigenvalues of the centred kernel matrix; 0 where there is no positive one left.
     eigenvectors_ : array (n_samples, n_components)
-        The eigenvectors; in each the entry of largest magnitude is positive.
+        The eigenvectors; in each the entry of largest magnitude is positive. Not of Dask collections.
     dual_coef_ : array (n_landmarks or n_samples, n_components)
         Coefficients of the kernel values between a row and the landmarks (or training rows).
     gamma_ : float or None
@@ -121,7 +123,7 @@ class KernelPCA(KernelReducer):
         return {
             **super()._state(),
             "eigenvalues_": fields.array("k"),
-            "eigenvectors_": fields.array("n", "k"),
+            "eigenvectors_": fields.optional(fields.array("n", "k")),
             "landmarks_": fields.bind("l", "n") | fields.indices("l", below="n"),
             "approximation_error_": fields.number(),
             "residual_": fields.nothing | fields.number(),
@@ -169,7 +171,7 @@ class KernelPCA(KernelReducer):
         KernelPCA
             This object.
         """
-        self._learn(X)
+        self._learn_from(X)
         return self
 
     @fitting
@@ -188,11 +190,34 @@ class KernelPCA(KernelReducer):
         array (n_samples, n_components)
             The scores ``√λ u``.
         """
-        return self._learn(X)
+        scores = self._learn_from(X)
+        return self.transform(X) if scores is None else scores
 
-    def _learn(self, X: Any) -> NDArray:
+    def _learn_from(self, X: Any) -> NDArray | None:
+        """Learn, and give the scores of the training rows, None where they are on several machines."""
         X = self._take(X, reset=True, sparse=True, minimum=2)
         self._demand_sense(X)
+        for name in ("_weights", "_intercept", "_centres", "eigenvectors_"):  # of a fit before
+            self.__dict__.pop(name, None)
+        return self._learn_from_blocks(X) if places.apart(X) else self._learn(X)
+
+    def _learn_from_blocks(self, X: Any) -> None:
+        """Landmarks from a sample of the rows; components from the features that they give to all rows."""
+        way = self._approximation()
+        if way is None or self.kernel == "precomputed" or self.refine or self.inverse:
+            raise ValueError(
+                "KernelPCA: an exact fit, refine, inverse=True or kernel='precomputed' needs all rows in one memory; "
+                "got a Dask array or DataFrame. Use approximation='rpcholesky' with refine=0 and inverse=False."
+            )
+        seed = seed_of(self.random_state)
+        some, drawn = kernel_features.draw(X, seed)
+        self.solver_ = self._choose(some)
+        kernel, A = self._prepare(some, seed, X)
+        found = kernel_features.of_features(X, kernel, A, self._shift, int(self.n_components), way, seed)
+        self._keep(found._replace(landmarks=drawn[found.landmarks]), float_dtype(A.X.dtype))
+        del self.eigenvectors_  # as long as the rows, like scores
+
+    def _learn(self, X: Any) -> NDArray:
         k, way = int(self.n_components), self._approximation()
         self.solver_ = self._choose(X)
         seed = seed_of(self.random_state)
@@ -202,8 +227,6 @@ class KernelPCA(KernelReducer):
         else:
             found = spectrum.low_rank(kernel, A, k, way, seed)
         scores = self._keep(found, float_dtype(A.X.dtype))
-        for name in ("_weights", "_intercept", "_centres"):  # of a fit before
-            self.__dict__.pop(name, None)
         if self.inverse:
             self._learn_preimages(X, scores, self.landmarks_, float(self.ridge))
         return scores

@@ -15,6 +15,7 @@ from lowdim.relate.lengths import squared_norms, unit_rows
 from lowdim.work import jobs, memory
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.limits import SQUARES
+from lowdim.work.places import verb
 from lowdim.work.progress import stage
 
 _STRIP_BYTES = 2**26  # of distances at a time
@@ -163,6 +164,7 @@ class Space:
             D /= 2
 
 
+@verb(on=1, anywhere=True)
 def both(who: str, X: Any, Y: Any, metric: str) -> tuple[Space, Space]:
     """The two spaces, of as many rows."""
     X, Y = rows_of(who, X, "X"), rows_of(who, Y, "Y", sparse=False)
@@ -172,5 +174,7 @@ def both(who: str, X: Any, Y: Any, metric: str) -> tuple[Space, Space]:
 
 def affordable(space: Space, most: float = _WHOLE_WORK) -> int:
     """Rows whose distances to all others take reasonable time, up to ``most`` differences of features."""
+    if hasattr(space, "affordable"):  # of rows on several machines
+        return int(space.affordable)
     work = space.n**2 * max(32, space.X.shape[1])
     return space.n if work <= (most if space.products else _WHOLE_STRIPS) else _SOME

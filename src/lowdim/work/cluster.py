@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
+import cloudpickle
 import dask
 import dask.array as da
 import numpy as np
@@ -59,7 +60,7 @@ def fold(
     """
     client = _client(X.name)
     _demand_room(client, (ARITY + 1) * state, X.name)
-    arguments = delayed(_Shared(shared), traverse=False) if shared else None
+    arguments = delayed(Sent(shared), traverse=False)
     with progress.stage(stage, total=X.n_blocks) as tick, _explained(X.name), _ticking(client, tick) as topic:
         columns = _blocks(X.X, *beside)
         run = delayed(_leaf, pure=False)
@@ -73,8 +74,18 @@ def fold(
         return dask.compute(level[0])[0] if level else None
 
 
-class _Shared(NamedTuple):
-    values: tuple[Any, ...]
+class Sent:
+    """What tasks share, on its way to the workers: as bytes, out of which arrays come as kernels take them."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrived, (cloudpickle.dumps(self.value, protocol=4),)
+
+
+def _arrived(packed: bytes) -> Sent:
+    return Sent(cloudpickle.loads(packed))
 
 
 def _blocks(*collections: Any) -> list[list[Delayed]]:
@@ -83,13 +94,13 @@ def _blocks(*collections: Any) -> list[list[Delayed]]:
     return [list(np.ravel(X.to_delayed(optimize_graph=alone or not is_array(X)))) for X in collections]
 
 
-def _leaf(leaf: Any, opened: Any, where: Where, blocks: list[Any], shared: Any, topic: str | None) -> Any:
+def _leaf(leaf: Any, opened: Any, where: Where, blocks: list[Any], shared: Sent, topic: str | None) -> Any:
     rows, *others = map(aligned, blocks)
     result = None
     demand_alike(where, rows, others)
     if rows.shape[0]:
         with inside():
-            result = leaf(opened(rows, where), *others, *(shared.values if shared else ()))
+            result = leaf(opened(rows, where), *others, *shared.value)
     if topic is not None:
         from distributed import get_worker
 
@@ -98,13 +109,8 @@ def _leaf(leaf: Any, opened: Any, where: Where, blocks: list[Any], shared: Any, 
 
 
 def aligned(value: Any) -> Any:
-    """``value`` with its arrays as kernels take them: what came over a network may lie anywhere in a buffer."""
-    if isinstance(value, np.ndarray) and not value.flags.aligned:
-        return value.copy(order="K")
-    if isinstance(value, tuple):
-        parts = [aligned(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return [aligned(part) for part in value] if isinstance(value, list) else value
+    """An array as kernels take it: what came over a network may lie anywhere in a buffer."""
+    return value.copy(order="K") if isinstance(value, np.ndarray) and not value.flags.aligned else value
 
 
 def demand_alike(where: Where, rows: Any, others: Sequence[Any]) -> None:
@@ -149,7 +155,7 @@ def each(
 
 def key(value: Any, token: Any, kind: str) -> Delayed:
     """``value`` as one key of the graph, named by ``token``, that any worker can compute again."""
-    return delayed(value, name=f"lowdim-{kind}-{tokenize(token)}", traverse=False)
+    return delayed(Sent(value), name=f"lowdim-{kind}-{tokenize(token)}", traverse=False)
 
 
 def _on_block(block: Any, call: Any, model: Any, like: NDArray, block_info: Any = None) -> NDArray:
@@ -169,7 +175,9 @@ def _called(block: Any, where: Where, call: Any, model: Any, like: NDArray) -> N
     if not block.shape[0]:
         return like
     with inside():
-        return np.asarray(call(aligned(block), where, model)).astype(like.dtype, copy=False)
+        return np.asarray(call(aligned(block), where, None if model is None else model.value)).astype(
+            like.dtype, copy=False
+        )
 
 
 def take(X: Any, ids: NDArray[np.int64], lengths: Sequence[int], name: str) -> list[Any]:

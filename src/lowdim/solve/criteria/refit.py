@@ -31,7 +31,9 @@ class Refit:
         return self._all([changed(selected, unit, joining) for unit in units])
 
     def _all(self, sets: list[list[int]]) -> CandidateScores:
-        parallel = joblib.Parallel(n_jobs=min(jobs.current(), len(sets)), return_as="generator")
+        # On a cluster (joblib.parallel_config("dask")) all its workers; here the threads of n_jobs.
+        elsewhere = "dask" in type(joblib.parallel.get_active_backend()[0]).__name__.lower()
+        parallel = joblib.Parallel(n_jobs=-1 if elsewhere else min(jobs.current(), len(sets)), return_as="generator")
         scores, failures = np.full((len(sets), len(self.task[3])), np.nan), {}
         with stage("candidates", total=len(sets)) as tick:
             results = parallel(joblib.delayed(_fit_and_score)(*self.task, features) for features in sets)

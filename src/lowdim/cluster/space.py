@@ -1,0 +1,176 @@
+"""Rows on several machines and how far they lie apart: some rows are asked for, and all blocks answer."""
+
+from dataclasses import replace
+from functools import cached_property, partial
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.cluster import gate
+from lowdim.cluster.sampling import rows_at
+from lowdim.relate import neighbors
+from lowdim.relate.lengths import unit_rows
+from lowdim.work import jobs, memory
+from lowdim.work.blocks import float_dtype
+from lowdim.work.cluster import counted, fold, with_lengths
+from lowdim.work.spread import Spread, Where
+
+_STRIP_BYTES = 2**26  # of distances at a time
+_SOME = 1000  # rows asked for unless more are
+
+
+def both(who: str, X: Any, Y: Any, metric: str) -> tuple["SpreadSpace", "SpreadSpace"]:
+    """The two spaces, of as many rows; lengths that blocks do not know are counted, in a pass."""
+    if metric == "precomputed":
+        raise ValueError(f"{who}: metric='precomputed' takes no Dask collections. Pass the rows, and a metric of them.")
+    rows = [with_lengths(gate.rows(A, who, called=called, minimum=3)) for A, called in ((X, "X"), (Y, "Y"))]
+    if rows[0].shape[0] != rows[1].shape[0]:
+        raise ValueError(
+            f"{who}: Y must have one row for each of the {rows[0].shape[0]:,} rows of X; got {rows[1].shape[0]:,}. "
+            "Pass the same samples in the same order."
+        )
+    return SpreadSpace(who, rows[0], metric), SpreadSpace(who, rows[1])
+
+
+class SpreadSpace:
+    """What measures ask of ``quality.space.Space``, for rows in blocks: each answer takes one pass over them."""
+
+    def __init__(self, who: str, X: Spread, metric: str = "euclidean") -> None:
+        self.name, self.metric, self.n = who, metric, int(X.shape[0])
+        self.dtype = float_dtype(X.dtype)
+        self.X = replace(X, opened=partial(_opened, opened=X.opened, metric=metric, dtype=self.dtype))
+        self.products = False
+        self.affordable = min(self.n, _SOME)
+
+    def nearest(self, k: int, sample: Any) -> NDArray[np.int64]:
+        """The ``k`` nearest other rows (m, k) of each row of the sample, by (distance, index)."""
+        ids = sample.where
+        state = 16.0 * len(ids) * k
+        found = fold(self.X, _nearest, _nearer, self._at(ids), ids, k, self._direct, state=state, stage="neighbours")
+        return found.indices
+
+    def ranks(self, sample: Any, targets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Place (m, k), from 1, of each of the ``targets`` (m, k) among all other rows by (distance, index)."""
+        asked = _Asked(self._at(sample.where), sample.where, targets, self._between(sample, targets))
+        return 1 + fold(self.X, _closer, add, asked, self._direct, state=8.0 * targets.size, stage="ranks")
+
+    def apart(self, sample: Any, others: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Distances (m, k) between each row of the sample and its own ``others`` (m, k)."""
+        D = self._between(sample, others)
+        return np.square(D) / 2 if self.metric == "cosine" else D
+
+    def strips(self, sample: Any, name: str) -> Any:  # noqa: ARG002  # Space's
+        """Refuse what needs all distances of a row at once."""
+        raise TypeError(
+            f"{self.name}: all distances of each row are needed at once, which Dask collections do not give. Use "
+            "trustworthiness, continuity, neighborhood_recall or lcmc, or measure lowdim.data.sample(X, n, seed) and "
+            "the same rows of Y."
+        )
+
+    def _between(self, sample: Any, others: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The same in the metric of the rows as they are opened."""
+        Q = self._at(sample.where).astype(np.float64)
+        ids, at = np.unique(others, return_inverse=True)
+        T, at = self._at(ids), at.reshape(others.shape)
+        D = np.empty(others.shape)
+        for j in range(others.shape[1]):
+            gap = Q - T[at[:, j]]
+            D[:, j] = np.abs(gap).sum(axis=1) if self.metric == "manhattan" else np.sqrt(np.square(gap).sum(axis=1))
+        return D
+
+    @property
+    def _direct(self) -> str:
+        """Metric of the rows as they are opened: those of the cosine have length 1."""
+        return "euclidean" if self.metric == "cosine" else self.metric
+
+    @cached_property
+    def _lengths(self) -> tuple[int, ...]:
+        return self.X.lengths or counted(self.X.X, self.name)
+
+    def _at(self, ids: NDArray[np.intp]) -> NDArray:
+        """Rows with these numbers, brought here."""
+        memory.require(
+            2.0 * self.dtype.itemsize * len(ids) * self.X.width,
+            f"{self.name}: {len(ids):,} rows of {self.X.width:,} columns",
+            "Pass a smaller sample.",
+        )
+        order, back = np.unique(ids, return_inverse=True)
+        rows = rows_at(self.X.X, order, self._lengths)
+        return np.asarray(self.X.opened(rows, Where(-1, None)).rows[back])
+
+
+class _Block(NamedTuple):
+    """Rows of a block and the number of the first."""
+
+    rows: NDArray
+    start: int
+    shape: tuple[int, ...]
+
+
+class _Near(NamedTuple):
+    """Nearest rows (m, k) so far, by (distance, index), and how far they are."""
+
+    indices: NDArray[np.int64]
+    distances: NDArray[np.float64]
+
+
+class _Asked(NamedTuple):
+    """Rows asked for, their numbers, and the rows whose places are wanted with their distances."""
+
+    rows: NDArray
+    ids: NDArray[np.intp]
+    targets: NDArray[np.int64]
+    distances: NDArray[np.float64]
+
+
+def _opened(block: Any, where: Where, *, opened: Any, metric: str, dtype: np.dtype) -> _Block:
+    rows = np.ascontiguousarray(opened(block, where), dtype)
+    if metric == "cosine":
+        rows = unit_rows(rows)
+    return _Block(rows, where.start or 0, rows.shape)
+
+
+def _nearest(block: _Block, Q: NDArray, ids: NDArray[np.intp], k: int, metric: str) -> _Near:
+    found = neighbors.nearest(block.rows, min(k + 1, len(block.rows)), queries=Q, metric=metric, how="exact")
+    indices = found.indices.astype(np.int64) + block.start
+    distances = np.where(indices == ids[:, None], np.inf, found.distances.astype(np.float64))
+    return _first(indices, distances, k)
+
+
+def _nearer(a: _Near, b: _Near) -> _Near:
+    k = max(a.indices.shape[1], b.indices.shape[1])
+    return _first(np.hstack([a.indices, b.indices]), np.hstack([a.distances, b.distances]), k)
+
+
+def _first(indices: NDArray[np.int64], distances: NDArray[np.float64], k: int) -> _Near:
+    order = np.lexsort((indices, distances), axis=1)[:, :k]
+    return _Near(np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1))
+
+
+def _closer(block: _Block, asked: _Asked, metric: str) -> NDArray[np.int64]:
+    """How many rows of a block come before each target (m, k)."""
+    X, m, n = block.rows, len(asked.ids), len(block.rows)
+    out = np.empty(asked.targets.shape, np.int64)
+    step = max(1, _STRIP_BYTES // (8 * n))
+    numbers = block.start + np.arange(n)
+    for start in range(0, m, step):
+        part = slice(start, min(m, start + step))
+        D = np.empty((part.stop - part.start, n))
+        if metric == "manhattan":
+            _native.manhattan(asked.rows[part].astype(np.float64), X.astype(np.float64), D, n_threads=jobs.current())
+        else:
+            _native.euclidean(asked.rows[part], X, D, root=True, n_threads=jobs.current())
+        for i in range(part.start, part.stop):
+            d, targets, lengths = D[i - start], asked.targets[i], asked.distances[i]
+            d[numbers == asked.ids[i]] = np.inf
+            ordered = np.sort(d)
+            first, last = (np.searchsorted(ordered, lengths, side) for side in ("left", "right"))
+            here = (targets >= block.start) & (targets < block.start + n)
+            own = np.where(here, d[np.clip(targets - block.start, 0, n - 1)], np.inf)
+            out[i] = first - (own < lengths)  # a target is not before itself, whatever rounding says
+            for j in np.flatnonzero(last > first):  # equally far: by number
+                out[i, j] += np.count_nonzero((d == lengths[j]) & (numbers < targets[j]))
+    return out

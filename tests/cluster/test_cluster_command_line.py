@@ -1,5 +1,7 @@
 """Parquet files in parts, in and out, on a cluster."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,6 +29,13 @@ def run(*words):
     return CliRunner().invoke(main, [str(word) for word in words], standalone_mode=False, catch_exceptions=False)
 
 
+def refused(*words):
+    """What is told of a command that ends with the code of wrong usage."""
+    ended = CliRunner().invoke(main, [str(word) for word in words])
+    assert ended.exit_code == 2
+    return ended.stderr
+
+
 def read(folder):
     return pd.concat([pd.read_parquet(file) for file in sorted(folder.glob("*.parquet"))], ignore_index=True)
 
@@ -44,8 +53,7 @@ def test_reduce_and_transform_in_parts(client, parts, tmp_path):
     assert len(list((tmp_path / "out").iterdir())) == 3
     run("transform", tmp_path / "m.lowdim", folder, *where, "-o", tmp_path / "again")
     pd.testing.assert_frame_equal(read(tmp_path / "again"), found)
-    with pytest.raises(ValueError, match="needs a folder without parquet files"):
-        run("reduce", folder, *where, "-o", tmp_path / "out")
+    assert "needs a folder without parquet files" in refused("reduce", folder, *where, "-o", tmp_path / "out")
 
 
 def test_methods_that_need_rows_in_one_memory_are_fitted_on_some(client, parts, tmp_path):
@@ -73,14 +81,13 @@ def test_methods_that_need_rows_in_one_memory_are_fitted_on_some(client, parts, 
 def test_what_cannot_be_is_told(client, parts, tmp_path, monkeypatch, words, error):
     monkeypatch.chdir(tmp_path)
     words = [word.format(parts=parts[0]) for word in words]
-    with pytest.raises((ValueError, FileNotFoundError), match=error):
-        run("reduce", *words, "--cluster", client.scheduler.address)
+    assert re.search(error, refused("reduce", *words, "--cluster", client.scheduler.address))
 
 
 def test_an_address_where_nobody_answers_is_told(parts, tmp_path, monkeypatch):
     monkeypatch.setattr("lowdim.cli.parts._CONNECT", 0.5)
-    with pytest.raises(ConnectionError, match="address of a running Dask scheduler"):
-        run("reduce", parts[0], "--drop", "cell,kind", "--cluster", "tcp://127.0.0.1:1", "-o", tmp_path / "out")
+    words = ["--drop", "cell,kind", "--cluster", "tcp://127.0.0.1:1", "-o", tmp_path / "out"]
+    assert "address of a running Dask scheduler" in refused("reduce", parts[0], *words)
 
 
 def test_inspect_reads_a_folder_in_one_pass(parts, monkeypatch):

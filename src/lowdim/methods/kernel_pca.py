@@ -201,8 +201,8 @@ class KernelPCA(KernelReducer):
             self.__dict__.pop(name, None)
         return self._learn_from_blocks(X) if places.apart(X) else self._learn(X)
 
-    def _learn_from_blocks(self, X: Any) -> None:
-        """Landmarks from a sample of the rows; components from the features that they give to all rows."""
+    def _learn_from_blocks(self, X: Any) -> NDArray | None:
+        """Landmarks from a sample of the rows; components from the features that they give to all."""
         way = self._approximation()
         if way is None or self.kernel == "precomputed" or self.refine or self.inverse:
             raise ValueError(
@@ -215,7 +215,8 @@ class KernelPCA(KernelReducer):
         kernel, A = self._prepare(some, seed, X)
         found = kernel_features.of_features(X, kernel, A, self._shift, int(self.n_components), way, seed)
         self._keep(found._replace(landmarks=drawn[found.landmarks]), float_dtype(A.X.dtype))
-        del self.eigenvectors_  # as long as the rows, like scores
+        del self.eigenvectors_  # as long as the rows, as scores are
+        return None
 
     def _learn(self, X: Any) -> NDArray:
         k, way = int(self.n_components), self._approximation()

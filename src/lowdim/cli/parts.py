@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from lowdim.cli.errors import tell
 
@@ -116,6 +115,8 @@ class Parts:
 
     def write(self, model: Any, folder: Path) -> tuple[int, int]:
         """Scores of all rows, a file for each partition; how many rows and files."""
+        import numpy as np
+
         from lowdim.work.cluster import fold
         from lowdim.work.spread import Spread
 
@@ -136,6 +137,7 @@ def _numbered(block: Any, where: Any) -> Any:
 
 def _write_part(block: Any, model: Any, folder: str, beside: list[str], features: list[str], names: list[str]) -> Any:
     """Write the scores of one partition, whole or not at all: a task that runs again writes the same file."""
+    import numpy as np
     import pandas as pd
 
     from lowdim.work.atomic import atomic

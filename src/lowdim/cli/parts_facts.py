@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from lowdim.cli.tables import show_table
 
 if TYPE_CHECKING:
@@ -17,6 +15,7 @@ _SHOWN = 40  # columns told one by one
 
 def show_parts(files: list[Path]) -> Any:
     """Print shape, gaps, scales and ranges of the columns; PCA of the rows without gaps, None where there is none."""
+    import numpy as np
     import polars as pl
 
     from lowdim.methods.pca import PCA
@@ -78,4 +77,6 @@ def _slices(files: list[Path], width: int) -> Iterator["pl.DataFrame"]:
 
 
 def _nulls(frame: "pl.DataFrame", names: list[str]) -> Any:
+    import numpy as np
+
     return np.array(frame.select(names).null_count().row(0))

@@ -1,7 +1,7 @@
-"""The parts that maps are made of, to be combined by hand: neighbours, affinities, first layouts and the descent.
+"""The building blocks of t-SNE and UMAP, to combine by hand: neighbours, affinities, initial layouts, optimisation.
 
-``TSNE`` runs them one after the other. Whoever wants other affinities, a layout of their own or a descent in several
-phases takes them from here (users of openTSNE know the idea):
+``TSNE`` runs them one after the other. Use them directly for other affinities, a layout of your own or an optimisation
+in several phases, as in openTSNE:
 
 >>> import lowdim
 >>> from lowdim import parts

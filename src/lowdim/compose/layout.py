@@ -53,7 +53,7 @@ def scores(X: Any, by: Axes) -> NDArray[np.float64]:
 
 @verb
 def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
-    """Scores (n, k) of the leading principal components."""
+    """Initial layout (n, k) by the leading principal components."""
     Y = np.zeros((X.shape[0], k))
     found = scores(X, principal_axes(X, k, seed))
     Y[:, : found.shape[1]] = found
@@ -111,7 +111,7 @@ def _eigenvectors(V: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:
 
 
 def by_chance(n: int, k: int, seed: int) -> NDArray[np.float64]:
-    """Normal numbers (n, k)."""
+    """Random initial layout (n, k), normally distributed."""
     return _sized(stream(seed, "layout").standard_normal((n, k)), seed)
 
 

@@ -27,7 +27,7 @@ class Affinities(NamedTuple):
 
 
 def neighbors_for(perplexity: float, n: int) -> int:
-    """How many neighbours stand for all ``n`` others at this perplexity.
+    """Number of neighbours to search for at this perplexity.
 
     >>> neighbors_for(30, 1000), neighbors_for(30, 50)
     (90, 49)
@@ -39,7 +39,7 @@ def neighbors_for(perplexity: float, n: int) -> int:
 def likelihoods(
     distances: NDArray[np.floating], perplexities: list[float], sigma: float | None = None
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Probabilities (n, k) of neighbours at rising ``distances`` (n, k), and the perplexity (n,) that each row has.
+    """Probabilities (n, k) of neighbours at rising ``distances`` (n, k), and the perplexity (n,) of each row.
 
     Several perplexities are averaged; ``sigma`` is one width for all rows instead. Rows whose distances are all equal
     get equal probabilities.

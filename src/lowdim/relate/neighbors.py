@@ -37,7 +37,7 @@ _PAIR_BYTES = 48  # of a pair within a radius, while it is found and handed over
 
 
 class Neighbors(NamedTuple):
-    """Indices (m, k) and distances (m, k), nearest first, how they were found, and the share that is right."""
+    """Indices (m, k) and distances (m, k), nearest first, the search used, and its recall."""
 
     indices: NDArray[np.int32]
     distances: NDArray[np.floating]
@@ -62,7 +62,7 @@ def nearest(
     how: str = "auto",
     seed: int = 0,
 ) -> Neighbors:
-    """The ``k`` nearest rows of ``X`` to each of ``queries``; without queries, to each row of ``X`` but itself.
+    """The ``k`` nearest rows of ``X`` to each of ``queries``; without queries, to each row of ``X`` except itself.
 
     >>> nearest(np.array([[0.0], [1.0], [3.0]]), 1).indices.ravel()
     array([1, 0, 1], dtype=int32)
@@ -92,7 +92,7 @@ def nearest(
 
 @verb
 def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean") -> Within:
-    """Rows of ``X`` within ``radius`` of each of ``queries``; without queries, of each row of ``X`` but itself.
+    """Rows of ``X`` within ``radius`` of each of ``queries``; without queries, of each row of ``X`` except itself.
 
     >>> within(np.array([[0.0], [1.0], [3.0]]), 1.5).indices
     array([1, 0], dtype=int32)

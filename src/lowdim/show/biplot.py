@@ -44,7 +44,7 @@ def biplot(
     names : sequence of str, optional
         Names of the features; those seen by ``fit`` by default.
     top : int
-        How many arrows: those of the longest loadings in this plane.
+        Number of arrows: those with the longest loadings in this plane.
     **looks
         Passed on to :func:`scatter`, such as ``legend=False`` or ``size=8``.
 

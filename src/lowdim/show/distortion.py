@@ -19,7 +19,7 @@ def distortion(
     ax: Any = None,
     **looks: Any,
 ) -> Any:
-    """Draw a map whose points are the darker the more they are misplaced.
+    """Draw a map with points coloured by how much they are misplaced.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def graph(
     ax: Any = None,
     **looks: Any,
 ) -> Any:
-    """Draw the neighbours of each row of the data as edges between its places in the embedding.
+    """Draw the neighbour graph of the data on the embedding.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def graph(
     -------
     matplotlib Axes
         The one given, or that of the new figure. Edges more than five times as long as the median edge are coloured:
-        there the embedding tears neighbours apart. Of more than 100,000 edges that many are drawn, by chance.
+        there the embedding tears neighbours apart. Of more than 100,000 edges a random sample of that many is drawn.
 
     Examples
     --------

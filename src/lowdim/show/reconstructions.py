@@ -21,23 +21,23 @@ def reconstructions(
     ax: Any = None,
     n: int = 8,
 ) -> Any:
-    """Draw samples that are pictures, and what the model makes of them from growing numbers of components.
+    """Draw images and their reconstructions from a growing number of components.
 
     Parameters
     ----------
     model : fitted estimator
         Anything with ``transform`` and ``inverse_transform``.
     X : array of shape (n_samples, n_features)
-        The pictures, one a row; the first ``n`` are drawn.
+        The images, one per row; the first ``n`` are drawn.
     image_shape : (height, width)
         Shape of one picture.
     counts : sequence of int, optional
         Numbers of components, one row of pictures each. A linear model gives them all from one fit: the scores beyond
-        the count are set to zero. By default four steps up to all of them; other models show all alone.
+        the count are set to zero. By default four steps up to all of them; other models use all components only.
     ax : matplotlib Axes, optional
         Where to draw; all pictures share this one. A new figure by default.
     n : int
-        How many pictures, at most.
+        Maximum number of images.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def rnx(
     -------
     matplotlib Axes
         The one given, or that of the new figure. 1 is perfect, 0 what a random map keeps; K has a logarithmic axis. The
-        legend tells the area under each curve. Bands are two standard errors, where rows were sampled.
+        legend has the area under each curve. Bands are two standard errors, where rows were sampled.
 
     Examples
     --------

@@ -54,7 +54,7 @@ def scatter(
     dims : sequence of int, optional
         The columns of ``Y`` to draw, needed when it has more than three.
     kind : {"categories", "values"}, optional
-        Overrules how ``y`` is read.
+        Overrides how ``y`` is interpreted.
     names : mapping or sequence of str, optional
         Names of the categories, by label or in sorted order of the labels.
     labels : bool

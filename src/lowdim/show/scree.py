@@ -12,7 +12,7 @@ MOST_BARS = 60  # more components than this are drawn up to a little beyond the 
 
 
 def scree(model: Any, *, ax: Any = None, proportion: float = 0.9, n: int | None = None) -> Any:
-    """Draw the share of variance per component, its running sum, and two answers to "how many?".
+    """Draw the share of variance per component, its cumulative sum, and two suggestions for the number of components.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def scree(model: Any, *, ax: Any = None, proportion: float = 0.9, n: int | None 
     proportion : float
         Share of the variance to mark, with the number of components that reach it.
     n : int, optional
-        How many components to draw. All of up to 60 by default; of more, as many as the marks need.
+        Number of components to draw; by default all up to 60, and of more as many as the marks need.
 
     Returns
     -------

@@ -26,7 +26,8 @@ def selection(model: Any, *, ax: Any = None, names: Sequence[str] | None = None)
     Returns
     -------
     matplotlib Axes
-        The one given, or that of the new figure. The band is the spread over folds; a feature that leaves has a minus.
+        The one given, or that of the new figure. The band is the standard deviation over folds;
+        removed features are marked with a minus.
 
     Examples
     --------

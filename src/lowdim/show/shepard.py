@@ -15,7 +15,7 @@ LINE, SHADES = "#b2460a", "Blues"
 
 
 def shepard(X: Any, Y: Any, *, ax: Any = None, random_state: Any = 0) -> Any:
-    """Draw how distances of the data come out in the embedding.
+    """Draw distances in the embedding against distances in the data (a Shepard diagram).
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def shepard(X: Any, Y: Any, *, ax: Any = None, random_state: Any = 0) -> Any:
     matplotlib Axes
         The one given, or that of the new figure. The darker a cell, the more pairs; the line is the median distance in
         the embedding of pairs equally far apart in the data. A faithful map has a thin band; a band that is wide on the
-        left tears neighbours apart, one that is flat on the right has no use for large distances. The rank correlation
-        (Spearman) of the pairs drawn stands above.
+        left tears neighbours apart, one that is flat on the right does not keep large distances. The rank correlation
+        (Spearman) of the pairs drawn is given above the plot.
 
     Examples
     --------

@@ -19,7 +19,7 @@ MOST_DIMENSIONS = 64
 
 
 class Descended(NamedTuple):
-    """A map (n, k), the iterations done, and the loss on the way."""
+    """Result of a descent: the map (n, k), the number of iterations, and the recorded losses."""
 
     embedding: NDArray[np.float32]
     iterations: int
@@ -28,7 +28,7 @@ class Descended(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Loss of a map, what each point adds to it (n,), and how it was computed."""
+    """Loss of a map, the contribution of each point (n,), and how it was computed."""
 
     value: float
     points: NDArray[np.float64]
@@ -36,7 +36,7 @@ class Reached(NamedTuple):
 
 
 class Loss(Protocol):
-    """What a descent lowers. ``relations`` are what the loss knows of the rows, such as sparse affinities."""
+    """Interface of a loss that a descent minimises; ``relations`` are its input, such as sparse affinities."""
 
     @property
     def name(self) -> str:
@@ -61,7 +61,7 @@ class Loss(Protocol):
 def descend(
     relations: Any, Y: NDArray, loss: Loss, *, iterations: int, every: int, report: Report | None = None
 ) -> Descended:
-    """Move the map ``Y`` (n, k) for so many iterations down the gradient of ``loss``.
+    """Minimise ``loss`` by gradient descent, starting from the map ``Y`` (n, k).
 
     Every so many iterations ``report(iteration, loss, map)`` may stop the descent by returning True. The same bits for
     any number of threads.
@@ -82,7 +82,7 @@ def descend(
 
 
 def place(neighbors: NDArray[np.int32], weights: NDArray[np.float32], Y: NDArray, loss: Loss) -> NDArray[np.float32]:
-    """Places (m, k) for new points with these neighbours (m, near) and weights, in the map ``Y`` held fast.
+    """Place new points (m, k) with these neighbours (m, near) and weights in the fixed map ``Y``.
 
     Each lowers its own loss from places among its neighbours; none depends on another.
     """

@@ -31,7 +31,7 @@ PROGRESS = 1e-5  # share of the divergence that 50 iterations must gain
 
 
 class Falloff(NamedTuple):
-    """How likeness falls off with squared distance in the map: Student's with ``dof`` or Gauss's."""
+    """Similarity as a function of squared distance in the map: Student's t with ``dof``, or a Gaussian."""
 
     name: str
     dof: float = 1.0
@@ -59,7 +59,7 @@ def choose(n: int, k: int, *, tree: bool = True) -> str:
 
 @dataclass(frozen=True)
 class Divergence:
-    """``KL(P‖Q)`` with this falloff, lowered with momentum and gains while repulsion is computed in this way.
+    """The loss ``KL(P‖Q)`` of t-SNE and SNE, minimised by gradient descent with momentum and gains.
 
     The first ``exaggerated`` iterations multiply ``P`` by ``exaggeration``, the others by ``late``. ``rate`` None is
     n / exaggeration in each phase, or n / 12 for a few points under Gauss's falloff.

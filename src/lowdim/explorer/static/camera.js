@@ -33,7 +33,7 @@ export class Camera {
   // Pixels a unit of the data at zoom 1.
   scale(blend, width, height) {
     const { half } = this.framed(blend);
-    if (this.dims === 3) return (ROOM * Math.min(width, height)) / (Math.hypot(...half) * 0.75);
+    if (this.dims === 3) return (ROOM * Math.min(width, height)) / Math.hypot(...half);
     return Math.min((ROOM * width) / half[0], (ROOM * height) / half[1]);
   }
 

@@ -19,6 +19,17 @@ export function bytesOfColours(root, expressions) {
   return new Uint8Array(pen.getImageData(0, 0, 256, high).data.buffer).slice(0, 4 * expressions.length);
 }
 
+// What is drawn over and behind the points, as CSS writes it; `rest` in four numbers, for the renderer.
+export function pageColours(root) {
+  const names = { paper: "--card", ink: "--ink", accent: "--accent", warn: "--warn", mark: "--mark", faint: "--rest" };
+  const bytes = bytesOfColours(root, Object.values(names).map((name) => `var(${name})`));
+  const words = (i) => `rgb(${bytes[4 * i]} ${bytes[4 * i + 1]} ${bytes[4 * i + 2]})`;
+  const colours = Object.fromEntries(Object.keys(names).map((name, i) => [name, words(i)]));
+  colours.rest = [...bytes.slice(-4, -1)].map((value) => value / 255).concat(0.35);
+  colours.veil = colours.accent.replace(")", " / 0.12)");
+  return colours;
+}
+
 function categoryColour(i) {
   if (i < 10) return `var(--c${i})`;
   if (i < 20) return `color-mix(in srgb, var(--c${i - 10}) 55%, var(--ink))`;

@@ -1,7 +1,7 @@
 // The page: what it knows (maps, columns, the selection, the row that is held) and how its parts hear of it.
 import { Line } from "./wire.js";
 import { Painter, Cloud, Ink } from "./gl.js";
-import { heatPalette, bytesOfColours, valueShades } from "./colours.js";
+import { heatPalette, pageColours, valueShades } from "./colours.js";
 import { packedBits, unpackedBits } from "./lasso.js";
 import { Legend } from "./legend.js";
 import { Runs } from "./runs.js";
@@ -21,7 +21,8 @@ export class Explorer {
     Object.assign(this, { root, saved, maps: new Map(), columns: new Map(), selection: null, selected: 0, hover: -1, pinned: -1,
       links: null, tool: "move", latest: {} });
     this.line = new Line(channel);
-    for (const type of ["frame", "loss", "status", "done", "maps", "dropped", "columns", "error"]) this.line.on(type, (message) => this.heard(type, message));
+    for (const type of ["frame", "loss", "status", "done", "maps", "dropped", "columns", "error"])
+      this.line.on(type, (message) => this.heard(type, message));
     this.line.on("closed", () => this.failed(new Error("The connection to Python is closed: the maps stay, but nothing new can be asked.")));
     this.ready = this.begin();
     this.ready.catch((error) => this.failed(error));
@@ -37,7 +38,7 @@ export class Explorer {
     this.pictures = new Pictures(this.line, this.hello.images);
     const parts = layOut(this);
     Object.assign(this, parts);
-    this.readColours();
+    this.colours = pageColours(this.root);
     this.panes = new Panes(parts.stage, this);
     this.legend = new Legend(parts.colour, { root: this.root, ink: this.inkOfColumn, say: (text) => this.say(text),
       painted: () => this.panes.redraw(), colourBy: (name) => this.colourBy(name) });
@@ -70,7 +71,8 @@ export class Explorer {
       map = { id, dims, method: info.method, parameters: info.parameters ?? {}, status: info.status ?? "running", message: info.message,
         rows: info.rows ?? "all", cloud: new Cloud(this.painter, dims), frames: 0, placed: [], loss: null, overlay: null };
       const method = this.methods.find((one) => one.name === map.method);
-      map.title = `${method?.title || map.method || "map"}${this.maps.size ? ` ${this.maps.size + 1}` : ""}${map.rows === "all" ? "" : " of a selection"}`;
+      const words = [method?.title || map.method || "map", this.maps.size ? this.maps.size + 1 : "", map.rows === "all" ? "" : "of a selection"];
+      map.title = words.filter(Boolean).join(" ");
       this.maps.set(id, map);
       this.panes?.offer();
     }
@@ -87,7 +89,8 @@ export class Explorer {
 
   started(reply, { method, dims = 2, rows = "all", parameters = {} }) {
     // news of a short fit may have come before the answer that it has begun
-    const map = this.maps.get(reply.map) ?? this.mapOf({ map: reply.map, method, dims, parameters, rows: rows === "all" ? "all" : [this.selected], status: "running" });
+    const info = { map: reply.map, method, dims, parameters, rows: rows === "all" ? "all" : [this.selected], status: "running" };
+    const map = this.maps.get(reply.map) ?? this.mapOf(info);
     if (!map.cloud.count) this.fetch(map);
     this.panes.show(this.panes.at, map);
     this.say(`${map.title} is running`);
@@ -109,7 +112,10 @@ export class Explorer {
     if (type === "dropped") { this.forget(map.id); return; }
     if (type === "loss") map.loss = message;
     else if (type === "status") Object.assign(map, { status: message.status, message: message.message });
-    else if (type === "done") { Object.assign(map, { status: map.status === "stopped" ? "stopped" : "done", seconds: message.seconds, left: null }); this.say(`${map.title} is ${map.status}`); }
+    else if (type === "done") {
+      Object.assign(map, { status: map.status === "stopped" ? "stopped" : "done", seconds: message.seconds, left: null });
+      this.say(`${map.title} is ${map.status}`);
+    }
     else if (type === "error") { Object.assign(map, { status: "failed", message: message.message }); this.failed(new Error(message.message)); }
     this.told(map);
   }
@@ -120,9 +126,11 @@ export class Explorer {
     const now = performance.now(), seconds = map.frames ? Math.min(0.6, Math.max(0.05, (now - map.heard) / 1000)) : 0;
     map.heard = now;
     map.frames += 1;
-    Object.assign(map, { frame: message.frame, iteration: message.iteration, total: message.total, seconds: message.seconds ?? map.seconds, left: message.left });
-    if (Number.isFinite(message.loss) && message.iteration > (map.loss?.iterations.at(-1) ?? -1))
-      map.loss = { name: map.loss?.name ?? "loss", iterations: [...(map.loss?.iterations ?? []), message.iteration], values: [...(map.loss?.values ?? []), message.loss] };
+    const { iteration, total, left, seconds: spent } = message;
+    Object.assign(map, { frame: message.frame, iteration, total, seconds: spent ?? map.seconds, left });
+    const { name, iterations, values } = map.loss ?? { name: "loss", iterations: [], values: [] };
+    if (Number.isFinite(message.loss) && iteration > (iterations.at(-1) ?? -1))
+      map.loss = { name, iterations: [...iterations, iteration], values: [...values, message.loss] };
     const { present } = message.arrays;
     if (message.dims !== map.dims) { map.dims = message.dims; map.cloud.forget(); map.cloud = new Cloud(this.painter, map.dims); }
     map.cloud.push(message.arrays.positions, message.box, present ? unpackedPresence(present, this.n) : null);
@@ -151,16 +159,8 @@ export class Explorer {
 
   // ---- Colours ------------------------------------------------------------------------------------------------
 
-  readColours() {
-    const names = { paper: "--card", ink: "--ink", accent: "--accent", warn: "--warn", mark: "--mark", faint: "--rest" };
-    const bytes = bytesOfColours(this.root, Object.values(names).map((name) => `var(${name})`));
-    this.colours = Object.fromEntries(Object.keys(names).map((name, i) => [name, `rgb(${bytes[4 * i]} ${bytes[4 * i + 1]} ${bytes[4 * i + 2]})`]));
-    this.colours.rest = [...bytes.slice(-4, -1)].map((value) => value / 255).concat(0.35);
-    this.colours.veil = this.colours.accent.replace(")", " / 0.12)");
-  }
-
   repaint() {
-    this.readColours();
+    this.colours = pageColours(this.root);
     this.legend.paint();
     for (const map of this.maps.values()) map.overlay?.ink.setPalette(heatPalette(this.root));
     this.panes.redraw();
@@ -170,7 +170,8 @@ export class Explorer {
     if (again || !this.columns.has(name)) {
       const reply = await this.line.ask("column", { name });
       const told = this.hello.columns.find((one) => one.name === name);
-      this.columns.set(name, { kind: reply.kind, codes: reply.arrays.codes, values: reply.arrays.values, categories: reply.categories ?? told?.categories, missing: told?.missing ?? 0 });
+      const { codes, values } = reply.arrays, categories = reply.categories ?? told?.categories;
+      this.columns.set(name, { kind: reply.kind, codes, values, categories, missing: told?.missing ?? 0 });
     }
     return this.columns.get(name);
   }
@@ -307,9 +308,10 @@ export class Explorer {
 
   showSelection(facts) {
     this.choice.hidden = false;
-    this.choice.replaceChildren(...selectionFacts(facts, { n: this.n, colour: this.legend.name, title: (id) => this.maps.get(id)?.title ?? String(id),
-      clear: () => this.choose(null), columns: this.hello.columns,
-      label: this.saved ? null : (column, name) => this.label(column, name), keep: [button("Show rows", () => { if (!this.table.open) this.table.toggle(); })] }));
+    const title = (id) => this.maps.get(id)?.title ?? String(id), label = this.saved ? null : (column, name) => this.label(column, name);
+    const keep = [button("Show rows", () => { if (!this.table.open) this.table.toggle(); })];
+    this.choice.replaceChildren(...selectionFacts(facts, { n: this.n, colour: this.legend.name, title, label, keep,
+      clear: () => this.choose(null), columns: this.hello.columns }));
   }
 
   async label(column, name) {
@@ -319,7 +321,7 @@ export class Explorer {
       this.columnsChanged([told, ...this.hello.columns.filter((one) => one.name !== told.name)]);
       await this.colourBy(told.name);
       this.table.show();
-      this.say(`${plural(this.selected, "row")} labelled ${name}`);
+      this.say(name === null ? "the label is taken away" : `${plural(this.selected, "row")} labelled ${name}`);
     } catch (error) { this.failed(error); }
   }
 

@@ -1,6 +1,7 @@
 // What is known of the row that is held, and of the selection: neighbours, counts, what tells it from the rest.
 import { make, button, grouped, plural, digits } from "./dom.js";
 
+const CELLS = 60; // columns of the held row
 const BARS = 8; // classes of a column in sight
 const TELLING = 6; // columns that tell the selection from the rest
 
@@ -15,7 +16,10 @@ export function rowFacts({ row, columns, cells, links, maps, picture, hold, free
   const parts = [make("div", { className: "heading" }, make("h2", {}, `Row ${grouped(row + 1)}`), button("Free", free))];
   const image = picture(row);
   if (image) parts.push(make("div", { className: "portrait" }, image));
-  if (cells) parts.push(make("dl", { className: "cells" }, ...columns.slice(0, 60).flatMap((name, i) => [make("dt", {}, name), make("dd", {}, cells[i])])));
+  if (cells) {
+    const pairs = columns.slice(0, CELLS).flatMap((name, i) => [make("dt", {}, name), make("dd", {}, cells[i])]);
+    parts.push(make("dl", { className: "cells" }, ...pairs));
+  }
   if (links) {
     parts.push(make("h3", {}, `${links.index.length} nearest in the data`));
     parts.push(make("ul", { className: "near" }, ...Array.from(links.index, (other, i) => {
@@ -36,9 +40,9 @@ export function rowFacts({ row, columns, cells, links, maps, picture, hold, free
 
 // `facts` is the reply to `select`.
 export function selectionFacts(facts, { title, n, colour, clear, label, keep, columns }) {
-  const share = (100 * facts.count) / n;
+  const share = (100 * facts.count) / n, told = share < 0.1 ? "< 0.1" : share.toFixed(share < 10 ? 1 : 0);
   const parts = [make("div", { className: "heading" },
-    make("h2", {}, plural(facts.count, "row")), make("small", {}, `${share < 0.1 ? "< 0.1" : share.toFixed(share < 10 ? 1 : 0)} %`), button("Clear", clear))];
+    make("h2", {}, plural(facts.count, "row")), make("small", {}, `${told} %`), button("Clear", clear))];
   const groups = Map.groupBy ? Map.groupBy(facts.counts ?? [], (one) => one.column) : grouping(facts.counts ?? []);
   const order = [...groups.keys()].sort((a, b) => (b === colour) - (a === colour));
   for (const column of order.slice(0, 3)) {
@@ -82,5 +86,6 @@ function labelling(columns, label) {
   const known = make("datalist", { id: "lowdim-columns" }, ...own.map((one) => make("option", { value: one })));
   column.setAttribute("list", "lowdim-columns");
   return make("form", { className: "labelling", onsubmit: (event) => { event.preventDefault(); label(column.value, name.value); } },
-    make("h3", {}, "Label"), make("div", { className: "line" }, column, name, make("button", { type: "submit" }, "Label")), known);
+    make("h3", {}, "Label"), make("div", { className: "line" }, column, name, make("button", { type: "submit" }, "Label")),
+    own.length ? button("Take the label away", () => label(column.value, null)) : null, known);
 }

@@ -22,7 +22,8 @@ export async function placeFile(file, host) {
   const limit = host.hello.limits?.upload_bytes ?? 64 << 20;
   try {
     if (!format) throw new Error(`${file.name}: a csv, parquet or npy file is needed; got .${ending}.`);
-    if (file.size > limit) throw new Error(`${file.name}: files up to ${Math.round(limit / 1e6)} MB are taken; this one has ${Math.round(file.size / 1e6)} MB.`);
+    const [most, has] = [limit, file.size].map((bytes) => Math.round(bytes / 1e6));
+    if (file.size > limit) throw new Error(`${file.name}: files up to ${most} MB are taken; this one has ${has} MB.`);
     if (!host.map?.cloud.count) throw new Error("There is no map to place rows on yet.");
     const { map } = host;
     host.say(`placing ${file.name} …`);

@@ -2,8 +2,11 @@
 import { make, button, press, grouped, plural } from "./dom.js";
 import { exportMenu } from "./files.js";
 
-const TOOLS = { move: ["Move", "m", "Drag to move or turn, wheel to zoom, Shift and drag to choose"], lasso: ["Lasso", "l", "Draw around rows; Shift adds, Alt takes away"],
-  box: ["Box", "b", "Choose a rectangle; Shift adds, Alt takes away"] };
+const TOOLS = {
+  move: ["Move", "m", "Drag to move or turn, wheel to zoom, Shift and drag to choose"],
+  lasso: ["Lasso", "l", "Draw around rows; Shift adds, Alt takes away"],
+  box: ["Box", "b", "Choose a rectangle; Shift adds, Alt takes away"],
+};
 
 export function layOut(host) {
   const { root, hello } = host;
@@ -49,7 +52,10 @@ function tools(host) {
 }
 
 function views(host) {
-  const made = [1, 2, 4].map((count) => press(button(String(count), () => host.panes.arrange(count), { title: `${plural(count, "view")} side by side` }), count === 1));
+  const made = [1, 2, 4].map((count) => {
+    const title = count === 1 ? "One view" : `${count} views side by side`;
+    return press(button(String(count), () => host.panes.arrange(count), { title }), count === 1);
+  });
   host.arranged = (count) => made.forEach((one, i) => press(one, [1, 2, 4][i] === count));
   return make("div", { className: "group", role: "group", "aria-label": "Views" }, ...made);
 }

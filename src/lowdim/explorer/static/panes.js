@@ -37,10 +37,11 @@ export class Panes {
   build() {
     const plot = make("div", { className: "plot", tabIndex: 0, role: "application", "aria-roledescription": "map", "aria-label": "Map, empty" });
     const pane = { plot, choice: make("select", { "aria-label": "Map in this view" }), overlay: make("select", { "aria-label": "Overlay" }),
-      told: make("span", { className: "told" }), fault: make("p", { className: "fault", hidden: true }), key: make("div", { className: "key", hidden: true }) };
+      told: make("span", { className: "told" }), fault: make("p", { className: "fault", hidden: true }),
+      key: make("div", { className: "key", hidden: true }) };
     pane.overlay.append(...OVERLAYS.map(([value, words]) => make("option", { value }, words)));
     pane.density = press(button("Density", () => {
-      pane.view.density = !(pane.view.how().density);
+      pane.view.density = !pane.view.dense;
       press(pane.density, pane.view.density);
       pane.view.refresh();
     }, { title: "Show how many rows lie where" }), false);
@@ -83,7 +84,7 @@ export class Panes {
     pane.view.show(map);
     if (state?.camera) pane.view.camera.state = state.camera;
     if (state) pane.view.density = state.density ?? null;
-    if (state?.overlay) this.host.overlay(map, state.overlay.kind, Float32Array.from(textToBytes(state.overlay.values), (byte) => (byte === 255 ? NaN : byte / 254)));
+    if (state?.overlay) this.host.overlay(map, state.overlay.kind, sharesOf(state.overlay.values));
     this.offer();
     this.told(map);
     if (!this.host.painter) this.picture(map);
@@ -117,7 +118,9 @@ export class Panes {
     if (map.placed.length) words.push(`${grouped(map.placed.reduce((sum, one) => sum + one.trust.length, 0))} placed`);
     this.each(map, (pane) => {
       pane.told.textContent = words.join(" · ");
+      pane.told.title = Object.entries(map.parameters).map(([name, value]) => `${name} ${value}`).join(", ");
       pane.overlay.value = map.overlay?.kind ?? "";
+      press(pane.density, pane.view.dense);
       pane.overlay.hidden = Boolean(this.host.saved) && !map.overlay;
       pane.key.hidden = !map.overlay;
       if (map.overlay) pane.key.replaceChildren("0 %", make("span", { className: "ramp" }), `50 % of the neighbours are ${map.overlay.kind}`);
@@ -155,8 +158,15 @@ export class Panes {
   remark() { for (const { view } of this.list) if (view.width) view.mark(); }
 
   get state() {
-    return this.list.map(({ view }) => ({ map: view.map?.id ?? null, camera: view.camera.state, density: view.density, overlay: view.map?.overlay && {
-      kind: view.map.overlay.kind,
-      values: bytesToText(Uint8Array.from(view.map.overlay.values, (v) => (Number.isFinite(v) ? Math.round(254 * Math.min(1, Math.max(0, v))) : 255))) } }));
+    return this.list.map(({ view }) => {
+      const overlay = view.map?.overlay && { kind: view.map.overlay.kind, values: textOf(view.map.overlay.values) };
+      return { map: view.map?.id ?? null, camera: view.camera.state, density: view.density, overlay };
+    });
   }
 }
+
+// Shares from 0 to 1 as they are kept in a saved page: one byte each, 255 for none.
+function textOf(shares) {
+  return bytesToText(Uint8Array.from(shares, (v) => (Number.isFinite(v) ? Math.round(254 * Math.min(1, Math.max(0, v))) : 255)));
+}
+function sharesOf(text) { return Float32Array.from(textToBytes(text), (byte) => (byte === 255 ? NaN : byte / 254)); }

@@ -85,7 +85,7 @@ export class Runs {
   // Progress of the map in sight: iteration, time left, the loss, and buttons to pause, stop and go on.
   tell(map) {
     this.allow();
-    this.live.hidden = !map || (!map.loss && map.status !== "running" && map.status !== "paused" && map.status !== "failed");
+    this.live.hidden = !map;
     if (this.live.hidden) return;
     const running = map.status === "running" || map.status === "paused", deed = (type) => () =>
       this.host.line.ask(type, { map: map.id }).catch((error) => this.host.failed(error)); // its status is pushed
@@ -105,6 +105,7 @@ export class Runs {
     if (map.loss?.values.length > 1) told.push(lossCurve(map.loss));
     if (running) told.push(make("div", { className: "deeds" },
       map.status === "paused" ? button("Go on", deed("resume")) : button("Pause", deed("pause")), button("Stop", deed("stop"))));
+    else if (this.host.maps.size > 1) told.push(make("div", { className: "deeds" }, button("Remove this map", () => this.host.drop(map))));
     const focus = [...this.live.querySelectorAll("button")].indexOf(document.activeElement);
     this.live.replaceChildren(...told);
     if (focus >= 0) this.live.querySelectorAll("button")[focus]?.focus();

@@ -24,7 +24,8 @@ export function savedChannel(messages) {
       categories: message.categories ?? hello.columns.find((one) => one.name === message.name)?.categories }]));
   const kept = (type, map) => messages.find((message) => message.type === type && message.map === map);
   const answers = {
-    hello: () => [{ ...hello, columns: hello.columns.filter((one) => columns.has(one.name)), images: messages.some((one) => one.type === "thumbs") ? hello.images : null }],
+    hello: () => [{ ...hello, columns: hello.columns.filter((one) => columns.has(one.name)),
+      images: messages.some((one) => one.type === "thumbs") ? hello.images : null }],
     column: ({ name }) => [columns.has(name) && messages.find((one) => one.type === "column" && one.name === name)],
     map: ({ map }) => [kept("frame", map)],
     thumbs: ({ rows }) => [cutTiles(messages.find((one) => one.type === "thumbs"), rows)],
@@ -38,8 +39,10 @@ export function savedChannel(messages) {
     },
     rows: ({ start, count, of }) => {
       const all = Array.isArray(of) ? of : of === "selection" && chosen ? chosen : null;
-      const index = Array.from({ length: Math.max(0, Math.min(count, (all ? all.length : n) - start)) }, (_, i) => (all ? all[start + i] : start + i));
-      return [{ columns: [...columns.keys()], index, total: all ? all.length : n, rows: index.map((row) => [...columns.values()].map((column) => cellText(column, row))) }];
+      const total = all ? all.length : n, length = Math.max(0, Math.min(count, total - start));
+      const index = Array.from({ length }, (_, i) => (all ? all[start + i] : start + i));
+      const cells = index.map((row) => [...columns.values()].map((column) => cellText(column, row)));
+      return [{ columns: [...columns.keys()], index, total, rows: cells }];
     },
     select: ({ arrays }) => {
       const bytes = unpackedBits(arrays.mask, n);

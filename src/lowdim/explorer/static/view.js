@@ -64,6 +64,8 @@ export class View {
     this.asked ||= requestAnimationFrame(() => { this.asked = 0; this.draw(); });
   }
 
+  get dense() { return this.density ?? this.host.n > DENSE_ROWS; }
+
   // How the renderer is to draw: sizes in pixels of the screen.
   how() {
     const { width, height, dots, camera, host } = this, n = host.n;
@@ -72,7 +74,7 @@ export class View {
     return {
       width: this.base.width, height: this.base.height, eye: camera.eye(this.blend, width, height), blend: this.blend,
       solid: camera.dims === 3, radius: radius * dots, opacity: n > 6000 ? Math.min(0.62 + 0.05 * Math.log(camera.zoom), 0.9) : 0.85,
-      rest: host.colours.rest, density: this.density ?? n > DENSE_ROWS,
+      rest: host.colours.rest, density: this.dense,
     };
   }
 
@@ -219,7 +221,8 @@ export class View {
       if (!this.map?.cloud.count || event.button > 2) return;
       const at = place(event), { tool } = this.host;
       const draws = event.button === 0 && (tool !== "move" || event.shiftKey);
-      held = { at, last: at, kind: draws ? (tool === "box" ? "box" : "lasso") : this.camera.dims === 3 && event.button === 0 ? "turn" : "shift", far: 0 };
+      const moves = this.camera.dims === 3 && event.button === 0 ? "turn" : "shift";
+      held = { at, last: at, kind: draws ? (tool === "box" ? "box" : "lasso") : moves, far: 0 };
       root.setPointerCapture(event.pointerId);
     });
     root.addEventListener("pointermove", (event) => {

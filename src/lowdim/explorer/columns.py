@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.categories import Values, read_labels
+from lowdim.data.missing import missing_counts
 
 MOST_CODES = 65_534  # categories that 16 bits tell apart, beside "missing"
 _FEW = 50  # distinct texts that are categories however few rows there are
@@ -17,8 +18,8 @@ OTHER = "other"
 class Column:
     """A column of the table, read when asked for. ``kind`` is "category", "number" or "text"."""
 
-    def __init__(self, name: str, values: Any, *, quantity: bool = False) -> None:
-        self.name, self._values, self._quantity = name, values, quantity
+    def __init__(self, name: str, values: Any) -> None:
+        self.name, self._values = name, values
 
     def __len__(self) -> int:
         return len(self._values)
@@ -31,8 +32,9 @@ class Column:
     @cached_property
     def _read(self) -> tuple[str, NDArray, list[str]]:
         """Kind, codes (−1: missing) or values (NaN: missing), and the categories."""
-        kind = "values" if self._quantity else None
-        read = read_labels(self._values, len(self._values), kind=kind, caller="explore", most=MOST_CODES - 1)
+        if isinstance(self._values, _Feature):
+            return "number", self._values.to_numpy().astype(np.float32), []
+        read = read_labels(self._values, len(self._values), caller="explore", most=MOST_CODES - 1)
         if isinstance(read, Values):
             return "number", read.values.astype(np.float32), []
         names = [*read.names, *[OTHER] * bool(read.hidden)]
@@ -42,12 +44,12 @@ class Column:
     @property
     def kind(self) -> str:
         """What the column is to the eye."""
-        return "number" if self._quantity else self._read[0]
+        return "number" if self.is_feature else self._read[0]
 
     @property
     def categories(self) -> list[str]:
         """Names of the categories, in order; none of numbers."""
-        return [] if self._quantity else self._read[2]
+        return [] if self.is_feature else self._read[2]
 
     @property
     def codes(self) -> NDArray[np.intp]:
@@ -62,8 +64,8 @@ class Column:
     @property
     def missing(self) -> int:
         """Rows without a value."""
-        if self._quantity and np.asarray(self._values[:0]).dtype.kind in "biu":
-            return 0
+        if isinstance(self._values, _Feature):
+            return self._values.missing
         values = self._read[1]
         return int(np.isnan(values).sum() if self.kind == "number" else (values < 0).sum())
 
@@ -116,7 +118,7 @@ class Labels(Column):
     """A column that the user makes: a name for some of the rows, none for the others."""
 
     def __init__(self, name: str, n: int) -> None:
-        self.name, self._values, self._quantity = name, None, False
+        self.name, self._values = name, None
         self._codes = np.full(n, -1, np.intp)
         self._names: list[str] = []
 
@@ -143,14 +145,15 @@ class Labels(Column):
 
 def feature_columns(X: Any, names: Sequence[str]) -> dict[str, Column]:
     """Columns of an array or CSR matrix of numbers, by name, read only when used."""
-    return {name: Column(name, _Feature(X, j), quantity=True) for j, name in enumerate(names)}
+    counts = missing_counts(X)
+    return {name: Column(name, _Feature(X, j, int(counts[j]))) for j, name in enumerate(names)}
 
 
 class _Feature:
     """A column of an array or CSR matrix that is taken out when it is read."""
 
-    def __init__(self, X: Any, j: int) -> None:
-        self._X, self._j = X, j
+    def __init__(self, X: Any, j: int, missing: int) -> None:
+        self._X, self._j, self.missing = X, j, missing
 
     def __len__(self) -> int:
         return int(self._X.shape[0])
@@ -160,4 +163,5 @@ class _Feature:
         return np.asarray(part).ravel()
 
     def to_numpy(self) -> NDArray:
+        """All values."""
         return self[np.arange(len(self))] if not isinstance(self._X, np.ndarray) else np.asarray(self._X[:, self._j])

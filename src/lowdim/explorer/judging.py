@@ -10,8 +10,9 @@ from lowdim.quality.neighbourhoods import Neighbourhoods
 from lowdim.quality.space import Space
 
 NEAR = 10  # neighbours by which a map is judged
-_SAMPLED = 200  # rows that are looked at in large data
-_MANY = 5000  # rows above which they are
+_MANY = 5000  # rows above which some are looked at
+_FEWEST, _MOST = 32, 200  # of them
+_PRODUCTS = 1.9e9  # that their search may take: beyond 2e9 the rows are sorted into groups first, which takes longer
 
 
 def judge(X: Any, Y: NDArray, inside: NDArray[np.intp]) -> dict[str, float]:
@@ -22,7 +23,8 @@ def judge(X: Any, Y: NDArray, inside: NDArray[np.intp]) -> dict[str, float]:
     k = min(NEAR, (len(Y) - 1) // 2)
     if not len(inside) or k < 1:
         return {}
-    sampled = len(inside) if len(Y) <= _MANY else min(len(inside), _SAMPLED)
+    affordable = int(np.clip(_PRODUCTS / (len(Y) * X.shape[1]), _FEWEST, _MOST))
+    sampled = len(inside) if len(Y) <= _MANY else min(len(inside), affordable)
     rows = np.sort(np.random.default_rng(0).choice(inside, sampled, replace=False))
     spaces = Space("explore", X), Space("explore", np.ascontiguousarray(Y))
     near = Neighbourhoods("explore", *spaces, k, Sample(len(Y), rows), 0)

@@ -49,24 +49,31 @@ def neighbours(session: Session, row: Any, k: Any, number: Any) -> Message:
     if not isinstance(row, int) or not 0 <= row < n:
         raise ValueError(f"neighbours: a row from 0 to {n - 1} is needed; got {row!r}.")
     k = _count(k, n)
-    found = nearest(session.rows, min(k + 1, n), queries=session.rows[[row]], how="exact")
-    others = found.indices[0] != row
-    if others.all():
-        others[-1] = False  # rows that equal it pushed it out
-    index, distance = found.indices[0][others][:k], found.distances[0][others][:k]
+    distances = session.distances(row)
+    index = _smallest(distances, k, row)
+    distance = distances[index]
     kept = np.zeros(len(index), np.uint8)
     one = None if number is None else session.map(number)
     if one is not None and one.Y is not None:
         Y = one.places()
         if not np.isnan(Y[row]).any():
-            there = ((Y - Y[row]) ** 2).sum(axis=1)
-            there[row] = np.inf
-            size = min(k, int(np.isfinite(there).sum()))
-            if size:
-                near = np.argpartition(np.nan_to_num(there, nan=np.inf), size - 1)[:size]
-                kept = np.isin(index, near).astype(np.uint8)
-    arrays = {"index": index.astype(np.uint32), "distance": distance.astype(np.float32), "kept": kept}
+            there = np.nan_to_num(((Y - Y[row]) ** 2).sum(axis=1), nan=np.inf)
+            near = [i for i in _smallest(there, k, row) if there[i] < np.inf]
+            kept = np.isin(index, near).astype(np.uint8)
+    arrays: dict[str, NDArray] = {
+        "index": index.astype(np.uint32),
+        "distance": distance.astype(np.float32),
+        "kept": kept,
+    }
     return Message("neighbours", None, {"row": row, "map": number}, arrays)
+
+
+def _smallest(values: NDArray, k: int, but: int) -> NDArray[np.intp]:
+    """Places of the ``k`` smallest values without the one at ``but``, in their order; equal ones by place."""
+    edge = np.partition(values, k)[k]  # one more than wanted: the row itself is among them
+    some = np.flatnonzero(values <= edge)
+    some = some[some != but]
+    return some[np.argsort(values[some], kind="stable")][:k]
 
 
 def distortion(session: Session, number: Any, k: Any) -> Message:

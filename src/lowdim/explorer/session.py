@@ -20,9 +20,10 @@ from lowdim.explorer.judging import judge
 from lowdim.methods import registry
 from lowdim.relate.moments import column_moments
 from lowdim.relate.neighbors import Neighbors, nearest
+from lowdim.relate.pairwise import pairwise
 from lowdim.relate.states import ColumnMoments
 from lowdim.work import memory
-from lowdim.work.blocks import float_dtype
+from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.rows import searchable
 
 MOST_LISTED = 1000  # columns that the page lists; others can be asked for by name
@@ -255,6 +256,16 @@ class Session:
                 float(dtype.itemsize) * self.X.size, "explore: the rows as floats", "Explore fewer rows or columns."
             )
         return searchable(self.X, dtype)
+
+    def distances(self, row: int) -> NDArray:
+        """Distances (n,) of all rows to one of them."""
+        dtype = float_dtype(self.X.dtype)
+        if sparse.issparse(self.X):
+            return pairwise(self.rows, "euclidean", self.rows[[row]])[0]
+        out = np.empty(self.n, dtype)  # of one row by one pass: a search would first copy all rows
+        for rows, block in row_blocks(self.X, dtype, less=self.X[row].astype(dtype)):
+            out[rows] = np.einsum("ij,ij->i", block, block)
+        return np.sqrt(out)
 
     def near(self, k: int) -> Neighbors:
         """The ``k`` nearest rows of each row in the data; searched once for the largest ``k`` asked for."""

@@ -13,7 +13,7 @@ if find_spec("torch") is None or find_spec("triton") is None:
 import torch
 
 import lowdim
-from lowdim.gpu import METHODS, compilation, newcomers
+from lowdim.gpu import ESTIMATORS, compilation, newcomers
 from lowdim.gpu import geodesics as device_geodesics
 
 SMALL = {
@@ -23,7 +23,7 @@ SMALL = {
     "KernelPCA": {"random_state": 0},
     "Autoencoder": {"hidden": (4,), "max_epochs": 2, "random_state": 0, "n_components": 2},
 }
-ALL = sorted(METHODS if torch.cuda.is_available() else METHODS - {"SNE"})  # slow where kernels are interpreted
+ALL = sorted(ESTIMATORS if torch.cuda.is_available() else ESTIMATORS - {"SNE"})  # slow where kernels are interpreted
 
 
 @pytest.fixture(autouse=True)

@@ -80,7 +80,7 @@ def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean"
     reach = (2 * radius) ** 0.5 if halved else radius
     counts, found, held = [], [], 0
     with stage("neighbours", total=m) as tick:
-        for rows, pairs in _compared(A, Q, own):
+        for rows, pairs in compared(A, Q, own):
             near = _decoded(pairs)[1].sqrt().double() <= reach  # not true of the row itself, whose key is no number
             counts.append(near.sum(1))
             held += int(counts[-1].sum())
@@ -143,13 +143,13 @@ def _among_all(X: Any, Q: Any, own: Any, k: int, tick: Tick) -> tuple[Any, Any]:
     m = len(Q)
     indices = torch.empty(m, k, dtype=torch.int32, device=X.device)
     squares = torch.empty(m, k, dtype=torch.float32, device=X.device)
-    for rows, pairs in _compared(X, Q, own):
+    for rows, pairs in compared(X, Q, own):
         indices[rows], squares[rows] = _decoded(pairs.topk(k, dim=1, largest=False, sorted=True).values)
         tick(rows.stop)
     return indices, squares
 
 
-def _compared(X: Any, Q: Any, own: Any) -> Iterator[tuple[slice, Any]]:
+def compared(X: Any, Q: Any, own: Any) -> Iterator[tuple[slice, Any]]:
     """Yield (queries, their keys to all rows), some queries at a time."""
     (n, d), m = X.shape, len(Q)
     step = max(1, _KEYS // n)

@@ -15,8 +15,9 @@ from lowdim.relate.lengths import squared_norms, unit_rows
 from lowdim.work import jobs, memory
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.limits import SQUARES
-from lowdim.work.places import verb
+from lowdim.work.places import of, to_numpy, verb
 from lowdim.work.progress import stage
+from lowdim.work.rows import searchable, take
 
 _STRIP_BYTES = 2**26  # of distances at a time
 _ROUNDING = 1e-14  # of a squared distance from products
@@ -31,8 +32,12 @@ class Space:
     def __init__(self, who: str, X: Any, metric: str = "euclidean") -> None:
         self.metric, self.n = metric, int(X.shape[0])
         self.sparse = sp.issparse(X)
-        X = X.astype(float_dtype(X.dtype), copy=False)
-        self.X: Any = sp.csr_array(X) if self.sparse else np.ascontiguousarray(X)
+        if of(X) is not None and metric not in ("euclidean", "cosine"):
+            raise ValueError(
+                f"{who}: metric={metric!r} has no version for tensors; there are 'euclidean' and 'cosine'. Use one of "
+                "these, or bring the rows to NumPy."
+            )
+        self.X: Any = searchable(X, float_dtype(X.dtype))
         if metric != "precomputed":
             self._demand_range(who)
         if metric == "cosine":
@@ -59,7 +64,7 @@ class Space:
     def _demand_range(self, who: str) -> None:
         """Refuse values whose squares leave the range of float64; those of float32 cannot."""
         values = self.X.data if self.sparse else self.X
-        if values.dtype == np.float32 or not values.size:
+        if float_dtype(values.dtype) == np.float32 or not len(values):
             return
         SQUARES.demand(who, max(float(values.max()), -float(values.min())), "values must be within")
 
@@ -75,8 +80,9 @@ class Space:
         """The ``k`` nearest other rows (m, k) of each row of the sample, by (distance, index)."""
         metric = "euclidean" if self.metric == "cosine" else self.metric
         if sample.rows is None:
-            return neighbors.nearest(self.X, k, metric=metric, how="exact").indices
-        found = neighbors.nearest(self.X, k + 1, queries=self.X[sample.rows], metric=metric, how="exact").indices
+            return to_numpy(neighbors.nearest(self.X, k, metric=metric, how="exact").indices)
+        queries = take(self.X, sample.rows)
+        found = to_numpy(neighbors.nearest(self.X, k + 1, queries=queries, metric=metric, how="exact").indices)
         others = found != sample.rows[:, None]
         others[others.all(axis=1), -1] = False  # rows that coincide with it may have pushed it out
         return found[others].reshape(len(sample), k)
@@ -104,9 +110,8 @@ class Space:
         """Place (m, k), from 1, of each of the ``targets`` (m, k) among all other rows by (distance, index)."""
         if self.products:
             size = 4 * self.X.shape[1] * (self.n + (0 if sample.rows is None else len(sample))) + 16 * targets.size
-            memory.require(size, f"ranks of {len(sample):,} rows", "Pass sample=1000, or fewer rows.")
-            with stage("ranks", total=1000) as tick:
-                return _native.ranks(self.X, targets, rows=sample.rows, n_threads=jobs.current(), tick=tick) + 1
+            memory.require(size, f"ranks of {len(sample):,} rows", "Pass sample=1000, or fewer rows.", self.X)
+            return ranks_among(self.X, targets, sample.rows) + 1
         out = np.empty(targets.shape, np.int32)
         for part, D in self.strips(sample, "ranks"):
             out[part] = _native.ranks_in(D, targets[part], n_threads=jobs.current()) + 1
@@ -162,6 +167,17 @@ class Space:
                 np.sqrt(D, out=D)
         if self.metric == "cosine":
             D /= 2
+
+
+@verb
+def ranks_among(X: Any, targets: NDArray[np.int32], rows: NDArray[np.intp] | None) -> NDArray[np.int32]:
+    """How many other rows are nearer, by (distance, index), to each of ``rows`` (None: all) than its targets (m, k).
+
+    >>> ranks_among(np.array([[0.0], [1.0], [5.0]]), np.array([[2]], np.int32), np.array([0]))
+    array([[1]], dtype=int32)
+    """
+    with stage("ranks", total=1000) as tick:
+        return _native.ranks(X, targets, rows=rows, n_threads=jobs.current(), tick=tick)
 
 
 @verb(on=1, anywhere=True)

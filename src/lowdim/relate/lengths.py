@@ -29,10 +29,15 @@ def unit_rows(X: Any, name: str | None = None) -> Any:
     size = np.sqrt(squared_norms(X, np.float64))
     zero = np.flatnonzero(size == 0)
     if len(zero) and name is not None:
-        raise ValueError(
-            f"{name}: every row must have a direction for metric='cosine'; row {zero[0]} is all zeros. Drop such rows, "
-            "or use metric='euclidean'."
-        )
+        raise no_direction(name, int(zero[0]))
     size[zero] = 1
     unit = (sp.diags_array(1 / size) @ X).tocsr() if sp.issparse(X) else X / size[:, None].astype(X.dtype)
     return unit.astype(X.dtype, copy=False)
+
+
+def no_direction(name: str, row: int) -> ValueError:
+    """What is wrong with a row of zeros."""
+    return ValueError(
+        f"{name}: every row must have a direction for metric='cosine'; row {row} is all zeros. Drop such rows, "
+        "or use metric='euclidean'."
+    )

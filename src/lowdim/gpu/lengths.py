@@ -1,0 +1,16 @@
+"""Lengths of rows of tensors, and rows of length 1."""
+
+from typing import Any
+
+import torch
+
+from lowdim.relate.lengths import no_direction
+
+
+def unit_rows(X: Any, name: str | None = None) -> Any:
+    """Rows of length 1; those that are all zeros stay so, or are refused where ``name`` needs directions."""
+    size = X.double().norm(dim=1, keepdim=True)
+    zero = (size[:, 0] == 0).nonzero().view(-1)
+    if len(zero) and name is not None:
+        raise no_direction(name, int(zero[0]))
+    return (X / torch.where(size > 0, size, 1.0)).to(X.dtype)

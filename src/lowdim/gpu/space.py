@@ -1,0 +1,27 @@
+"""Ranks of rows on a device, by strips of distances."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lowdim.gpu.neighbors import compared
+from lowdim.gpu.places import at_home
+from lowdim.work.places import VERBS, to_numpy
+from lowdim.work.progress import stage
+
+
+def ranks_among(X: Any, targets: NDArray, rows: NDArray | None) -> NDArray:
+    """How many other rows are nearer, by (distance, index), to each of ``rows`` (None: all) than its targets (m, k)."""
+    if at_home(X):
+        return np.asarray(VERBS["space.ranks_among"](to_numpy(X), targets, rows))
+    own = torch.arange(len(X), device=X.device) if rows is None else torch.as_tensor(rows, device=X.device)
+    wanted = torch.as_tensor(targets, device=X.device).long()
+    out = torch.empty(targets.shape, dtype=torch.int32, device=X.device)
+    with stage("ranks", total=len(own)) as tick:
+        for some, keys in compared(X, X[own], own):
+            for column, target in enumerate(wanted[some].T):
+                out[some, column] = (keys < torch.gather(keys, 1, target[:, None])).sum(1, dtype=torch.int32)
+            tick(some.stop)
+    return np.asarray(out.cpu().numpy())

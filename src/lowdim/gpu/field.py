@@ -22,6 +22,7 @@ _SIZES = {  # nodes along a side, the half that is zero included
     1: [2**e for e in range(8, 19)],
     2: [128, 256, 512, 1024, 2048, 3072, 4096],  # few, since an iteration is recorded for each
 }
+_AHEAD = 2048  # nodes of the largest grid that is recorded before it is needed
 _FINE = 64  # cells that a small map has at least
 _FINEST = 1 / 16  # spacing, in that of a large map
 
@@ -62,7 +63,7 @@ class Exact:
     """Repulsion by sums over all pairs."""
 
     def __init__(self, Y: Any, falloff: Any) -> None:
-        self.falloff, self.key = falloff, 0
+        self.falloff, self.key, self.next_key = falloff, 0, None
         self.flag = torch.zeros((), dtype=torch.int32, device=Y.device)  # there is nothing to leave
         n, self.k = Y.shape
         self.rows = 3 if self.k <= 2 else self.k + 1
@@ -125,12 +126,7 @@ class Grid:
         transform = _kept if size <= 1024 or self.k == 1 else _transformed
         if (size, h) not in self.kernels:
             self.kernels[size, h] = transform(size, h, self.falloff, self.k, device)
-        if size not in self.rooms:
-            self.rooms[size] = (
-                torch.zeros((nodes,) * self.k, dtype=torch.int64, device=device),
-                torch.zeros((size,) * self.k, device=device),
-                torch.empty_like(self.kernels[size, h]),
-            )
+        self.open(size)
         if self.held.get(size) != h:
             self.rooms[size][2].copy_(self.kernels[size, h])
             self.held[size] = h
@@ -139,6 +135,21 @@ class Grid:
         self.box.copy_(torch.tensor([origin[0], origin[-1], 1 / h]))
         self.flag.zero_()
         self.key = size
+
+    def open(self, size: int) -> None:
+        """Make room for a grid of this size."""
+        if size not in self.rooms:
+            there, half = {"device": self.box.device}, size // 2 + 1
+            self.rooms[size] = (
+                torch.zeros((size // 2,) * self.k, dtype=torch.int64, **there),
+                torch.zeros((size,) * self.k, **there),
+                torch.empty(half, 1, **there) if self.k == 1 else torch.empty(half, size, **there).T[:, :, None],
+            )
+
+    @property
+    def next_key(self) -> int | None:
+        """Size that a map which outgrows this grid needs."""
+        return next((size for size in _SIZES[self.k] if self.key < size <= _AHEAD), None)
 
     def repel(self, Y: Any, push: Any) -> None:
         """Forces to ``push`` (n, k), and the normaliser to ``total``."""

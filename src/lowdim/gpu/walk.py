@@ -159,26 +159,39 @@ class _Walk:
             for _ in range(count):
                 self._step()
             return
-        if self.field.key not in self.recorded:
-            kind = (self.Y.device, self.field.key, self.k, self.wide, self.starts.dtype, law(self.loss.falloff)["LAW"])
-            if kind not in _PREPARED:
+        key = self.field.key
+        if key not in self.recorded:
+            if self._kind(key) not in _PREPARED:
                 self._step()  # compiles and plans what a recording must not
-                _PREPARED.add(kind)
+                _PREPARED.add(self._kind(key))
                 count -= 1
             if not count:
                 return
-            torch.cuda.synchronize(self.Y.device)
-            graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream(self.Y.device)
-            with torch.cuda.stream(side):
-                graph.capture_begin(*([self.pool] if self.pool else []))
-                try:
-                    self._step()
-                finally:
-                    graph.capture_end()
-            self.pool = self.pool or graph.pool()
-            self.recorded[self.field.key] = graph
+            self._record(key)
         for _ in range(count):
-            self.recorded[self.field.key].replay()
+            self.recorded[key].replay()
+        ahead = self.field.next_key  # recorded while the device works
+        if ahead is not None and ahead not in self.recorded and self._kind(ahead) in _PREPARED:
+            self.field.open(ahead)
+            self._record(ahead)
+            self.field.key = key
+
+    def _kind(self, key: int) -> tuple[Any, ...]:
+        """What the kernels and plans of an iteration depend on."""
+        return self.Y.device, key, self.k, self.wide, self.starts.dtype, law(self.loss.falloff)["LAW"]
+
+    def _record(self, key: int) -> None:
+        """Record an iteration on the grid of this size."""
+        self.field.key = key
+        graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream(self.Y.device)
+        with torch.cuda.stream(side):
+            graph.capture_begin(*([self.pool] if self.pool else []))
+            try:
+                self._step()
+            finally:
+                graph.capture_end()
+        self.pool = self.pool or graph.pool()
+        self.recorded[key] = graph
 
     def _step(self) -> None:
         same = law(self.loss.falloff)

@@ -12,6 +12,7 @@ import torch
 
 import lowdim
 from lowdim import CCA, LDA, PCA, KLExpansion
+from lowdim.gpu import memory as device_memory
 from lowdim.relate.moments import class_moments, column_moments, divided_by_deviation, moments
 from lowdim.work import devices
 
@@ -182,3 +183,11 @@ def test_bad_rows_are_refused_in_words(device, labelled):
 def test_sparse_rows_are_not_moved(labelled, pretended):
     with pytest.raises(TypeError, match=r"device='cuda' needs dense rows; got sparse ones\. Pass X\.toarray"):
         PCA(2, device="cuda").fit(sp.csr_array(labelled[0]))
+
+
+def test_rows_that_do_not_fit_on_the_device_are_refused_with_the_figure(labelled, pretended, monkeypatch):
+    monkeypatch.setattr(device_memory, "available_for", lambda rows: 100)
+    with pytest.raises(
+        MemoryError, match=r"PCA: 80 rows moved to 'cuda' needs 3.75 kB .* 100 bytes is available\. Pass"
+    ):
+        PCA(2, device="cuda").fit(labelled[0])

@@ -5,6 +5,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from lowdim.work import memory
 from lowdim.work.places import demand_together, of, placed
 
 
@@ -47,4 +48,9 @@ def moved(X: Any, name: str | None, owner: str) -> Any:
         raise TypeError(
             f"{owner}: device={name!r} needs dense rows; got sparse ones. Pass X.toarray(), or leave device out."
         )
-    return placed(X, find_torch("").empty(0, device=device)) if of(X) is None else X.to(device)
+    if of(X) is not None:
+        return X.to(device)
+    there = find_torch("").empty(0, device=device)
+    what = f"{owner}: {X.shape[0]:,} rows moved to {name!r}"
+    memory.require(X.nbytes, what, "Pass fewer rows, or leave device out.", there)
+    return placed(X, there)

@@ -452,3 +452,13 @@ def test_masks_of_a_page_are_not_changed_by_its_bytes(page):
     bits = pack_bits(np.arange(120) < 5)
     page.ask("select", {"mask": bits})
     assert page.visitor.selected.sum() == 5
+
+
+def test_an_answer_that_fails_in_any_way_is_told(page, monkeypatch):
+    from lowdim.explorer import questions
+
+    def break_down(*_):
+        raise ArithmeticError("of some library")
+
+    monkeypatch.setattr(questions, "neighbours", break_down)
+    assert page.refused("neighbours", row=0, k=3, map=None) == "of some library"

@@ -1,5 +1,7 @@
 """``lowdim explore``: a page in the browser, in which maps are looked at, questioned and made."""
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +72,13 @@ def command(source: str, method: str, no_browser: bool, port: int, quiet: bool, 
     session = session_of(made.given, made.table.X, made.steps, title)
     server = Server(session, port)
     session.fit(chosen.name, {})
-    server.serve(browser=not no_browser, announce=_announce)
+    ended = server.serve(browser=not no_browser, announce=_announce)
     if session.unsaved:
         tell(f"wrote the labels to {rescue_labels(session, Path())}.")
+    if not ended:  # a solver that cannot be stopped must not hold up the end
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _announce(address: str) -> None:

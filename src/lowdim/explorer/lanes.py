@@ -9,7 +9,7 @@ from lowdim.work import progress
 _THREADS = 2
 
 
-class _Closed(Exception):  # noqa: N818  # a wish, no error
+class _Closed(BaseException):  # a wish, no error: no answer to a question holds it up
     """The explorer was closed."""
 
 

@@ -62,16 +62,7 @@ class Visitor:
         """What ``work`` returns, or its error as a message."""
         try:
             return work()
-        except (
-            ValueError,
-            TypeError,
-            OSError,
-            MemoryError,
-            KeyError,
-            IndexError,
-            OverflowError,
-            RuntimeError,
-        ) as error:
+        except Exception as error:  # whatever it is, the page is told and the session lives on
             words = str(error) or type(error).__name__
             return Message("error", None, {"message": words, "request": request.type, "map": None})
 

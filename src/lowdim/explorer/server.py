@@ -87,14 +87,14 @@ class Server:
         finally:
             self._socket.close()
 
-    def serve(self, *, browser: bool, announce: Callable[[str], None]) -> None:
-        """Serve until Ctrl-C, in the thread that calls, and stop what still runs."""
+    def serve(self, *, browser: bool, announce: Callable[[str], None]) -> bool:
+        """Serve until Ctrl-C, in the thread that calls, and stop what still runs; whether all of it has ended."""
         announce(self.address)
         if browser:
             threading.Thread(target=webbrowser.open, args=(self.address,), daemon=True).start()
         with suppress(KeyboardInterrupt):
             self.run()
-        self.close()
+        return self.close()
 
     def stop(self) -> None:
         """End ``run``, from any thread."""

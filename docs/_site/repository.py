@@ -54,7 +54,18 @@ def read(app: Any, docname: str, source: list[str]) -> None:
         source[0] = rewritten(source[0], page.parent.relative_to(REPOSITORY).as_posix())
 
 
+def show_results(app: Any) -> None:
+    """Write a page for each results file of the benchmarks, which shows it."""
+    folder = Path(app.srcdir) / "benchmarks"
+    folder.mkdir(exist_ok=True)
+    for path in sorted(REPOSITORY.glob("benchmarks/results*.md")):
+        page, text = folder / path.name, f"<!-- from benchmarks/{path.name} -->\n"
+        if not page.exists() or page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register with Sphinx."""
+    app.connect("builder-inited", show_results)
     app.connect("source-read", read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

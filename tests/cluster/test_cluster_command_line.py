@@ -56,6 +56,14 @@ def test_reduce_and_transform_in_parts(client, parts, tmp_path):
     assert "needs a folder without parquet files" in refused("reduce", folder, *where, "-o", tmp_path / "out")
 
 
+def test_labels_are_read_in_the_partitions_of_the_rows(client, parts, tmp_path):
+    folder, frame = parts
+    where = ["--cluster", client.scheduler.address, "--method", "lda", "--label", "kind", "--drop", "cell"]
+    run("reduce", folder, *where, "-o", tmp_path / "out")
+    model = lowdim.LDA().fit(frame[list("abcd")], frame["kind"])
+    np.testing.assert_allclose(read(tmp_path / "out")["lda0"], model.transform(frame[list("abcd")])[:, 0], atol=1e-9)
+
+
 def test_methods_that_need_rows_in_one_memory_are_fitted_on_some(client, parts, tmp_path):
     folder, frame = parts
     where = ["--cluster", client.scheduler.address, "--drop", "cell,kind", "--seed", 3]

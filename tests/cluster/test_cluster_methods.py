@@ -217,6 +217,7 @@ def refusals():
         r"sample_weight must be finite and 0 or more": lambda X, y: lowdim.PCA(2).fit(
             cut(X), sample_weight=cut(-X[:, 0])
         ),
+        r"rows of NumPy go with labels.*compute\(\)": lambda X, y: lowdim.LDA().fit(X, cut(y)),
         r"at least 2 samples": lambda X, y: lowdim.PCA(1).fit(cut(X[:1])),
         r"n_components must be at most .* = 5; got 9": lambda X, y: lowdim.PCA(9).fit(cut(X)),
         r"5 features": lambda X, y: lowdim.PCA(2).fit(X).transform(cut(X[:, :3])),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.cluster.moments import demand_rows
-from lowdim.cluster.sampling import sample
+from lowdim.cluster.sampling import rows_at
 from lowdim.compose.kernel_features import Features, Summed, landmark_features
 from lowdim.compose.kernel_spectrum import Approximation, KernelSpectrum
 from lowdim.data.sampling import drawn
@@ -19,9 +19,9 @@ _DRAWN = 20_000  # rows that landmarks are chosen from
 
 def draw(X: Spread, seed: int) -> tuple[Any, NDArray[np.int64]]:
     """Some rows by their numbers, the same for any blocks, and these numbers."""
-    total = sum(counted(X.X, X.name))
-    rows = sample(X.X, _DRAWN, seed)
-    return X.opened(rows, Where(-1, None)), drawn(total, _DRAWN, seed)
+    lengths = counted(X.X, X.name)
+    ids = drawn(sum(lengths), _DRAWN, seed)
+    return X.opened(rows_at(X.X, ids, lengths), Where(-1, None)), ids
 
 
 def of_features(

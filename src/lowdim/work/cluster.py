@@ -91,7 +91,12 @@ def _arrived(packed: bytes) -> Sent:
 def _blocks(*collections: Any) -> list[list[Delayed]]:
     """Blocks of each collection; what arrays share, such as one read of both, they still share."""
     alone = len(collections) == 1  # else fusion would copy what they share into each
-    return [list(np.ravel(X.to_delayed(optimize_graph=alone or not is_array(X)))) for X in collections]
+    return [list(np.ravel(_settled(X).to_delayed(optimize_graph=alone and is_array(X)))) for X in collections]
+
+
+def _settled(X: Any) -> Any:
+    """A DataFrame that reads its own columns alone, in its own partitions: Dask's optimiser would join small ones."""
+    return X.simplify() if hasattr(X, "simplify") else X
 
 
 def _leaf(leaf: Any, opened: Any, where: Where, blocks: list[Any], shared: Sent, topic: str | None) -> Any:
@@ -145,7 +150,11 @@ def each(
     """
     meta = np.empty((0,) if columns is None else (0, columns), dtype)
     if not is_array(X.X):
-        return X.X.map_partitions(_on_part, call=call, model=shared, like=meta, meta=meta)
+        shape = (math.nan,) if columns is None else (math.nan, columns)
+        run = delayed(_called, pure=False)
+        parts = [run(block, where, call, shared, meta) for where, block in zip(X.where(), *_blocks(X.X), strict=True)]
+        blocks = [da.from_delayed(part, shape, meta=meta) for part in parts]
+        return da.concatenate(blocks, allow_unknown_chunksizes=True)
     widths = () if columns is None else ((columns,),)
     axes = {"drop_axis": 1} if columns is None and X.X.ndim == 2 else {}
     given = {"call": call, "model": shared, "like": meta}
@@ -165,10 +174,6 @@ def _on_block(block: Any, call: Any, model: Any, like: NDArray, block_info: Any 
         number, first = place["chunk-location"][0], place["array-location"][0][0]
         where = Where(int(number), None if math.isnan(first) else int(first))
     return _called(block, where, call, model, like)
-
-
-def _on_part(block: Any, call: Any, model: Any, like: NDArray) -> NDArray:
-    return _called(block, Where(-1, None), call, model, like)
 
 
 def _called(block: Any, where: Where, call: Any, model: Any, like: NDArray) -> NDArray:

@@ -13,6 +13,8 @@ import pytest
 
 matplotlib.use("Agg")
 
+collect_ignore_glob = ["*conftest.py"]  # they hold no examples, and share a name
+
 # What a shell starts in the background ignores Ctrl-C and so do its children: tests that press it would never end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

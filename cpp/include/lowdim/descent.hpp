@@ -19,10 +19,10 @@ struct DescentPlan {
     // nothing on the way there.
     double fine_spacing = 0.4;
     std::int64_t fine_iterations = 0;
-    std::int64_t iterations = 750, exaggerated = 250; // in all; the first ones with P times `exaggeration`
+    std::int64_t iterations = 750, exaggerated = 250; // at most; the first with P times `exaggeration`
     double exaggeration = 12;
     double late = 1;         // the same factor of the other iterations
-    double rate = 0;         // of learning; 0 is n / exaggeration, phase by phase
+    double rate = 0;         // of learning; 0 is a share of n / exaggeration, phase by phase
     std::int64_t every = 50; // iterations between reports
     double progress = 0;     // stop where 50 iterations lower the loss by less than this share
 };

@@ -47,9 +47,11 @@ _TEXTS = {
     exaggeration : float
         Factor on the affinities in the first iterations, which lets clusters find their place.
     exaggeration_iter : int
-        Number of exaggerated iterations among ``n_iter``; a warm start has none.""",
+        Exaggerated iterations at most, among ``n_iter``: fewer where clusters have gathered before. A warm start has
+        none.""",
     "descent": """n_iter : int
-        Iterations in all; fewer where 50 of them lower the divergence by less than a 100,000th.
+        Iterations in all; fewer where exaggeration ended early, or where 50 of them lower the divergence by less than
+        a 100,000th.
     init : {"pca", "spectral", "random"} or array (n_samples, n_components)
         First layout, brought to a standard deviation of 1e-4: principal components, eigenvectors of the affinities,
         random positions, or the given array.
@@ -259,7 +261,7 @@ class TSNE(_Stochastic):
         Factor on the affinities in all other iterations. Above 1 attraction weighs more: around 4 the map looks like
         UMAP's, and large factors approach Laplacian eigenmaps. ``kl_divergence_`` stays that of the factor 1.
     learning_rate : "auto" or float
-        "auto" is n_samples / exaggeration, phase by phase.
+        "auto" is 0.3 n_samples / exaggeration, then half of n_samples (divided by ``late_exaggeration``).
     {descent}
     dof : float
         Degrees of freedom ν of Student's falloff ``(1 + s/ν)^(−(ν + 1)/2)``. Below 1 clusters split into finer

@@ -19,10 +19,12 @@ from lowdim.work.random import stream
 
 REPULSIONS = ("auto", "exact", "barnes_hut", "interpolation")
 FAST = {"barnes_hut": 3, "interpolation": 2}  # most dimensions
-# Cells of the grid, in the width of the falloff: on the way, in the last iterations, and for the normaliser.
-_SPACING, _FINE, _FINEST = 0.42, 0.33, 0.25
+# Cells of the grid, in the width of the falloff: at first and in the last iterations, by the number of points up to
+# which so fine a grid is worth its time; for new points; and for the normaliser.
+_SPACINGS = ((20_000, 0.33, 0.25), (np.inf, 0.42, 0.33))
+_SPACING, _FINEST = 0.42, 0.25
 _LAST = 0.5  # of the iterations without exaggeration
-_FEW, _FEW_IN_SPACE = 2000, 3000  # points up to which exact sums are taken: few pairs, and no grid or tree to set up
+_FEW, _FEW_IN_SPACE = 4500, 3000  # points up to which exact sums are taken: few pairs, and no grid or tree to set up
 _EXACT_NORMALISER = 20_000  # points up to which all pairs take no time worth saving
 _SAMPLE = 1000  # points at which an approximate normaliser is held against exact sums
 TINY, CALM = 8, 12.0  # below so many points steps of more than n / 12 swing across Gauss's narrow minima
@@ -46,10 +48,19 @@ class Falloff(NamedTuple):
         return min(1.0, float(np.sqrt(self.dof))) if self.name == "student" else 1.0
 
 
+def spacings(n: int) -> tuple[float, float]:
+    """Cells of the grid for n points, in the width of the falloff: at first, and in the last iterations.
+
+    >>> spacings(5000), spacings(70_000)
+    ((0.33, 0.25), (0.42, 0.33))
+    """
+    return next((coarse, fine) for most, coarse, fine in _SPACINGS if n <= most)
+
+
 def choose(n: int, k: int, *, tree: bool = True) -> str:
     """Rule behind ``repulsion="auto"``; where the rows live there may be no tree.
 
-    >>> choose(500, 2), choose(70_000, 2), choose(70_000, 3), choose(70_000, 5)
+    >>> choose(4000, 2), choose(70_000, 2), choose(70_000, 3), choose(70_000, 5)
     ('exact', 'interpolation', 'barnes_hut', 'exact')
     """
     if k <= 2:
@@ -80,13 +91,14 @@ class Divergence:
         rate = self.rate
         if rate is None and self.falloff.name == "gauss" and len(Y) < TINY:
             rate = len(Y) / CALM
+        coarse, fine = spacings(len(Y))
         return _native.descend(
             *P,
             Y,
             how=self.repulsion,
             angle=self.angle,
-            spacing=_SPACING * self.falloff.width,
-            fine_spacing=_FINE * self.falloff.width,
+            spacing=coarse * self.falloff.width,
+            fine_spacing=fine * self.falloff.width,
             fine_iterations=int(_LAST * (iterations - min(self.exaggerated, iterations))),
             iterations=iterations,
             exaggerated=min(self.exaggerated, iterations),
@@ -155,7 +167,7 @@ def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reach
             error = 3 * n * float(off.std()) / np.sqrt(_SAMPLE) / Z
             how = f"{way}, corrected by exact sums at {_SAMPLE} points: KL within {error:.0e}"
             if way == "interpolation":
-                forces = _native.repulsion(Y, how=way, spacing=_FINE * falloff.width, **law)[0][some]
+                forces = _native.repulsion(Y, how=way, spacing=spacings(n)[1] * falloff.width, **law)[0][some]
                 how += (
                     f", forces of the descent's grid within {np.linalg.norm(forces - push) / np.linalg.norm(push):.0e}"
                 )

@@ -62,9 +62,9 @@ def measure(name):
     ctypes.CDLL(None).malloc_trim(0)
     foreseen, require, before = [], memory.require, field("VmRSS")
 
-    def listen(n_bytes, what, instead):
+    def listen(n_bytes, *words):
         foreseen.append(field("VmRSS") - before + n_bytes)
-        require(n_bytes, what, instead)
+        require(n_bytes, *words)
 
     memory.require = listen
     with Resident() as peak:

@@ -203,14 +203,14 @@ def test_lasso_selects_the_rows_inside_and_greys_the_others(tab):
 
 
 def test_live_frames_move_the_points_and_a_fit_pauses_and_goes_on(tab):
-    tab.fit("tsne", n_iter=40_000)
-    tab.until("e.map.method === 'tsne' && e.map.frames >= 1")
+    tab.fit("umap", n_epochs=40_000)  # too long to end by itself
+    tab.until("e.map.method === 'umap' && e.map.frames >= 1")
     first = tab.pixels()[..., 3] > 0
     frames = tab.run("e.map.frames")
     tab.until(f"e.map.frames >= {frames + 3}")
     assert (first != (tab.pixels()[..., 3] > 0)).mean() > 0.005
     tab.run("void e.line.ask('stop', { map: e.map.id })")
-    tab.fit("tsne", n_iter=40_000, exaggeration_iter=30_000)  # too long to end by itself
+    tab.fit("umap", n_epochs=40_000)
     tab.until("e.map.frames >= 2 && e.map.iteration > 0")
     press = "(words) => [...e.runs.live.querySelectorAll('button')].find((b) => b.textContent === words).click()"
     tab.run(f"({press})('Pause')")

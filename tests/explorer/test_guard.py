@@ -181,7 +181,8 @@ def test_messages_beyond_the_limit_close_the_socket(server, cookie):
             channel.send(bytes(UPLOAD_BYTES + 2**20 + 1))
         with pytest.raises(ConnectionClosed) as closed:
             channel.recv(timeout=30)
-    assert closed.value.rcvd.code == 1009
+    told = closed.value.rcvd  # nothing, where the socket was closed while the message was on its way
+    assert told is None or told.code == 1009
     assert get(server, "/", Cookie=cookie)[0] == 200
 
 

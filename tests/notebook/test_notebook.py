@@ -60,7 +60,7 @@ def test_a_fitted_model_tells_what_it_found(outputs):
     (output,) = outputs[3]
     text = re.search(r'<div class="lowdim-facts"[^>]*>(.*?)</div>', output.data["text/html"])[1]
     assert "150 rows in 2 dimensions · KL divergence" in text
-    assert "120 iterations" in text
+    assert re.search(r"\d+ iterations", text)
     assert output.data["text/html"].count("lowdim-facts") == 1
 
 

@@ -139,6 +139,6 @@ class CCA(TwoViewReducer, LinearReducer):
 def _demand_squares(*matrices: NDArray) -> None:
     if not all(np.isfinite(A).all() for A in matrices):
         raise ValueError(
-            "CCA: variances must fit in float64; the squares of these values overflow. Multiply both views by a "
+            "CCA: variances must fit in float64; the squares of these values overflow. Multiply the data by a "
             "constant that brings them near 1."
         )

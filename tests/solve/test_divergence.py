@@ -80,7 +80,7 @@ def test_the_grid_reaches_the_divergence_of_exact_sums(rng):
     grid, exact = (
         lowdim.TSNE(repulsion=how, random_state=0).fit(X).kl_divergence_ for how in ("interpolation", "exact")
     )
-    assert grid < 1.005 * exact
+    assert grid < 1.015 * exact  # the grid's error, which momentum magnifies
 
 
 def test_the_error_of_the_forces_is_told(rng, monkeypatch):

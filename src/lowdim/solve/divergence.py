@@ -21,10 +21,10 @@ REPULSIONS = ("auto", "exact", "barnes_hut", "interpolation")
 FAST = {"barnes_hut": 3, "interpolation": 2}  # most dimensions
 # Cells of the grid, in the width of the falloff: at first and in the last iterations, by the number of points up to
 # which so fine a grid is worth its time; for new points; and for the normaliser.
-_SPACINGS = ((20_000, 0.33, 0.25), (np.inf, 0.42, 0.33))
+_SPACINGS = ((20_000, 0.36, 0.33), (np.inf, 0.42, 0.33))
 _SPACING, _FINEST = 0.42, 0.25
 _LAST = 0.5  # of the iterations without exaggeration
-_FEW, _FEW_IN_SPACE = 4500, 3000  # points up to which exact sums are taken: few pairs, and no grid or tree to set up
+_FEW, _FEW_IN_SPACE = 3500, 3000  # points up to which exact sums are taken: few pairs, and no grid or tree to set up
 _EXACT_NORMALISER = 20_000  # points up to which all pairs take no time worth saving
 _SAMPLE = 1000  # points at which an approximate normaliser is held against exact sums
 TINY, CALM = 8, 12.0  # below so many points steps of more than n / 12 swing across Gauss's narrow minima
@@ -52,7 +52,7 @@ def spacings(n: int) -> tuple[float, float]:
     """Cells of the grid for n points, in the width of the falloff: at first, and in the last iterations.
 
     >>> spacings(5000), spacings(70_000)
-    ((0.33, 0.25), (0.42, 0.33))
+    ((0.36, 0.33), (0.42, 0.33))
     """
     return next((coarse, fine) for most, coarse, fine in _SPACINGS if n <= most)
 
@@ -60,7 +60,7 @@ def spacings(n: int) -> tuple[float, float]:
 def choose(n: int, k: int, *, tree: bool = True) -> str:
     """Rule behind ``repulsion="auto"``; where the rows live there may be no tree.
 
-    >>> choose(4000, 2), choose(70_000, 2), choose(70_000, 3), choose(70_000, 5)
+    >>> choose(3000, 2), choose(70_000, 2), choose(70_000, 3), choose(70_000, 5)
     ('exact', 'interpolation', 'barnes_hut', 'exact')
     """
     if k <= 2:

@@ -21,7 +21,7 @@ constexpr std::int64_t chunk = 4096, check_every = 50, check_early = 25;
 constexpr float longest_student = 5.0f, longest_gauss = 0.5f;
 constexpr float smallest_map = 1e-7f, grown_map = 0.1f; // extents
 // Gain of check_early iterations, over the exaggeration, below which the clusters have gathered.
-constexpr double gathered = 1.5e-3;
+constexpr double gathered = 5e-3;
 
 // Momentum, and the step as a share of n / exaggeration. Student's maps bear momentum that grows to 0.9 at
 // half the step, and get in 300 iterations where 0.8 and whole steps take 500; Gauss's narrow minima do not.

@@ -122,3 +122,13 @@ def test_a_start_of_any_width_gives_the_residual_it_states(wide, rng):
     actual = np.linalg.norm(A @ pairs.vectors - pairs.vectors * pairs.values, axis=0).max()
     assert actual <= 2e-7
     np.testing.assert_allclose(pairs.values, 0.97 ** np.arange(12), atol=1e-10)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_pairs_are_found_where_nearly_all_values_are_equal(order):
+    n = 60
+    A = np.asarray(0.5 * (np.eye(n) - 1 / n), order=order)
+    found = eigh_top(A.copy(order=order), 2)
+    np.testing.assert_allclose(found.values, 0.5)
+    np.testing.assert_allclose(A @ found.vectors, 0.5 * found.vectors, atol=1e-12)
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(2), atol=1e-12)

@@ -61,11 +61,16 @@ def eigh_top(A: NDArray, k: int) -> Eigenpairs:
     refuse_overflow(A, "Eigenvectors: entries of the matrix")
     n, few = len(A), k <= len(A) // 3
     with stage("eigenvectors", flops=(4.5 if few else 9.0) * n**3), jobs.alone() if n <= _SMALL else nullcontext():
+        if few:
+            top, diagonal = [n - k, n - 1], A.diagonal().copy()
+            values, vectors = sl.eigh(A, subset_by_index=top, driver="evr", overwrite_a=True, check_finite=False)
+            if len(values) < k:  # LAPACK finds none where nearly all are equal; it leaves the upper triangle as it was
+                A = np.triu(A, 1)
+                A += A.T
+                A[np.diag_indices(n)] = diagonal
+                few = False
         if not few:
             values, vectors = sl.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
-        else:
-            top = [n - k, n - 1]
-            values, vectors = sl.eigh(A, subset_by_index=top, driver="evr", overwrite_a=True, check_finite=False)
     lowest = float(values.min(initial=np.inf))
     values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
     return Eigenpairs(values, vectors, 0.0, 1, vectors * values, lowest)

@@ -62,18 +62,29 @@ def eigh_top(A: NDArray, k: int) -> Eigenpairs:
     n, few = len(A), k <= len(A) // 3
     with stage("eigenvectors", flops=(4.5 if few else 9.0) * n**3), jobs.alone() if n <= _SMALL else nullcontext():
         if few:
-            top, diagonal = [n - k, n - 1], A.diagonal().copy()
-            values, vectors = sl.eigh(A, subset_by_index=top, driver="evr", overwrite_a=True, check_finite=False)
-            if len(values) < k:  # LAPACK finds none where nearly all are equal; it leaves the upper triangle as it was
-                A = np.triu(A, 1)
-                A += A.T
-                A[np.diag_indices(n)] = diagonal
-                few = False
-        if not few:
+            values, vectors = pairs_between(A, n - k, n - 1)
+        else:
             values, vectors = sl.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
     lowest = float(values.min(initial=np.inf))
     values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
     return Eigenpairs(values, vectors, 0.0, 1, vectors * values, lowest)
+
+
+def pairs_between(A: NDArray, first: int, last: int) -> tuple[NDArray, NDArray]:
+    """Eigenpairs of the symmetric array ``A``, which is overwritten, from one number to another, rising.
+
+    >>> pairs_between(np.diag([1.0, 3.0, 2.0]), 0, 1)[0]
+    array([1., 2.])
+    """
+    diagonal, part = A.diagonal().copy(), [first, last]
+    values, vectors = sl.eigh(A, subset_by_index=part, driver="evr", overwrite_a=True, check_finite=False)
+    if len(values) == last - first + 1:
+        return values, vectors
+    A = np.triu(A, 1)  # LAPACK finds none where nearly all are equal; it leaves the upper triangle as it was
+    A += A.T
+    A[np.diag_indices(len(A))] = diagonal
+    values, vectors = sl.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
+    return values[first : last + 1], vectors[:, first : last + 1]
 
 
 @verb
@@ -191,8 +202,7 @@ def leading_span(C: NDArray, width: int) -> Doubles:
     C = C - C.mean(axis=0)
     C -= C.mean(axis=1, keepdims=True)
     with jobs.alone():
-        top = [max(0, len(C) - width), len(C) - 1]
-        _, U = sl.eigh((C @ C.T).astype(np.float64), subset_by_index=top, check_finite=False)
+        _, U = pairs_between((C @ C.T).astype(np.float64), max(0, len(C) - width), len(C) - 1)
     return np.asarray((U[:, ::-1].T.astype(C.dtype) @ C).T, dtype=np.float64)
 
 

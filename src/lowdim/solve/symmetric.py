@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import _native
 from lowdim.solve.bottom import Smallest
-from lowdim.solve.eigen import eigh_top_operator
+from lowdim.solve.eigen import eigh_top_operator, pairs_between
 from lowdim.solve.polynomials import WIDTH, by_polynomials
 from lowdim.work import jobs, memory
 from lowdim.work.progress import Tick, stage
@@ -124,7 +124,7 @@ def _dense(A: sp.csr_array, k: int, null: Doubles, largest: float) -> Doubles:
     memory.require(24.0 * n * n, f"Smallest eigenvectors of {n:,} rows, dense,", "Ask for fewer components.")
     with stage("eigenvectors"), jobs.alone():
         M = A.toarray() + 4 * largest * (null @ null.T)
-        return np.asarray(sl.eigh(M, subset_by_index=[0, k - 1], overwrite_a=True, check_finite=False)[1])
+        return np.asarray(pairs_between(M, 0, k - 1)[1])
 
 
 def _by_inverse(solve: Solve | None, k: int, null: Doubles, seed: int) -> Doubles | None:

@@ -86,8 +86,9 @@ class _Limits:
             self._apply()
 
     def _apply(self) -> None:
+        most = max(1, int(joblib.cpu_count()))  # more threads than cores only wait for each other in BLAS
         for library, found in zip(_blas(), self._found, strict=True):
-            library.set_num_threads(min(self._held) if self._held else found)
+            library.set_num_threads(min(most, *self._held) if self._held else found)
 
 
 _limits = _Limits()

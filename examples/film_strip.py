@@ -3,22 +3,22 @@ A map in the making
 ===================
 
 t-SNE of the digits, from its first layout by PCA to the end; the callback sees the map on the way. Exaggerated
-attraction gathers the clusters in the first 250 iterations; afterwards they take the room they need.
+attraction gathers the clusters in about 100 iterations; afterwards they take the room they need.
 """
 
 import matplotlib.pyplot as plt
 
 from lowdim import TSNE, data, show
 
-FRAMES = (10, 60, 150, 250, 300, 750)
 
 X, y = data.load("digits")
 seen = {}
 tsne = TSNE(random_state=0, callback=lambda i, _, Y: seen.update({i: Y.copy()}), callback_every=10).fit(X)
-seen[750] = tsne.embedding_
+seen[tsne.n_iter_] = tsne.embedding_
+frames = (10, 30, 60, 110, 150, tsne.n_iter_)
 
-figure, axes = plt.subplots(1, len(FRAMES), figsize=(15, 2.9), layout="constrained")
-for ax, i in zip(axes, FRAMES, strict=True):
+figure, axes = plt.subplots(1, len(frames), figsize=(15, 2.9), layout="constrained")
+for ax, i in zip(axes, frames, strict=True):
     show.scatter(seen[i], y, legend=False, ax=ax)
     ax.set(xlabel="", ylabel="")
     ax.set_title(f"{i} iterations", fontsize=10, loc="left")

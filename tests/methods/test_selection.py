@@ -391,3 +391,8 @@ def test_features_are_chosen_without_targets(direction):
         SequentialSelector(GaussianNB()).fit(X)
     with pytest.raises(ValueError, match="requires y"):
         SequentialSelector().fit(X)
+
+
+def test_targets_near_the_largest_float32_have_finite_scores(rng):
+    y = np.where(rng.random(60) < 0.5, 1, -1).astype(np.float32) * np.finfo(np.float32).max
+    assert np.isfinite(SequentialSelector().fit(rng.normal(size=(60, 3)), y).scores_).all()

@@ -49,6 +49,8 @@ def score_without_features(estimator: Any, X: Any, y: Any, splits: list[Split], 
     """Score on each fold of knowing no feature; −∞ where the scorer has no use for such a rule."""
     if y is None:
         return np.full(len(splits), -np.inf)
+    if getattr(y, "dtype", None) == np.float32:  # whose squares and sums may overflow
+        y = y.astype(np.float64)
     rule = DummyClassifier(strategy="most_frequent") if is_classifier(estimator) else DummyRegressor()
     scores, why = _fit_and_score(rule, X, y, splits, scorer, slice(None))
     return np.full(len(splits), -np.inf) if why else scores

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -229,15 +230,21 @@ def _loss(only: str) -> Iterator[str]:
         "MNIST 70,000 × 50": (lowdim.PCA(50).fit_transform(digits["X"].reshape(70_000, -1)), digits["y"]),
         "flow cytometry 120,000 × 13": (cells["X"][drawn].astype(np.float32), cells["y"][drawn]),
     }
-    for method in (lowdim.TSNE, lowdim.UMAP):
+    methods = {
+        "TSNE": partial(lowdim.TSNE, random_state=0),
+        "UMAP": partial(lowdim.UMAP, random_state=0),
+        "Isomap, 1,000 landmarks": partial(lowdim.Isomap, landmarks=1000, random_state=0),
+        "LLE": partial(lowdim.LLE, random_state=0),
+    }
+    for called, method in methods.items():
         for name, (X, y) in sets.items():
-            title = f"{name}, {method.__name__}"
+            title = f"{name}, {called}"
             if not title.startswith(only):
                 continue
-            whole, seconds = _timed(lambda X=X, method=method: method(random_state=0).fit_transform(X))
+            whole, seconds = _timed(lambda X=X, method=method: method().fit_transform(X))
             yield _kept(title, "all", seconds, X, y, whole)
             some = lowdim.data.sample(X, len(X) // 10, random_state=0)
-            model, fitting = _timed(lambda some=some, method=method: method(random_state=0).fit(some))
+            model, fitting = _timed(lambda some=some, method=method: method().fit(some))
             placed, placing = _timed(lambda X=X, model=model: model.transform(X))
             yield _kept(title, "10 %, others placed", fitting + placing, X, y, placed)
 

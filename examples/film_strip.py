@@ -10,7 +10,6 @@ import matplotlib.pyplot as plt
 
 from lowdim import TSNE, data, show
 
-
 X, y = data.load("digits")
 seen = {}
 tsne = TSNE(random_state=0, callback=lambda i, _, Y: seen.update({i: Y.copy()}), callback_every=10).fit(X)

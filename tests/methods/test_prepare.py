@@ -449,3 +449,9 @@ def test_any_table_is_prepared_to_finite_numbers_or_refused_in_words(columns, nu
         return
     assert np.isfinite(Y).all()
     assert Y.shape == (6, len(model.get_feature_names_out()))
+
+
+def test_the_number_of_levels_may_be_a_numpy_integer():
+    table = pd.DataFrame({"a": list("aaaaabc"), "b": np.arange(7.0) ** 2})
+    names = [Prepare(max_levels=most).fit(table).get_feature_names_out().tolist() for most in (2, np.int64(2))]
+    assert names[0] == names[1]

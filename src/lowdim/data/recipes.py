@@ -235,7 +235,7 @@ def learn_levels(column: "pl.Series", most: int, order: list[str] | None) -> tup
     share = dict(zip(counts[:n_kept, 0].to_list(), (rows[:n_kept] / rows.sum()).tolist(), strict=True))
     place = {level: i for i, level in enumerate(order or [])}
     levels = sorted(share, key=lambda level: (place.get(level, len(place)), level))
-    shares = [share[level] for level in levels] + [rows[n_kept:].sum() / rows.sum()] * pooled
+    shares = [share[level] for level in levels] + [rows[n_kept:].sum() / rows.sum()] * int(pooled)
     found = {"levels": levels, "pooled": pooled, "shares": np.array(shares)}
     return found, len(counts), float(rows[:n_kept].sum() / rows.sum())
 

@@ -230,12 +230,12 @@ def learn_levels(column: "pl.Series", most: int, order: list[str] | None) -> tup
     counts = as_text(column).drop_nulls().value_counts(name="rows")
     counts = counts.sort("rows", counts.columns[0], descending=[True, False])
     rows = counts["rows"].to_numpy().astype(np.float64)
-    pooled = len(counts) > most
-    n_kept = most - 1 if pooled else len(counts)
+    pooled = len(counts) > int(most)
+    n_kept = int(most) - 1 if pooled else len(counts)
     share = dict(zip(counts[:n_kept, 0].to_list(), (rows[:n_kept] / rows.sum()).tolist(), strict=True))
     place = {level: i for i, level in enumerate(order or [])}
     levels = sorted(share, key=lambda level: (place.get(level, len(place)), level))
-    shares = [share[level] for level in levels] + [rows[n_kept:].sum() / rows.sum()] * int(pooled)
+    shares = [share[level] for level in levels] + [rows[n_kept:].sum() / rows.sum()] * pooled
     found = {"levels": levels, "pooled": pooled, "shares": np.array(shares)}
     return found, len(counts), float(rows[:n_kept].sum() / rows.sum())
 

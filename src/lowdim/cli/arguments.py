@@ -96,6 +96,11 @@ def complete_methods(ctx: click.Context, param: click.Parameter, incomplete: str
     return [CompletionItem(f"{before}{comma}{m.name}", help=m.summary) for m in METHODS if m.name.startswith(last)]
 
 
+def method(words: str) -> Callable[[Command], Command]:
+    """Option for the name of a method, with these words of help."""
+    return click.option("--method", "-m", shell_complete=complete_methods, default="pca", show_default=True, help=words)
+
+
 data = click.argument("source", metavar="DATA", shell_complete=complete_data)
 components = click.option(
     "-k",

@@ -39,14 +39,7 @@ Examples:
 """,
 )
 @arguments.data
-@click.option(
-    "--method",
-    "-m",
-    shell_complete=arguments.complete_methods,
-    default="pca",
-    show_default=True,
-    help="Method of the first map.",
-)
+@arguments.method("Method of the first map.")
 @arguments.reading
 @preparing
 @click.option("--no-browser", is_flag=True, help="Print the address and open nothing.")

@@ -38,14 +38,7 @@ Examples:
 """,
 )
 @arguments.data
-@click.option(
-    "--method",
-    "-m",
-    shell_complete=arguments.complete_methods,
-    default="pca",
-    show_default=True,
-    help="A name that 'lowdim methods' lists.",
-)
+@arguments.method("A name that 'lowdim methods' lists.")
 @arguments.components
 @click.option(
     "-o",

@@ -119,7 +119,8 @@ def what_it_keeps(found: Map, _: Any) -> dict[str, str]:
 
 
 _NOTE = (
-    "Perplexity 30, 750 iterations of which 250 exaggerated, from rows to map, neighbours included. KL is the same for "
+    "Perplexity 30, 750 iterations of which 250 exaggerated (lowdim: at most), from rows to map, neighbours included. "
+    "KL is the same for "
     "all systems: P from 90 exact neighbours, Q normalised over all pairs in float64. What is kept is measured at 2000 "
     "rows."
 )

@@ -104,7 +104,7 @@ def test_missing_values_are_told_on_the_page(table, tmp_path):
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert "--missing drop" in result.stderr
-    for how, words in (("drop", "1 row with gaps left out"), ("mean", "1 gap filled by the mean")):
+    for how, words in (("drop", "1 row with missing values left out"), ("mean", "1 missing value filled by the mean")):
         done(*given, "--missing", how, "-o", tmp_path / "r.html")
         assert words in (tmp_path / "r.html").read_text(encoding="utf-8")
 

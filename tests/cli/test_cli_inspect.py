@@ -43,7 +43,7 @@ def test_data_are_described():
 
 def test_missing_values_are_counted_by_column_even_from_a_pipe():
     text = output("inspect", "-", "--label", "who", stdin="who,a,b\nx,1,2\ny,,4\nx,3,\ny,,1\n")
-    assert line(text, "missing").endswith("'a' lacks 2, 'b' lacks 1")
+    assert line(text, "missing").endswith("'a' has 2 missing, 'b' has 1 missing")
     assert "4 rows × 2 columns" in text
     assert "intrinsic dimension, 3 neighbours" in text  # as many as there are
     assert "1 rows × 2 columns" in output(
@@ -108,5 +108,5 @@ def test_help_loads_nothing_heavy():
 def test_an_empty_column_is_told_and_left_out(tmp_path):
     (tmp_path / "gap.csv").write_text("a,b,c\n1,,2\n2,,3\n4,,4.5\n")
     text = output("inspect", str(tmp_path / "gap.csv"))
-    assert line(text, "missing").endswith("'b' lacks 3")
+    assert line(text, "missing").endswith("'b' has 3 missing")
     assert "3 rows × 2 columns" in text

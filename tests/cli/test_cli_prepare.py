@@ -46,14 +46,15 @@ def expected(path: Path, **params: object) -> tuple[pl.DataFrame, lowdim.Prepare
 def test_what_is_done_is_told_in_one_line_per_kind(people):
     result = done("reduce", people, "--missing", "median", "-o", people.parent / "map.csv")
     assert result.stderr.splitlines() == [
-        f"lowdim: read {people}: encoded in Windows-1252 (Latin-1), divided by semicolons, decimal commas in 1 column.",
+        f"lowdim: read {people}: encoded in Windows-1252 (Latin-1), separated by semicolons, "
+        "decimal commas in 1 column.",
         "lowdim: prepared: 1 identifier left out: name.",
         "lowdim: prepared: 1 categorical column one-hot encoded to 3.",
         "lowdim: prepared: 1 yes/no column coded 0 and 1, standardised.",
         "lowdim: prepared: 1 date column as days, standardised.",
         "lowdim: prepared: 2 number columns standardised.",
         "lowdim: prepared: 1 constant column left out: country.",
-        "lowdim: prepared: 1 gap filled by the median.",
+        "lowdim: prepared: 1 missing value filled by the median.",
         f"lowdim: wrote {people.parent / 'map.csv'} (60 rows, 2 components).",
     ]
     assert run("reduce", people, "--missing", "median", "-q").stderr == ""
@@ -85,7 +86,7 @@ def test_dropped_rows_take_their_labels_and_ids_along(people, tmp_path):
     result = done(
         "reduce", people, "--missing", "drop", "--label", "city", "--id", "name", "-m", "lda", "--save", model
     )
-    assert "1 row with gaps left out" in result.stderr
+    assert "1 row with missing values left out" in result.stderr
     out = done("transform", model, people, "--id", "name")
     frame = pl.read_csv(out.stdout.encode())
     assert len(frame) == 59
@@ -146,8 +147,8 @@ def test_inspect_describes_any_table_and_refuses_none(people):
     text = done("inspect", people).stdout
     line = {row.split("  ")[0]: row for row in text.splitlines()}
     assert "60 rows × 7 columns" in line["shape"]
-    assert "(encoded in Windows-1252 (Latin-1), divided by semicolons, decimal commas in 1 column)" in line["data"]
-    assert line["missing"].endswith("'age' lacks 1")
+    assert "(encoded in Windows-1252 (Latin-1), separated by semicolons, decimal commas in 1 column)" in line["data"]
+    assert line["missing"].endswith("'age' has 1 missing")
     assert re.search(r"name +identifier +60 +left out \(every value is different\)", line["name"])
     assert re.search(r"joined +date +\d+ +20\d\d-\d\d-\d\d to 20\d\d-\d\d-\d\d +as days, standardised", line["joined"])
     assert "one-hot encoded to 3" in line["city"]
@@ -197,7 +198,7 @@ def test_a_report_tells_how_the_data_were_prepared(people, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert "<li>1 categorical column one-hot encoded to 3</li>" in text
     assert "<li>7 columns reduced to 3 by PCA</li>" in text
-    assert "1 gap filled by the median" in text
+    assert "1 missing value filled by the median" in text
     assert f"lowdim reduce {people} --missing median --first pca=3 --method isomap" in text
 
 
@@ -215,7 +216,7 @@ def test_selection_takes_the_columns_of_a_category_together(people, tmp_path):
     ("content", "args", "words"),
     [
         ("x,y\n" + "".join(f"1{i},{'oops' if i == 30 else i * i}\n" for i in range(40)), "", "got 'oops' in row 30"),
-        ("c,x,y\na,1,\nb,2,\na,4,\n", "--missing mean", "'y' has none in any"),
+        ("c,x,y\na,1,\nb,2,\na,4,\n", "--missing mean", "'y' has none"),
         ("c,x\n" + "".join(f"v{i // 2},{i * i}\n" for i in range(400)), "", "'c' has 200, of which the 49 most"),
         ("d,x\n" + "".join(f"{i}.1.2020,{i * i}\n" for i in range(1, 40)), "", "got '32.1.2020' in row 31"),
         ("a,b,a\n1,2,3\n3,4,5\n", "", "'a' more than once"),

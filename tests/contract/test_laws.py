@@ -29,7 +29,7 @@ METHODS = [
     for method in registry.METHODS
 ]
 QUICK = {"max_epochs": 20}  # what takes long by default, where a method has it
-# Iris falls into two parts, of which methods on a graph of neighbours tell.
+# The neighbour graph of iris has two components, of which methods on it warn.
 pytestmark = pytest.mark.filterwarnings("ignore:.* the graph of neighbours must be")
 every_method = pytest.mark.parametrize("cls", METHODS)
 

@@ -138,7 +138,7 @@ class TestText:
     @pytest.mark.parametrize("text", ["x\n1\n2\n\n", "x\n1\n2\n\n\n\n", "1\n2\n\n", "x\r\n1\r\n2\r\n\r\n"])
     def test_blank_lines_at_the_end_of_one_column_are_no_rows(self, put, text):
         assert read(put(text)).X.tolist() == [[1.0], [2.0]]
-        with pytest.raises(ValueError, match="lacks 1"):
+        with pytest.raises(ValueError, match="has 1 missing"):
             read(put("x\n1\n\n2\n"))
 
     def test_labels_of_odd_kinds_are_taken_or_refused(self, tmp_path):
@@ -156,7 +156,7 @@ class TestMissing:
 
     @pytest.mark.parametrize("cell", ["", "NA", "NaN", "nan", "null", "?", " ", "#N/A"])
     def test_an_error_names_columns_and_counts(self, put, cell):
-        with pytest.raises(ValueError, match=r"'a' lacks 1, 'b' lacks 1\. Pass missing='drop'") as error:
+        with pytest.raises(ValueError, match=r"'a' has 1 missing, 'b' has 1 missing\. Pass missing='drop'") as error:
             read(put(self.CELLS.format(cell)), label="k")
         assert three_parts(error)
 
@@ -172,7 +172,7 @@ class TestMissing:
     def test_missing_labels_are_refused_or_dropped(self, put):
         path = put("a,k\n1,3\n2,\n3,4\n")
         for missing in ("error", "mean"):
-            with pytest.raises(ValueError, match=r"'k' lacks 1 of 3 .*missing='drop'"):
+            with pytest.raises(ValueError, match=r"'k' has 1 of 3 missing .*missing='drop'"):
                 read(path, label="k", missing=missing)
         table = read(path, label="k", missing="drop")
         assert table.labels.tolist() == [3, 4]
@@ -183,21 +183,21 @@ class TestMissing:
 
     def test_many_columns_are_counted(self, put):
         path = put(",".join("abcdefg") + "\n" + "," * 6 + "\n" + ",".join("1234567") + "\n")
-        with pytest.raises(ValueError, match="'e' lacks 1 and 2 more columns"):
+        with pytest.raises(ValueError, match="'e' has 1 missing and 2 more columns"):
             read(path)
 
     def test_nothing_left_and_nothing_to_average_are_errors(self, put):
         path = put("a,b\n1,\n2,\n")
-        with pytest.raises(ValueError, match=r"every row of .* lacks a value"):
+        with pytest.raises(ValueError, match=r"every row of .* has a missing value"):
             read(path, missing="drop")
-        with pytest.raises(ValueError, match=r"'b' lack all 2\. Pass them in drop"):
+        with pytest.raises(ValueError, match=r"'b' have none in 2 rows\. Pass them in drop"):
             read(path, missing="mean")
 
     @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
     def test_arrays_follow_the_same_rules(self, tmp_path, dtype):
         X = np.array([[1, 2], [np.nan, 4], [3, 6]], dtype)
         np.save(tmp_path / "a.npy", X)
-        with pytest.raises(ValueError, match="'x0' lacks 1"):
+        with pytest.raises(ValueError, match="'x0' has 1 missing"):
             read(tmp_path / "a.npy")
         mean = read(tmp_path / "a.npy", missing="mean").X
         assert mean.dtype == dtype
@@ -206,7 +206,7 @@ class TestMissing:
 
     def test_sparse_zeros_count_in_the_mean(self, tmp_path):
         sparse.save_npz(tmp_path / "s.npz", sparse.csr_matrix([[0, 1.0], [np.nan, 0], [6, 0]]))
-        with pytest.raises(ValueError, match="'x0' lacks 1"):
+        with pytest.raises(ValueError, match="'x0' has 1 missing"):
             read(tmp_path / "s.npz")
         np.testing.assert_array_equal(read(tmp_path / "s.npz", missing="mean").X.toarray(), [[0, 1], [3, 0], [6, 0]])
         assert read(tmp_path / "s.npz", missing="drop").X.toarray().tolist() == [[0, 1], [6, 0]]
@@ -232,7 +232,7 @@ class TestDialects:
         table = read(put(self.GERMAN.encode(encoding)))
         assert table.names == ["größe", "gewicht", "umsatz"]
         np.testing.assert_array_equal(table.X, [[1.75, 70.5, 1234567.5], [1.6, 55, 999]])
-        told = ["divided by semicolons", "decimal commas in 3 columns"]
+        told = ["separated by semicolons", "decimal commas in 3 columns"]
         assert list(table.notes) == ([note, *told] if note else told)
 
     def test_latin_1_far_from_the_beginning_is_recognised(self, put):
@@ -279,7 +279,7 @@ class TestRefusals:
             (b"a,b\n1,2\n\n3\n", "needs 2 cells; line 4 of .* has 1"),
             (b"a,b\n1,\xe9\n2,3\n", r"column 'b' of .* holds 'é' in row 1"),
             ("a,b\n1,2\n".encode("utf-16")[:-1], "UTF-8"),
-            (b"a,b,a\n1,2,3\n", r"columns need names of their own; .* has 'a' more than once\. Rename"),
+            (b"a,b,a\n1,2,3\n", r"column names must be unique; .* has 'a' more than once\. Rename"),
             (b"PAR1\x00\x00\n", "binary"),
             (b"a,b\n1,2\nx,4\n", r"column 'a' of .* holds 'x' in row 2\. Correct the value"),
             (b"a,b\nu,2\nv,4\n", r"'a' holds text\. Pass label="),
@@ -590,7 +590,7 @@ def test_odd_tables_come_back_or_are_refused_for_what_they_lack(tmp_path, data):
             np.testing.assert_array_equal(table.X, expected)
             assert table.names == header[1:]
         else:
-            with pytest.raises(ValueError, match="lacks"):
+            with pytest.raises(ValueError, match="missing"):
                 read(path, id="id")
         if full.any():
             table = read(path, id="id", missing="drop")

@@ -101,7 +101,7 @@ def test_two_views_are_those_of_numpy(labelled, there):
         assert isinstance(found, torch.Tensor)
         np.testing.assert_allclose(found.numpy(force=True), expected, rtol=1e-8, atol=1e-10)
     for views in ((X, there(Y)), (there(X), Y)):
-        with pytest.raises(TypeError, match="both views must be of one kind"):
+        with pytest.raises(TypeError, match="both views must be of the same kind"):
             CCA().fit(*views)
     with pytest.raises(ValueError, match="a row for each of the 80 of X; got 9"):
         CCA().fit(there(X), there(Y[:9]))

@@ -151,13 +151,13 @@ def change_steps(path, change):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda steps: [], "without names of their own"),
+        (lambda steps: [], "without unique names"),
         (lambda steps: [7], "a step without a state"),
-        (lambda steps: [steps[0] | {"name": "a__b"}, steps[1]], "without names of their own"),
-        (lambda steps: [steps[0], steps[0]], "without names of their own"),
+        (lambda steps: [steps[0] | {"name": "a__b"}, steps[1]], "without unique names"),
+        (lambda steps: [steps[0], steps[0]], "without unique names"),
         (lambda steps: [steps[0], steps[1] | {"class": "Chain"}], "class 'Chain'"),
         (lambda steps: [steps[0], steps[1] | {"class": "os.system"}], "class 'os.system'"),
-        (lambda steps: [steps[1], steps[0]], r"cannot be \(PCA gives 2 columns, PCA takes 5\)"),
+        (lambda steps: [steps[1], steps[0]], r"an invalid chain \(PCA returns 2 columns, PCA takes 5\)"),
         (lambda steps: [steps[0] | {"fitted": {"$dict": []}}, steps[1]], "only some steps are fitted"),
         (lambda steps: [steps[0] | {"params": {"$dict": [["evil", 1]]}}, steps[1]], "'evil', which PCA does not"),
     ],

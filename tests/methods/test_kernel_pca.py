@@ -335,7 +335,7 @@ def test_functions_that_are_no_kernels_are_refused_by_approximations(approximati
         return A @ B.T + (0.1 * np.eye(len(A)) if A.shape == B.shape and np.array_equal(A, B) else 0)
 
     X = rng.normal(size=(150, 5))
-    with pytest.raises(ValueError, match=r"k\(x, x\) alike in every block; got .* alone and .*approximation=None"):
+    with pytest.raises(ValueError, match=r"the same k\(x, x\) in every block; got .* alone and .*approximation=None"):
         KernelPCA(2, kernel=jitter, approximation=approximation, rank=50).fit(X)
     indefinite = KernelPCA(2, kernel=lambda A, B: np.tanh(0.5 * A @ B.T + 0.1), approximation=approximation, rank=100)
     with pytest.raises(ValueError, match=r"needs a (positive semidefinite kernel|kernel with k\(x, x\) ≥ 0)"):
@@ -491,7 +491,7 @@ def test_precomputed_matrices_are_checked(iris):
         KernelPCA(kernel="precomputed").fit(bent)
     with pytest.raises(TypeError, match="needs a dense matrix"):
         KernelPCA(kernel="precomputed").fit(sp.csr_array(K))
-    with pytest.raises(ValueError, match=r"approximation='nystroem' needs .*is there in full already"):
+    with pytest.raises(ValueError, match=r"approximation='nystroem' needs .*is already computed in full"):
         KernelPCA(kernel="precomputed", approximation="nystroem").fit(K)
     with pytest.raises(ValueError, match=r"inverse=True needs the rows themselves.*got kernel='precomputed'"):
         KernelPCA(kernel="precomputed", inverse=True).fit(K)

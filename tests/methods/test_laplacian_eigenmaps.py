@@ -81,7 +81,7 @@ def test_full_kernel_is_the_dense_eigenproblem():
 
 
 def test_full_kernel_too_narrow_is_told():
-    with pytest.raises(ValueError, match="every row needs another that is similar; got 20 rows.*larger width"):
+    with pytest.raises(ValueError, match="every row needs a similar row; 20 rows.*larger width"):
         LaplacianEigenmaps(1, n_neighbors=None, width=1e-3).fit(np.arange(20.0)[:, None])
 
 
@@ -99,9 +99,9 @@ def test_new_rows_go_where_they_would_have_gone(params, roll):
 
 
 def test_parts_are_bridged_refused_or_cut(two_parts):
-    with pytest.raises(ValueError, match=r"connected; it falls into 2 parts of 80, 40 rows"):
+    with pytest.raises(ValueError, match=r"connected; it has 2 components of 80, 40 rows"):
         LaplacianEigenmaps(2, n_neighbors=5, disconnected="error").fit(two_parts)
-    with pytest.warns(UserWarning, match="A bridge between closest rows joined them"):
+    with pytest.warns(UserWarning, match="A bridge was added between closest rows"):
         model = LaplacianEigenmaps(1, n_neighbors=5).fit(two_parts)
     assert model.eigenvalues_[0] > 1e-5
     side = model.embedding_[:, 0] > 0

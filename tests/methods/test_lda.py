@@ -261,7 +261,7 @@ def test_impossible_labels_are_refused(damage, words):
 @pytest.mark.parametrize("wide", [False, True])
 def test_classes_without_spread_are_refused_with_the_way_out(rng, wide, shrinkage):
     X, y = (rng.random((3, 5)), np.arange(3)) if wide else (np.repeat(np.eye(3), 4, axis=0), np.repeat([0, 1, 2], 4))
-    with pytest.raises(ValueError, match="no feature varies within any class. Pass several rows of each class"):
+    with pytest.raises(ValueError, match="must vary within a class; no feature does. Pass several rows of each class"):
         LDA(2, shrinkage=shrinkage).fit(X, y)
 
 

@@ -88,9 +88,9 @@ def test_is_kernel_pca_on_the_kernel_that_m_stands_for(roll):
 
 
 def test_closed_classes_are_bridged_refused_or_cut(two_parts):
-    with pytest.raises(ValueError, match=r"one closed class; it falls into 2 parts of 80, 40 rows"):
+    with pytest.raises(ValueError, match=r"one closed class; it has 2 closed classes of 80, 40 rows"):
         LLE(2, n_neighbors=5, disconnected="error").fit(two_parts)
-    with pytest.warns(UserWarning, match="A bridge between closest rows joined them"):
+    with pytest.warns(UserWarning, match="A bridge was added between closest rows"):
         model = LLE(2, n_neighbors=5).fit(two_parts)
     i, j = model.bridges_[0]
     assert model.weights_[[i]].toarray()[0, j] != 0
@@ -111,7 +111,7 @@ def test_classes_that_symmetric_edges_would_hide_are_found():
     X = rng.normal(size=(62, 2))
     X[30:60] += [40, 0]
     X[60:] = [[17, 0], [23, 0]]
-    with pytest.warns(UserWarning, match="falls into 2 parts of .* rows, with 8 rows in none"):
+    with pytest.warns(UserWarning, match="has 2 closed classes of .* rows, with 8 rows in none"):
         model = LLE(1, n_neighbors=4).fit(X)
     assert model.components_found_ == 2
     side = model.embedding_[:, 0] > np.median(model.embedding_)
@@ -177,7 +177,7 @@ def test_the_largest_part_is_connected_not_closed():
 
 def test_a_map_that_few_rows_make_is_told():
     X = np.random.default_rng(0).standard_t(1, size=(300, 3))  # some rows lie far from all others
-    with pytest.warns(UserWarning, match="coordinate 0 .* % of the rows lie within 0.2 .* a few rows make the map"):
+    with pytest.warns(UserWarning, match="coordinate 0 .* % of the rows lie within 0.2 .* a few rows dominate the map"):
         LLE(1).fit(X)
 
 

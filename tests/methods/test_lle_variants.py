@@ -82,7 +82,7 @@ def test_graphs_of_high_dimension_have_a_map_with_its_residual(variant):
     # Rows that are nobody's neighbour make scikit-learn's matrices singular.
     X = np.random.default_rng(0).normal(size=(700, 20))
     assert (np.bincount(nearest(X, 12).indices.ravel(), minlength=700) == 0).any()
-    with pytest.warns(UserWarning, match="a few rows make the map"):
+    with pytest.warns(UserWarning, match="a few rows dominate the map"):
         model = LLE(2, n_neighbors=12, variant=variant, random_state=0).fit(X)
     assert model.residual_ < 1e-8
     assert model.eigenvalues_[0] > 0
@@ -110,7 +110,7 @@ def test_parts_are_bridged_refused_or_cut(variant):
     X = rng.uniform(size=(150, 2)) * [4, 1]
     X[100:] += [8, 0]
     params = {"n_neighbors": 8, "variant": variant, "random_state": 0}
-    with pytest.raises(ValueError, match=r"connected; it falls into 2 parts of 100, 50 rows"):
+    with pytest.raises(ValueError, match=r"connected; it has 2 components of 100, 50 rows"):
         LLE(1, disconnected="error", **params).fit(X)
     with pytest.warns(UserWarning, match="A bridge"):
         model = LLE(2, **params).fit(X)

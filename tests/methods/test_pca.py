@@ -309,7 +309,7 @@ def test_partial_fit_goes_on_after_a_fit_and_after_a_file(decaying, tmp_path):
 
 def test_partial_fit_after_a_solver_without_moments_warns_that_it_starts_anew(decaying):
     pca = PCA(3, solver="svd").fit(decaying[:90])
-    with pytest.warns(UserWarning, match="starts anew.*streaming"):
+    with pytest.warns(UserWarning, match="starts again.*streaming"):
         pca.partial_fit(decaying[90:])
     np.testing.assert_allclose(pca.mean_, decaying[90:].mean(axis=0))
 
@@ -365,7 +365,7 @@ def test_a_file_is_streamed_and_stays_a_memory_map(tmp_path, rng):
 
 
 @each_solver
-@pytest.mark.filterwarnings("ignore:PCA. partial_fit starts anew")
+@pytest.mark.filterwarnings("ignore:PCA. partial_fit starts again")
 def test_scikit_learn_accepts_every_solver(solver):
     check_estimator(PCA(solver=solver), on_skip=None)
 

@@ -288,10 +288,10 @@ def test_sparse_rows_stay_sparse():
         ({"cv": [([0, 1, 60], [150])]}, "positions from 0 to 149.*from 150 to 150 in fold 0"),
         ({"cv": [([0, 1, 60], [])]}, r"positions from 0 to 149.*shape \(0,\) in fold 0"),
         ({"cv": GroupKFold(3)}, r"fit\(X, y, groups=…\)"),
-        ({"estimator": KNeighborsClassifier(0)}, "estimator must have parameters.*'n_neighbors'.*Got 0"),
-        ({"estimator": KNeighborsClassifier(2.5)}, r"estimator must have parameters.*'n_neighbors'.*Got 2\.5"),
-        ({"estimator": Ridge(-1.0)}, "estimator must have parameters.*'alpha'"),
-        ({"estimator": LinearDiscriminantAnalysis(solver="foo")}, "estimator must have parameters.*'solver'"),
+        ({"estimator": KNeighborsClassifier(0)}, "estimator must have valid parameters.*'n_neighbors'.*Got 0"),
+        ({"estimator": KNeighborsClassifier(2.5)}, r"estimator must have valid parameters.*'n_neighbors'.*Got 2\.5"),
+        ({"estimator": Ridge(-1.0)}, "estimator must have valid parameters.*'alpha'"),
+        ({"estimator": LinearDiscriminantAnalysis(solver="foo")}, "estimator must have valid parameters.*'solver'"),
         ({"scoring": "acuracy"}, "scoring must be the name.*got 'acuracy'. Did you mean 'accuracy'"),
         ({"scoring": "zzz"}, "get_scorer_names"),
         ({"cv": 200}, r"cv must be able to split the 150 rows; got cv=200"),
@@ -320,7 +320,7 @@ def test_impossible_targets_are_refused():
         (y[1:], "one label for each of the 150 rows of X; got 149. Match them"),
         (
             [[0], [0, 1]] * 75,
-            "one label for each of the 150 rows of X; got lists of several lengths. Pass one label per row",
+            "one label for each of the 150 rows of X; got lists of different lengths. Pass one label per row",
         ),
         (X, r"one label per row; got shape \(150, 4\). Pass one column"),
     ):
@@ -363,7 +363,7 @@ def test_one_reason_for_all_is_told_once():
         def fit(self, X, y):
             raise RuntimeError("out of order")
 
-    with pytest.raises(ValueError, match=r"all 4 of the first step failed alike \(RuntimeError: out of order\)"):
+    with pytest.raises(ValueError, match=r"all 4 of the first step failed \(RuntimeError: out of order\)"):
         SequentialSelector(Broken(), n_features=2).fit(*load_iris(return_X_y=True))
 
 

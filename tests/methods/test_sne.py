@@ -308,7 +308,7 @@ def test_a_warm_start_goes_on(digits):
     assert model.kl_divergence_ < first
     assert model.n_iter_ <= 500
     assert len(model.loss_trace_) > trace
-    with pytest.raises(ValueError, match="warm_start needs data of the shape fitted before"):
+    with pytest.raises(ValueError, match="warm_start needs data of the shape of the previous fit"):
         model.fit(X[:100])
 
 

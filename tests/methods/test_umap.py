@@ -247,7 +247,7 @@ def test_a_warm_start_goes_on(digits):
     assert model.n_epochs_ == 130
     assert model.loss_ < loss
     assert np.corrcoef(pdist(before), pdist(model.embedding_))[0, 1] > 0.5
-    with pytest.raises(ValueError, match="warm_start needs data of the shape fitted before"):
+    with pytest.raises(ValueError, match="warm_start needs data of the shape of the previous fit"):
         model.fit(X[:100])
 
 

@@ -81,7 +81,7 @@ def test_facts_are_escaped_and_name_broken_graphs(rng):
     X = np.concatenate([rng.normal(size=(30, 3)), rng.normal(size=(30, 3)) + 1000])
     with pytest.warns(UserWarning, match="connect"):
         model = Isomap(n_neighbors=4).fit(X)
-    assert "neighbour graph in 2 parts" in facts(model)
+    assert "neighbour graph of 2 connected components" in facts(model)
     model.solver_ = "<b>"
     assert "&lt;b&gt;" in with_facts("", model)
 

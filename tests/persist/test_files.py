@@ -177,9 +177,9 @@ def set_in_state(key, value):
         (set_in_state("class", [1]), "has no 'class'"),
         (set_in_state("params", {"$dict": [["solver", "nope"]]}), "solver must be one of"),
         (set_in_state("params", {"$dict": [["n_jobs", "x"]]}), "n_jobs must be"),
-        (set_in_state("params", {"$dict": [[3, 1]]}), "params without proper names"),
+        (set_in_state("params", {"$dict": [[3, 1]]}), "params without valid names"),
         (set_in_state("fitted", {"$dict": [["n_components", 7]]}), "holds 'n_components'"),
-        (set_in_state("fitted", {"$dict": [["components_", "hello"]]}), "cannot be"),
+        (set_in_state("fitted", {"$dict": [["components_", "hello"]]}), "an invalid model"),
         (lambda m, _: m.update(state=[]), "holds no state"),
         (lambda m, _: m.pop("state"), "damaged"),
         (lambda m, members: members.update({"arrays/0.npy": b"\x93NUMPY\x01\x00"}), "damaged"),
@@ -212,7 +212,7 @@ def change_array(name, value):
 )
 def test_arrays_that_do_not_fit_together_are_refused(saved, name, value):
     rewrite(saved, change_array(name, value))
-    with pytest.raises(ModelFileError, match="a model that cannot be.*fit"):
+    with pytest.raises(ModelFileError, match="an invalid model.*fit"):
         lowdim.load(saved)
 
 

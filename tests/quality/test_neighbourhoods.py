@@ -175,7 +175,7 @@ def test_what_cannot_be_measured_is_told(pair):
         quality.rnx_curve(X, X, sample=0)
     with pytest.raises(ValueError, match="dense square array of distances"):
         quality.trustworthiness(X, X, metric="precomputed")
-    with pytest.raises(ValueError, match="direction for metric='cosine'; row 0 is all zeros"):
+    with pytest.raises(ValueError, match="metric='cosine' needs rows that are not all zeros; row 0 is"):
         quality.trustworthiness(np.vstack([np.zeros(7), X[1:]]), X, metric="cosine")
     with pytest.raises(
         ValueError, match=r"Y must be two-dimensional, rows by columns; got shape \(120,\). Pass Y.resh"

@@ -108,7 +108,7 @@ def test_a_metric_that_cannot_be_is_refused():
         lowdim.Isomap(metric="cosine", metric_params={"p": 3}).fit(X)
     with pytest.raises(ValueError, match="p of 1 or more; got 0.5"):
         lowdim.TSNE(metric="minkowski", metric_params={"p": 0.5}).fit(X)
-    with pytest.raises(ValueError, match="positive semi-definite; its least eigenvalue is -1"):
+    with pytest.raises(ValueError, match="positive semi-definite; its smallest eigenvalue is -1"):
         lowdim.Isomap(metric="mahalanobis", metric_params={"VI": -np.eye(6)}).fit(X)
     with pytest.raises(ValueError, match=r"VI of shape \(6, 6\)"):
         lowdim.Isomap(metric="mahalanobis", metric_params={"VI": np.eye(3)}).fit(X)
@@ -171,5 +171,5 @@ def test_graphs_that_lack_what_is_needed_are_refused(roll):
     with pytest.raises(ValueError, match="0 or more; got -"):
         lowdim.TSNE(metric="precomputed", init="random").fit(-graph_of(roll))
     two = sp.block_diag([graph_of(roll)] * 2, format="csr")
-    with pytest.raises(ValueError, match="sparse graph of neighbours must be connected.* falls into 2"):
+    with pytest.raises(ValueError, match="sparse graph of neighbours must be connected.* it has 2"):
         lowdim.Isomap(2, metric="precomputed").fit(two)

@@ -125,7 +125,9 @@ def command(
 def _gaps(preparation: Any) -> str:
     """What is told of missing values on the page."""
     told = [] if preparation is None else [line for line in preparation.describe() if " filled by " in line]
-    dropped = [] if preparation is None else [line for line in preparation.describe() if "gaps left out" in line]
+    dropped = (
+        [] if preparation is None else [line for line in preparation.describe() if "missing values left out" in line]
+    )
     return "; ".join(told + dropped) or "none"
 
 

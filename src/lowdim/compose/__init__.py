@@ -1,1 +1,1 @@
-"""What joins relations and solvers: spectra of rows, classical scaling, first layouts, geodesic maps."""
+"""Combinations of relations and solvers: spectra of rows, classical scaling, first layouts, geodesic maps."""

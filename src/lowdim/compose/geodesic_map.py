@@ -1,4 +1,4 @@
-"""Maps that keep distances along the data: shortest paths on a graph, scaled, and the places of new rows among them."""
+"""Maps that preserve distances along the data: scaled shortest paths on a graph, and positions of new rows."""
 
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from lowdim.work.random import stream
 
 _BLOCK_BYTES = 2**26  # of distances between new rows and old ones
 _STEP = 4096  # rows placed at a time
-_EDGES = 640.0  # bytes that the edges of a row take while the graph is made
+_EDGES = 640.0  # bytes that the edges of a row take while the graph is built
 
 
 class ClassDistances(NamedTuple):
@@ -31,7 +31,7 @@ class ClassDistances(NamedTuple):
 def mixed_in(
     codes: NDArray | None, classes: NDArray | None, share: float, between: Any, unit: float
 ) -> ClassDistances | None:
-    """What the classes of rows do to their distances, in the unit of the graph; None without classes."""
+    """Effect of the classes on the distances of rows, in the unit of the graph; None without classes."""
     if codes is None or classes is None:
         return None
     given = None if between is None else np.array(between, dtype=np.float64) / unit
@@ -39,7 +39,7 @@ def mixed_in(
 
 
 class GeodesicMap(NamedTuple):
-    """Scaling of the distances, places (n, k), what 1 … k coordinates leave of their variance, and class distances."""
+    """Scaling of the distances, positions (n, k), residual variances of 1 … k coordinates, and class distances."""
 
     scaling: Scaling
     places: NDArray[np.float64]
@@ -50,7 +50,7 @@ class GeodesicMap(NamedTuple):
 def geodesic_map(graph: Graph, k: int, drawn: NDArray | None, classes: ClassDistances | None, seed: int) -> GeodesicMap:
     """Map in k dimensions of the rows of a connected graph whose edges are of the order of 1.
 
-    With ``drawn`` only the distances from these landmarks are computed, and the other rows placed by them.
+    With ``drawn`` only the distances from these landmarks are computed, and the other rows are placed by them.
     """
     D = geodesics(graph, drawn, squared=classes is None)
     between = None if classes is None else mix_classes(D, drawn, classes)
@@ -67,7 +67,7 @@ def bytes_for_map(m: int, n: int, k: int) -> float:
 
 @verb
 def place_by_geodesics(near: Beside, graph: Graph, drawn: NDArray | None, scaling: Scaling) -> NDArray[np.float64]:
-    """Places (m, k) of points beside the graph, by their distances along it to all rows, or to the landmarks."""
+    """Positions (m, k) of points outside the graph, by their distances along it to all rows, or to the landmarks."""
     m = len(near.starts) - 1
     Y = np.empty((m, scaling.dual.shape[1]))
     step = max(64, _BLOCK_BYTES // (4 * graph.n))
@@ -82,7 +82,7 @@ def place_by_geodesics(near: Beside, graph: Graph, drawn: NDArray | None, scalin
 
 
 def draw_landmarks(n: int, m: int, codes: NDArray | None, seed: int) -> NDArray[np.int64]:
-    """At most m of n rows, drawn at random, in order; each class of ``codes`` (n,) has one first."""
+    """At most m of n rows, drawn at random, in order, with at least one of each class of ``codes`` (n,)."""
     drawn = stream(seed, "landmarks").permutation(n)
     if codes is not None:
         _, first = np.unique(codes[drawn], return_index=True)

@@ -35,8 +35,8 @@ def of_features(
 ) -> KernelSpectrum:
     """Leading ``k`` eigenpairs of the features that landmarks among the rows ``A`` give to all rows ``X``.
 
-    Vectors and scores are those of the landmarks. :func:`lowdim.compose.kernel_spectrum.low_rank` is quicker for rows
-    in one memory, of which it makes no features twice.
+    Vectors and scores are those of the landmarks. :func:`lowdim.compose.kernel_spectrum.low_rank` is faster for rows
+    in one memory, since it computes their features once.
     """
     features = landmark_features(kernel, A, shift, k, way, seed)
     return features.spectrum(features.summed(X), k)
@@ -50,13 +50,13 @@ class Summed(NamedTuple):
     largest: float
 
     def merge(self, other: "Summed") -> "Summed":
-        """The same of both sets of rows together."""
+        """Both sets of rows combined."""
         whole = self.moments.merge(other.moments)
         return Summed(whole, self.trace + other.trace, max(self.largest, other.largest))
 
 
 class Features(NamedTuple):
-    """What gives each row its features ``φ(x) = Wᵀ k(S, x)``, with ``φ(x)ᵀφ(x') ≈ k(x, x')``."""
+    """Feature map ``φ(x) = Wᵀ k(S, x)``, with ``φ(x)ᵀφ(x') ≈ k(x, x')``."""
 
     kernel: Kernel
     basis: KernelRows
@@ -65,7 +65,7 @@ class Features(NamedTuple):
     pivots: NDArray[np.int64]
 
     def summed(self, X: Any) -> Summed:
-        """What the spectrum needs to know of some rows."""
+        """Statistics of some rows that the spectrum needs."""
         A = self.kernel.rows(X, self.shift, self.basis.X.dtype)
         phi = self.kernel.project(A, self.basis, self.weights.astype(self.basis.X.dtype))
         diagonal = self.kernel.diagonal(A)

@@ -20,13 +20,16 @@ from lowdim.work.user_warnings import warn
 
 SOLVERS = ("auto", "dense", "krylov", "matrix_free")
 _RESIDUAL = {"float32": 1e-4, "float64": 1e-9}  # at which the Krylov method stops, relative to the first eigenvalue
-_NOTHING = {"float32": 2e-6, "float64": 1e-12}  # share of the first eigenvalue up to which one counts as zero
+_NOTHING = {
+    "float32": 2e-6,
+    "float64": 1e-12,
+}  # share of the largest eigenvalue below which an eigenvalue is taken as zero
 _SKETCH = 256  # rows of the kernel matrix that the Krylov method starts from
 _INSTEAD = "Use approximation='rpcholesky', or solver='matrix_free', whose memory grows with n only."
 
 
 class Approximation(NamedTuple):
-    """How ``K`` is replaced by one of low rank: the parameters of kernel PCA that say so."""
+    """Parameters of the low-rank approximation of ``K`` in kernel PCA."""
 
     name: str
     rank: int | None
@@ -35,7 +38,7 @@ class Approximation(NamedTuple):
 
 
 class KernelSpectrum(NamedTuple):
-    """Eigenpairs, what places rows (``scores = K(x, basis) dual − offset``), and how they were found."""
+    """Eigenpairs, the projection of rows (``scores = K(x, basis) dual − offset``), and the solver."""
 
     values: NDArray
     vectors: NDArray  # (n, k)
@@ -49,11 +52,13 @@ class KernelSpectrum(NamedTuple):
 
 
 def choose(X: Any, k: int, solver: str, kernel: Kernel, *, inverse: bool) -> str:
-    """Exact solver by size and memory; what it needs is asked for here, before any work."""
+    """Exact solver by size and memory; the memory is required here, before any work."""
     n, item, rows, tile = _sizes(X, kernel)
     given = kernel.name == "precomputed"
     basis = 8 * n * (block_sizes(n, k, costly=True)[1] + 4 * k + 2.5 * _SKETCH)
-    squares = 2.5 if kernel.positive and k <= n // 3 else 4  # all vectors, and what LAPACK divides and conquers in
+    squares = (
+        2.5 if kernel.positive and k <= n // 3 else 4
+    )  # all vectors, and the work space of LAPACK's divide and conquer
     figures = {
         "dense": rows + squares * (8 if direct(n, 1) else item) * n * n,
         "krylov": rows + basis + (0 if given else item * n * n),
@@ -126,7 +131,7 @@ def exact(kernel: Kernel, A: KernelRows, k: int, solver: str, seed: int) -> Kern
 
 
 def low_rank(kernel: Kernel, A: KernelRows, k: int, way: Approximation, seed: int) -> KernelSpectrum:
-    """Leading ``k`` eigenpairs of ``H Fᵀ F H`` with ``K ≈ Fᵀ F``, improved by exact passes where asked for."""
+    """Leading ``k`` eigenpairs of ``H Fᵀ F H`` with ``K ≈ Fᵀ F``, improved by exact passes if requested."""
     diagonal = kernel.diagonal(A)
     size = float(diagonal.max())
     low = factor(kernel, A, diagonal, k, way, seed)
@@ -153,7 +158,7 @@ def low_rank(kernel: Kernel, A: KernelRows, k: int, way: Approximation, seed: in
 
 
 def _offset(means: Means, dual: NDArray) -> NDArray:
-    """What centring takes from scores, by the training means."""
+    """What centring subtracts from scores, by the training means."""
     return to_numpy(placed(means.rows, dual) @ dual)
 
 
@@ -204,14 +209,14 @@ def factor(
 
 
 def _demand_one_diagonal(alone: NDArray, within: NDArray, largest: float, approximation: str) -> None:
-    """Refuse a function whose ``k(x, x)`` depends on the rows around x: no search for landmarks would end."""
+    """Refuse a function whose ``k(x, x)`` depends on the rest of the block: the search for landmarks would not end."""
     apart = np.abs(alone - within)
     if apart.max() > 30 * float(np.sqrt(np.finfo(within.dtype).eps)) * largest:
         i = int(apart.argmax())
         raise ValueError(
-            f"KernelPCA: approximation='{approximation}' needs a function that gives k(x, x) alike in every block; "
-            f"got {alone[i]:g} for row {i} alone and {within[i]:g} within a block. Let it look at each pair of rows "
-            "by itself, or use approximation=None."
+            f"KernelPCA: approximation='{approximation}' needs a function with the same k(x, x) in every block; "
+            f"got {alone[i]:g} for row {i} alone and {within[i]:g} within a block. Let it use each pair of rows "
+            "alone, or use approximation=None."
         )
 
 

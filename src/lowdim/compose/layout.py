@@ -1,4 +1,4 @@
-"""First layouts of a map that a descent then moves: scores of PCA, eigenvectors of the affinities, chance, or given."""
+"""Initial layouts of a map for a descent: PCA scores, eigenvectors of the affinities, random, or given."""
 
 from typing import Any, NamedTuple
 
@@ -15,27 +15,27 @@ from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.places import to_numpy, verb
 from lowdim.work.random import stream
 
-SIZE = 1e-4  # standard deviation of the widest coordinate: small beside the width of the falloff
-_SPECTRAL = 1e-4  # residual of eigenvectors that are only a start
-NOISE = 1e-2  # beside that, along directions in which nothing varies, so that the map is not caught in a line
+SIZE = 1e-4  # standard deviation of the widest coordinate: small relative to the width of the falloff
+_SPECTRAL = 1e-4  # residual of eigenvectors, which are only an initial layout
+NOISE = 1e-2  # relative to that, along directions without variance, so that the map does not stay on a line
 
 
 class Axes(NamedTuple):
-    """Mean (d,) of rows, and their leading principal axes (k, d); those along which nothing varies are 0."""
+    """Mean (d,) of rows, and their leading principal axes (k, d); those without variance are 0."""
 
     mean: NDArray[np.float64]
     axes: NDArray[np.float64]
 
 
 def principal_axes(X: Any, k: int, seed: int) -> Axes:
-    """Leading principal axes; BLAS is held to one thread, so that its bits do not depend on their number."""
+    """Leading principal axes; BLAS uses one thread, so that the bits do not depend on their number."""
     few = min(k, *X.shape)
     with jobs.alone():
         solver = spectrum.choose(X, few)
         M = spectrum.measure(X, None, solver)
         found = spectrum.find(X, None, M, few, solver, standardize=False, proportion=None, seed=seed)
     V = found.vectors[:few] * signs(found.vectors[:few])[:, None]
-    V[found.values[:few] <= 0] = 0  # rounding is no direction
+    V[found.values[:few] <= 0] = 0  # a direction of rounding errors only
     return Axes(found.moments.mean, V)
 
 
@@ -64,13 +64,13 @@ def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
 def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArray[np.float64]:
     """Smoothest coordinates (n, k) of the graph, see :mod:`lowdim.compose.spectral_map`.
 
-    The parts of a graph that is not connected are laid out each for itself, side by side from the largest in the middle
-    outwards, on areas in proportion to their rows.
+    The components of a graph that is not connected are laid out separately, side by side from the largest in the
+    middle outwards, on areas proportional to their numbers of rows.
     """
     indptr, indices, values = P
     n = len(indptr) - 1
     S = sp.csr_array((values.astype(np.float64), indices.copy(), indptr.copy()), shape=(n, n))
-    S.eliminate_zeros()  # an edge of weight 0 joins nothing
+    S.eliminate_zeros()  # an edge of weight 0 connects nothing
     count, part = connected_components(S, connection="strong")  # S is symmetric: spares its transpose
     if count == 1:
         return _sized(_eigenvectors(S, k, seed), seed)
@@ -94,7 +94,7 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArr
 
 
 def _sunflower(done: int, size: int, n: int, k: int) -> NDArray[np.float64]:
-    """Centre (k,) of a part with ``size`` of n rows, after ``done`` rows nearer to the middle; on a line one by one."""
+    """Centre (k,) of a component with ``size`` of n rows, after ``done`` rows nearer the middle; in order on a line."""
     if k == 1:
         return np.array([(done + size / 2) / n])
     radius, angle = np.sqrt((done + size / 2) / n) if done else 0.0, done * np.pi * (3 - np.sqrt(5))
@@ -116,7 +116,7 @@ def by_chance(n: int, k: int, seed: int) -> NDArray[np.float64]:
 
 
 def given(Y: Any, shape: tuple[int, int], name: str) -> NDArray[np.float64]:
-    """Checked layout (n, k) of the user's, brought to the size of the others."""
+    """Validated layout (n, k) given by the user, scaled like the others."""
     try:
         Y = np.array(to_numpy(Y), dtype=np.float64)
     except (TypeError, ValueError):
@@ -131,7 +131,7 @@ def given(Y: Any, shape: tuple[int, int], name: str) -> NDArray[np.float64]:
 
 
 def _sized(Y: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Layout about its mean, scaled as a whole, with a little noise where it has no extent."""
+    """Centred layout, scaled as a whole, with a little noise where it has no extent."""
     Y = Y - Y.mean(axis=0)
     spread = Y.std(axis=0)
     Y *= SIZE / spread.max() if spread.max() > 0 else 1.0

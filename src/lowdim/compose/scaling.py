@@ -1,7 +1,7 @@
-"""Classical scaling: coordinates from squared distances, and the places of new rows among them.
+"""Classical scaling: coordinates from squared distances, and the positions of new rows.
 
 ``B = −½ H D² H`` with ``H = I − 11ᵀ/n`` is the Gram matrix of centred coordinates, which are ``U Λ^½`` from its leading
-eigenpairs (Torgerson 1952; Gower 1966). A row with squared distances ``d²`` to the others has the place
+eigenpairs (Torgerson 1952; Gower 1966). A row with squared distances ``d²`` to the others has the position
 ``−½ d² α − c`` with ``α = U Λ^-½`` and ``c`` from the means of D².
 """
 
@@ -19,13 +19,13 @@ from lowdim.work.random import stream
 from lowdim.work.rows import cast, take
 
 _RESIDUAL = 1e-5  # at which the Krylov method stops, relative to the first eigenvalue
-_NOTHING = 2e-6  # share of the first eigenvalue up to which one counts as zero, of distances in float32
+_NOTHING = 2e-6  # share of the largest eigenvalue below which one is taken as zero, for distances in float32
 _SKETCH = 256  # rows that the Krylov method starts from
 _STEP = 4096  # rows placed at a time
 
 
 class Scaling(NamedTuple):
-    """Eigenvalues (k,), places (n, k), what :func:`place_by_distances` needs, and the largest relative residual."""
+    """Eigenvalues (k,), positions (n, k), what :func:`place_by_distances` needs, and the largest relative residual."""
 
     values: NDArray[np.float64]
     places: NDArray[np.float64]
@@ -36,7 +36,7 @@ class Scaling(NamedTuple):
 
 @verb
 def place_by_distances(D2: NDArray, scaling: Scaling) -> NDArray[np.float64]:
-    """Places (m, k) of rows with squared distances ``D2`` (m, n) to those that were scaled."""
+    """Positions (m, k) of rows with squared distances ``D2`` (m, n) to those that were scaled."""
     Y = np.empty((len(D2), len(scaling.values)))
     for start in range(0, len(D2), _STEP):
         Y[start : start + _STEP] = D2[start : start + _STEP] @ scaling.dual
@@ -47,9 +47,9 @@ def place_by_distances(D2: NDArray, scaling: Scaling) -> NDArray[np.float64]:
 def classical_scaling(D2: NDArray[np.float32], k: int, seed: int, columns: NDArray | None = None) -> Scaling:
     """Coordinates in k dimensions from the squared distances ``D2`` (n, n), which stay as they are.
 
-    With ``columns`` only these of a wider ``D2`` are looked at.
+    With ``columns`` only these of a wider ``D2`` are used.
 
-    Eigenvalues that are not positive give coordinates of 0. A second array of that size is made for small n only.
+    Eigenvalues that are not positive give coordinates of 0. A second array of that size is allocated for small n only.
 
     >>> scaling = classical_scaling(np.array([[0, 4], [4, 0]], np.float32), 1, seed=0)
     >>> scaling.places
@@ -60,7 +60,7 @@ def classical_scaling(D2: NDArray[np.float32], k: int, seed: int, columns: NDArr
 
 
 def scale_classically(D2: Any, k: int, seed: int, columns: NDArray | None) -> Scaling:
-    """The same for distances anywhere."""
+    """The same for distances on any place."""
     n = len(D2)
     if columns is not None:
         D2 = take(D2.T, columns).T

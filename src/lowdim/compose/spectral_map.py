@@ -1,8 +1,8 @@
 """The map of a similarity graph by its smoothest coordinates.
 
 With similarities ``V`` and degrees ``d_i = Σ_j v_ij``, the eigenvectors u of ``L = I − D^-½ V D^-½`` with the smallest
-eigenvalues λ but the constant one give ``y = D^-½ u``: they minimise ``Σ v_ij (y_i − y_j)²`` for given ``Σ d_i y_i²``,
-and are the slowest modes of the random walk ``D⁻¹V``, which shrink by 1 − λ a step.
+eigenvalues λ except the constant one give ``y = D^-½ u``: they minimise ``Σ v_ij (y_i − y_j)²`` for given ``Σ d_i
+y_i²``, and are the slowest modes of the random walk ``D⁻¹V``, which shrink by 1 − λ per step.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ Doubles = NDArray[np.float64]
 
 
 class SpectralMap(NamedTuple):
-    """Eigenvalues (k,) of L in rising order, coordinates (n, k) of weighted mean 0 and square 1, residual, solver."""
+    """Ascending eigenvalues (k,) of L, coordinates (n, k) of weighted mean 0 and square 1, residual, solver."""
 
     values: Doubles
     places: Doubles
@@ -31,7 +31,7 @@ class SpectralMap(NamedTuple):
 def spectral_map(V: Any, k: int, *, seed: int, tol: float) -> SpectralMap:
     """Coordinates (n, k) from similarities ``V`` (n, n), a CSR array or a dense one, which is overwritten.
 
-    ``Σ d_i y_i = 0`` and ``Σ d_i y_i² = Σ d_i``. Every row needs a positive degree. Parts that are not joined have
+    ``Σ d_i y_i = 0`` and ``Σ d_i y_i² = Σ d_i``. Every row needs a positive degree. Connected components have
     coordinates of their own, of eigenvalue 0.
 
     >>> ring = sp.csr_array(np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1))
@@ -60,11 +60,11 @@ def _dense(V: NDArray, root: Doubles, k: int, seed: int, tol: float) -> tuple[Do
     V *= root
     constant = 1.0 / root / np.linalg.norm(1.0 / root)
     if direct(n, k):
-        V -= np.outer(2 * constant, constant)  # its eigenvalue 1 becomes −1, below the others that matter
+        V -= np.outer(2 * constant, constant)  # its eigenvalue 1 becomes −1, below those wanted
         found = eigh_top(V, k)
         return 1.0 - found.values, found.vectors, found.residual, "dense"
 
-    def apply(X: Doubles) -> Doubles:  # shifted, so that the largest in size are the largest
+    def apply(X: Doubles) -> Doubles:  # shifted, so that the largest in magnitude are the largest
         return np.asarray(V @ X + X - 2 * np.outer(constant, constant @ X))
 
     with jobs.alone():

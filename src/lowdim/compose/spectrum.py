@@ -16,12 +16,12 @@ from lowdim.work.blocks import float_dtype
 from lowdim.work.places import verb
 
 SOLVERS = ("auto", "covariance", "gram", "svd", "randomized", "streaming")
-FIRST_LOOK = 100  # leading components computed where the whole spectrum is out of reach
+FIRST_LOOK = 100  # leading components computed where the whole spectrum is too expensive
 _DIRECT, _DIRECT_SPARSE = 3000, 1000  # largest side solved directly when few components are wanted
 
 
 class Spectrum(NamedTuple):
-    """Eigenvalues of the scatter in falling order, directions as rows, the trace, and what ``Z`` was made with.
+    """Eigenvalues of the scatter matrix in descending order, directions as rows, the trace, mean and scale.
 
     Values that are 0 up to rounding are 0.
     """
@@ -35,7 +35,7 @@ class Spectrum(NamedTuple):
 
 @verb(anywhere=True)
 def choose(X: Any, n_components: Any, solver: str = "auto") -> str:
-    """Solver that runs: the one named, or by the rule behind ``solver="auto"``.
+    """Solver used: the one named, or by the rule behind ``solver="auto"``.
 
     Dense data whose smaller side is at most ``_DIRECT`` goes through the matrix of that side, exactly. Above that,
     a small count of components is cheaper by products alone. Files with more rows than columns are read once, in
@@ -75,13 +75,13 @@ def demand_memory(solver: str, n: int, d: int, k: int) -> None:
 
 
 def most_components(shape: tuple[int, ...], weights: Any) -> int:
-    """Most components there can be: rows that count, or their repetitions where that is more, and features.
+    """Largest possible number of components: by the rows of positive weight, or their total weight, and the features.
 
     >>> most_components((10, 4), None), most_components((3, 4), np.array([0.0, 1.0, 1.0]))
     (4, 2)
     """
     n, d = shape
-    if places.apart(weights):  # told by the moments
+    if places.apart(weights):  # the moments report it
         return d
     rows = n if np.ndim(weights) == 0 else int(np.count_nonzero(weights))
     repeated = 0 if weights is None else int(np.sum(weights))
@@ -89,7 +89,7 @@ def most_components(shape: tuple[int, ...], weights: Any) -> int:
 
 
 def measure(X: Any, weights: NDArray | None, solver: str) -> Moments | ColumnMoments:
-    """What the solver needs to know of the rows first: their moments, or those of the columns alone."""
+    """Statistics of the rows that the solver needs first: their moments, or those of the columns alone."""
     return moments(X, weights) if solver in ("covariance", "streaming") else column_moments(X, weights)
 
 
@@ -104,7 +104,7 @@ def find(
     proportion: float | None,
     seed: int,
 ) -> Spectrum:
-    """Top ``k`` by the solver; ``proportion`` asks one that finds few for more, until they hold that share."""
+    """Top ``k`` by the solver; with ``proportion``, components are added until they explain that share."""
     if isinstance(M, Moments):
         return of_moments(M, k, standardize)
     return of_rows(X, weights, M, k, solver, standardize=standardize, proportion=proportion, seed=seed)
@@ -139,7 +139,7 @@ def of_rows(
     proportion: float | None,
     seed: int,
 ) -> Spectrum:
-    """Top ``k`` by a solver that needs the rows; ``proportion`` asks for more until they hold that share."""
+    """Top ``k`` by a solver that needs the rows; ``proportion`` adds components until they explain that share."""
     dtype = float_dtype(X.dtype)
     scale = scales(M, M.variance, standardize)
     Z = Centred(X, M.mean, scale, weights)
@@ -167,7 +167,7 @@ def _krylov(
     product = Z.scatter_operator()
 
     def apply(V: NDArray) -> NDArray:
-        return product(V) / (total or 1.0)  # of the order of 1, whatever the units
+        return product(V) / (total or 1.0)  # of the order of 1, in any units
 
     pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol)
     while proportion is not None and k < min(n, d) and pairs.values.sum() < proportion:

@@ -1,4 +1,4 @@
-"""Where stress is lowered from: maps of all rows by classical scaling, and places of new rows."""
+"""Starting maps for stress minimisation: classical scaling of all rows, and starting positions of new rows."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +9,11 @@ from lowdim.work.random import stream
 Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]
 _NEAR = 5  # rows whose middle is one start of a new row
-_FLAT = 1e-3  # size of chance along a coordinate without extent, relative to the widest
+_FLAT = 1e-3  # size of the noise along a coordinate without extent, relative to the widest
 
 
 def classical_start(D: Singles, W: Singles | None, k: int, seed: int) -> Doubles:
-    """Classical scaling, unknown distances taken for the mean; a little chance where a coordinate has no extent."""
+    """Classical scaling, unknown distances replaced by the mean; a little noise where a coordinate has no extent."""
     fill = None if W is None else (W == 0)
     if fill is not None:
         np.fill_diagonal(fill, False)
@@ -31,7 +31,7 @@ def classical_start(D: Singles, W: Singles | None, k: int, seed: int) -> Doubles
 
 
 def starts_of_new(D: Singles, W: Singles | None, places: Doubles) -> tuple[Doubles, Doubles]:
-    """Two starts (m, k) each: the middle of the nearest rows, and the place that squared distances give if exact."""
+    """Two starts (m, k) each: the middle of the nearest rows, and the position given by exact squared distances."""
     apart = D if W is None else np.where(W > 0, D, np.inf)
     near = np.argpartition(apart, min(_NEAR, D.shape[1] - 1), axis=1)[:, :_NEAR]
     centred = places - places.mean(axis=0)

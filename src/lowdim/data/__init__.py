@@ -1,4 +1,4 @@
-"""Where data comes in: the gate every array passes, readers of files, and data sets to try things on."""
+"""Input of data: validation of arrays, readers of files, and example data sets."""
 
 from lowdim.data.datasets import image_shape, load, names
 from lowdim.data.read import read

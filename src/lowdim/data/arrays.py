@@ -28,7 +28,7 @@ def read_npz(path: Path, source: str, wanted: Wanted) -> Table:
     """Table of the array ``X`` (or the only one) of an npz file, or of a SciPy sparse matrix."""
     try:
         if not zipfile.is_zipfile(path):  # NumPy would take it for a pickle
-            raise zipfile.BadZipFile("it is no archive of arrays")
+            raise zipfile.BadZipFile("it is not an archive of arrays")
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             keys = list(arrays.files)
             plain = [key for key in keys if key not in ("y", "ids", "names")]

@@ -1,4 +1,4 @@
-"""How much memory a file asks for: told by its headers before it is read, and counted while it is unpacked."""
+"""Memory that a file needs: estimated from its headers before it is read, and counted while it is unpacked."""
 
 import math
 import zipfile
@@ -13,8 +13,8 @@ from lowdim.work import memory
 COLUMNS = 100_000  # of a text file; the time polars takes grows with their square
 _BLOCK = 2**24  # bytes unpacked at a time
 _CELL = 26.0  # bytes that a cell of text takes: as it is parsed, as a float, and in rows
-_SAMPLE = 2**20  # bytes of a file that tell how many cells there are
-_INSTEAD = "Read fewer columns or rows, or convert the file to .npy, which is read where it lies."
+_SAMPLE = 2**20  # bytes of a file from which the number of cells is estimated
+_INSTEAD = "Read fewer columns or rows, or convert the file to .npy, which is read as a memory map."
 
 
 def unpacked(file: BinaryIO | Any, source: str) -> bytes:
@@ -44,7 +44,7 @@ def demand_text(data: Path | bytes, separator: str, columns: int, source: str) -
 
 
 def demand_members(path: Path, names: Iterable[str], source: str) -> None:
-    """Refuse an npz file whose arrays of these names do not fit into memory, or promise more than they hold."""
+    """Refuse an npz file whose arrays of these names do not fit into memory, or declare more bytes than they hold."""
     total = 0.0
     with zipfile.ZipFile(path) as archive:
         for name in names:
@@ -57,7 +57,7 @@ def demand_members(path: Path, names: Iterable[str], source: str) -> None:
             if dtype.kind == "O":
                 raise ValueError(f"{name} holds Python objects")
             if size > info.file_size:
-                raise ValueError(f"{name} promises {memory.human(size)} and holds {memory.human(info.file_size)}")
+                raise ValueError(f"{name} declares {memory.human(size)} and holds {memory.human(info.file_size)}")
             total += size
     demand_bytes(total, source)
 

@@ -1,4 +1,4 @@
-"""Labels for the eye: categories or a quantity, by one rule for pictures and comparisons alike."""
+"""Labels for display: categories or a quantity, by one rule for plots and comparisons alike."""
 
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ def read_labels(
 
     The rule: whole numbers with at most 50 distinct values, text, booleans and all other objects are
     categories; all other numbers are a quantity. ``kind`` overrules it. NaN and None are missing. Of more than ``most``
-    categories the most frequent are kept apart. ``caller`` speaks in errors.
+    categories the most frequent are kept and the others pooled. Errors name ``caller``.
     """
     title = str(getattr(y, "name", None) or "")
     dtype = getattr(y, "dtype", None)
@@ -75,7 +75,7 @@ def read_labels(
 
 
 def fold_rare(codes: NDArray[np.intp], names: tuple[str, ...], title: str, most: int) -> Categories:
-    """Keep the most frequent categories apart, in their order, and put the others under one code."""
+    """Keep the most frequent categories, in their order, and pool the others under one code."""
     hidden = max(len(names) - most, 0)
     if hidden:
         counts = np.bincount(codes[codes >= 0], minlength=len(names))
@@ -105,19 +105,19 @@ def _is_missing(value: Any) -> bool:
 
 
 def _encode(labels: list[Hashable], order: Any) -> tuple[NDArray[np.intp], list[Any]]:
-    """Codes and the distinct labels, in their own order when they bring one, else sorted."""
+    """Codes and the distinct labels, in the order of the categorical type if there is one, otherwise sorted."""
     seen: dict[Any, int] = {}
     first = np.fromiter((-1 if _is_missing(v) else seen.setdefault(v, len(seen)) for v in labels), np.intp, len(labels))
     distinct = [value for value in order if value in seen] if isinstance(order, Iterable) else []
     distinct += _in_order(list(set(seen).difference(distinct)))
-    place = np.full(len(seen) + 1, -1, dtype=np.intp)  # its last entry answers for -1
+    place = np.full(len(seen) + 1, -1, dtype=np.intp)  # code -1 reads the last entry
     for rank, value in enumerate(distinct):
         place[seen[value]] = rank
     return place[first], distinct
 
 
 def _in_order(distinct: list[Any]) -> list[Any]:
-    """Sorted as a reader would: 'b2' before 'b10'."""
+    """Natural sort order: 'b2' before 'b10'."""
 
     def natural(value: Any) -> list[tuple[int, int, str]]:
         parts = re.split(r"(\d+)", str(value))

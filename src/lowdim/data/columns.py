@@ -1,4 +1,4 @@
-"""Columns of any table one at a time: of a DataFrame of pandas or polars, an array or lists, as series of polars."""
+"""Columns of a table one at a time, as polars series: from a pandas or polars DataFrame, an array or lists."""
 
 import datetime
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Columns:
         self.dtype = _dtype(X)
 
     def series(self, j: int, rows: slice = slice(None)) -> "pl.Series":
-        """Column ``j``: numbers, booleans, dates or tidy text, null or NaN where a value is missing."""
+        """Column ``j``: numbers, booleans, dates or stripped text, null or NaN where a value is missing."""
         import polars as pl
 
         X = self.X
@@ -80,7 +80,7 @@ def _array_of(X: Any) -> Any:
     try:
         array = np.asarray(X)
     except ValueError:
-        return X  # lists of several lengths: the gate says so
+        return X  # lists of different lengths, which the gate reports
     return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
 
 
@@ -88,7 +88,7 @@ def _demand_frame(name: str, X: Any, minimum: int) -> None:
     names = list(X.columns)
     if len(set(names)) < len(names):
         twice = max(names, key=names.count)
-        raise ValueError(f"{name}: columns must have names of their own; got {twice!r} more than once. Rename them.")
+        raise ValueError(f"{name}: column names must be unique; got {twice!r} more than once. Rename them.")
     n, d = X.shape
     if not d:
         raise ValueError(f"{name}: 0 feature(s) were passed; a minimum of 1 is required. Pass at least one column.")
@@ -128,7 +128,7 @@ def _from_pandas(values: Any) -> "pl.Series":
         return _from_array(values.to_numpy())
     if getattr(dtype, "kind", "O") in "iuf":  # numbers that may be missing
         return pl.Series(values=values.to_numpy(dtype=np.float64, na_value=np.nan))
-    if getattr(dtype, "kind", "O") == "M":  # with a time zone: the local time counts
+    if getattr(dtype, "kind", "O") == "M":  # with a time zone: local time is used
         return _from_array(values.dt.tz_localize(None).to_numpy())
     return _from_objects(values.tolist())
 

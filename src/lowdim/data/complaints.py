@@ -1,4 +1,4 @@
-"""The words of errors about files: what was needed, what came, what to do."""
+"""Texts of errors about files: what was needed, what was given, what to do."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -28,7 +28,7 @@ def find(option: str, name: str, known: Sequence[str], source: str) -> str:
 
 
 def no_data(source: str) -> str:
-    """Text of the error for a source without rows."""
+    """Error message for a source without rows."""
     return f"read: at least one row is needed; {source} is empty. Pass a file with data."
 
 

@@ -1,4 +1,4 @@
-"""Containers of rows that are refused, each in words: text, dates, masks, broken matrices."""
+"""Input containers that are refused with an explanation: text, dates, masked arrays, malformed sparse matrices."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ def refuse_text(name: str, X: Any, called: str) -> None:
     columns = getattr(X, "columns", None)
     if columns is not None and hasattr(X, "dtypes"):
         if not len(columns):
-            raise ValueError(f"{name}: {called} must have features; got a data frame of 0. Pass at least one column.")
+            raise ValueError(f"{name}: {called} must have features; got a DataFrame with 0. Pass at least one column.")
         if len(set(columns)) < len(columns):
             twice = max(columns, key=list(columns).count)
             raise ValueError(
-                f"{name}: columns of {called} must have names of their own; got {twice!r} more than once. Rename them, "
+                f"{name}: column names of {called} must be unique; got {twice!r} more than once. Rename them, "
                 f"or pass {called}.to_numpy()."
             )
         kinds = {str(c): kind for c in columns if (kind := _not_numbers(X[c]))}
@@ -37,29 +37,29 @@ def refuse_text(name: str, X: Any, called: str) -> None:
 
 
 def refuse_unsound(name: str, X: Any, called: str) -> None:
-    """Refuse sparse matrices with entries outside, which routines that trust them would read and write."""
+    """Refuse sparse matrices with indices out of bounds, which kernels would follow without checking."""
     if sp.issparse(X):
         try:
             demand_sound(X)
         except ValueError as error:
             raise ValueError(
-                f"{name}: {called} must be a sparse matrix whose arrays belong together; got {error}. Build it anew, "
+                f"{name}: {called} must be a sparse matrix whose arrays are consistent; got {error}. Rebuild it, "
                 "for example from scipy.sparse.coo_array."
             ) from None
 
 
 def refuse_masked(name: str, X: Any, called: str) -> None:
-    """Refuse masked values, which every conversion to an array would silently uncover."""
+    """Refuse masked values, which conversion to a plain array would silently unmask."""
     if np.ma.is_masked(X):
         masked = np.argwhere(np.ma.getmaskarray(X))
         raise ValueError(
-            f"{name}: {called} must have a value everywhere; got a masked array that lacks {len(masked):,}, the first "
+            f"{name}: {called} must have no missing values; got a masked array with {len(masked):,}, the first "
             f"in row {masked[0][0]}. Drop those rows, or replace the values with {called}.filled(…)."
         )
 
 
 def _not_numbers(values: Any) -> str:
-    """Kind of what is no number in a column or an array; empty if all are numbers."""
+    """Kind of the values in a column or an array that are not numbers; empty if all are numbers."""
     array = np.asarray(values)
     if array.dtype.kind in "MmV":
         return "records" if array.dtype.kind == "V" else "dates"

@@ -1,4 +1,4 @@
-"""Data sets to try things on: small real ones, generated shapes, and larger ones from a folder of yours."""
+"""Example data sets: small real ones, generated shapes, and larger ones from a folder that the user names."""
 
 import os
 from collections.abc import Callable
@@ -66,7 +66,7 @@ def _blobs(rng: np.random.Generator, n: int, noise: float) -> Draw:
 
 
 def _two_planes(rng: np.random.Generator, n: int, noise: float) -> Draw:
-    """Two wide parallel squares in 3-D, close together: PCA looks along them, LDA across; y is the plane."""
+    """Two wide parallel squares in 3-D, close together: PCA finds directions along them, LDA across; y is the plane."""
     y = np.arange(n) % 2
     along = rng.uniform(-3, 3, (n, 2))
     across = 2.0 * y - 1.0 + noise * rng.standard_normal(n)
@@ -259,7 +259,7 @@ def _stored(name: str) -> tuple[Any, NDArray[Any] | None]:
             f"{found}. Set {VARIABLE} to the folder that holds it, or take one of {', '.join(names())}."
         )
     try:
-        # Opened here, because NumPy leaves a file that is no archive open.
+        # Opened here, because NumPy leaves a file open that is not an archive.
         with open(path, "rb") as file:
             with np.load(file, allow_pickle=False) as arrays:
                 y = arrays["y"] if "y" in arrays.files else None

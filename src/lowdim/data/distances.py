@@ -10,12 +10,12 @@ from scipy.sparse.csgraph import connected_components
 from lowdim.data.options import Rule
 from lowdim.work.places import verb
 
-_STRIP = 1024  # rows looked at together
+_STRIP = 1024  # rows per block
 
 
 @verb
 def demand_distances(D: Any, name: str) -> None:
-    """Refuse what are no distances between all pairs of rows: square, symmetric, 0 or more, 0 from a row to itself."""
+    """Refuse a matrix unless it holds distances: square, symmetric, non-negative, with a zero diagonal."""
     n, m = D.shape
     needs = f"{name}: metric='precomputed' needs the distances between all pairs of rows, "
     if n != m:
@@ -50,9 +50,9 @@ def demand_distances(D: Any, name: str) -> None:
 def find_zero(D: Any, name: str) -> NDArray[np.int64]:
     """Index (m,) of the first row at distance 0 by the distances ``D`` (m, n), −1 where there is none.
 
-    Negative distances are refused in the name of the estimator that was given them.
+    Negative distances are refused; ``name`` is the estimator that the error names.
     """
-    if sp.issparse(D):  # what is not stored is not 0 but unknown
+    if sp.issparse(D):  # an entry that is not stored is unknown, not 0
         rows = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
         least, found = np.zeros(D.shape[0]), np.full(D.shape[0], -1, np.int64)
         np.minimum.at(least, rows, D.data)
@@ -67,7 +67,7 @@ def find_zero(D: Any, name: str) -> NDArray[np.int64]:
 
 
 def _demand_graph(D: Any, name: str) -> None:
-    """Refuse a sparse graph that holds no distances: negative ones, or others than 0 from a row to itself."""
+    """Refuse a sparse graph with negative distances, or with a nonzero one from a row to itself."""
     needs = f"{name}: metric='precomputed' needs distances in a sparse graph of neighbours, "
     if D.nnz and D.data.min() < 0:
         raise ValueError(f"{needs}0 or more; got {D.data.min():g}. Pass distances, not weights.")
@@ -88,9 +88,9 @@ def demand_new_distances(least: Any, name: str) -> None:
 
 
 def demand_known_distances(D: Any, name: str, *, missing: bool, square: bool = True) -> NDArray[np.bool_] | None:
-    """Refuse what are no distances, NaN aside where ``missing`` ones are allowed; which are known, None if all.
+    """Refuse values that are not distances (NaN only if ``missing``); mask of the known ones, None if all are known.
 
-    ``square`` ones are between all pairs of rows, others between new rows and those.
+    With ``square``, distances between all pairs of rows; otherwise between new rows and the training rows.
     """
     known = ~np.isnan(D) if D.dtype.kind == "f" else None
     if known is not None and known.all():
@@ -114,15 +114,15 @@ def demand_known_distances(D: Any, name: str, *, missing: bool, square: bool = T
     if known is not None and full.shape[0] == full.shape[1] and not (known == known.T).all():
         row, column = np.argwhere(known != known.T)[0]
         raise ValueError(
-            f"{name}: a distance must be known both ways or not at all; got one of those between rows {row} and "
-            f"{column}. Pass both."
+            f"{name}: a distance must be known in both directions or in neither; got only one of those between "
+            f"rows {row} and {column}. Pass both."
         )
     demand_distances(full, name)
     return known
 
 
 def demand_weights(weights: Any, known: Any, n: int, name: str, kind: str) -> NDArray[np.float32]:
-    """Weights (n, n) of distances, 0 for those not ``known`` and on the diagonal; refuse those that make no map."""
+    """Weights (n, n), 0 on the diagonal and where not ``known``; refused if they cannot determine a map."""
     if weights is None:
         W = np.ones((n, n), np.float32)
     else:
@@ -141,8 +141,8 @@ def demand_weights(weights: Any, known: Any, n: int, name: str, kind: str) -> ND
     count = connected_components(sp.csr_array(W > 0), directed=False)[0]
     if count > 1:
         raise ValueError(
-            f"{name}: the distances that count must join all rows; those that are known and of positive weight leave "
-            f"{count:,} parts. Give more of them a weight."
+            f"{name}: the distances must connect all rows; those that are known and have a positive weight leave "
+            f"{count:,} connected components. Give more of them a positive weight."
         )
     return W
 
@@ -159,7 +159,7 @@ given_class_distances = Rule(_is_square, "a square array of the distances betwee
 
 
 def demand_class_distances(C: Any, n_classes: int, name: str) -> None:
-    """Refuse distances between classes that do not fit the labels, or are no distances."""
+    """Refuse distances between classes that do not match the labels, or are not distances."""
     C = np.asarray(C, dtype=np.float64)
     if len(C) != n_classes:
         raise ValueError(

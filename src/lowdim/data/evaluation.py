@@ -1,4 +1,4 @@
-"""What an evaluation is given: folds, a scorer and targets, refused before any work where they cannot be used."""
+"""Inputs of an evaluation: folds, scorer and targets, checked before any work starts."""
 
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -62,7 +62,7 @@ def _rows_of_fold(rows: NDArray[Any], n: int, fold: int) -> NDArray[np.intp]:
 
 
 def takes_gaps(estimator: Any) -> bool:
-    """Whether an estimator says that it takes rows that lack values."""
+    """Whether the tags of an estimator say that it accepts missing values."""
     return hasattr(estimator, "__sklearn_tags__") and bool(get_tags(estimator).input_tags.allow_nan)
 
 
@@ -74,7 +74,7 @@ def needs_targets(estimator: Any) -> bool:
 
 
 def demand_scorer(scoring: Any) -> None:
-    """Refuse a name that is no scorer's, with the nearest that is."""
+    """Refuse an unknown name of a scorer, suggesting the nearest known one."""
     known = get_scorer_names()
     if isinstance(scoring, str) and scoring not in known:
         close = get_close_matches(scoring, known, n=1)
@@ -86,7 +86,7 @@ def demand_scorer(scoring: Any) -> None:
 
 
 def kind_of_targets(y: NDArray[Any]) -> str:
-    """What scikit-learn calls such targets: "binary", "continuous", "multiclass" or the like."""
+    """Type of the targets in scikit-learn's terms: "binary", "continuous", "multiclass" or the like."""
     try:
         return str(type_of_target(y, raise_unknown=True))
     except (ValueError, TypeError) as error:
@@ -96,15 +96,14 @@ def kind_of_targets(y: NDArray[Any]) -> str:
 
 
 def targets_for(estimator: Any, y: NDArray[Any]) -> NDArray[Any]:
-    """Targets as the estimator takes them; its own checks come first, since quick paths never reach them."""
+    """Targets as the estimator takes them; its own checks run first, since the fast paths bypass them."""
     name = type(estimator).__name__
     if hasattr(estimator, "_parameter_constraints"):
         try:
             estimator._validate_params()
         except ValueError as error:
             raise ValueError(
-                f"SequentialSelector: estimator must have parameters that it can be fitted with; {error} Change it by "
-                "set_params."
+                f"SequentialSelector: estimator must have valid parameters; {error} Change it by set_params."
             ) from None
     if is_classifier(estimator):
         try:
@@ -120,5 +119,5 @@ def targets_for(estimator: Any, y: NDArray[Any]) -> NDArray[Any]:
                 f"SequentialSelector: y must hold numbers for {name}, a regressor; got {y.dtype} such as "
                 f"{y.ravel()[:1].tolist()[0]!r}. Pass numbers, or a classifier."
             )
-        return y.astype(np.float64)  # flags, and numbers that came as objects
+        return y.astype(np.float64)  # booleans, and numbers of object dtype
     return y

@@ -1,4 +1,4 @@
-"""Features as a selection is given them: those that come and go together, and those that stay."""
+"""Features of a selection: groups that are added or removed together, and features that are always kept."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from lowdim.data.gate import absent
 
 
 def units_of(groups: Any, names: NDArray[Any]) -> tuple[list[list[int]], list[Any]]:
-    """Features that come and go together, and what each unit is called.
+    """Units of features that are added or removed together, and the name of each unit.
 
     >>> units_of(["a", "b", "a"], np.arange(3))
     ([[0, 2], [1]], ['a', 'b'])
@@ -20,13 +20,13 @@ def units_of(groups: Any, names: NDArray[Any]) -> tuple[list[list[int]], list[An
     if len(given) != len(names):
         raise ValueError(
             f"SequentialSelector: groups must have one label for each of the {len(names)} features; got "
-            f"{len(given)}. Give features of their own a label of their own."
+            f"{len(given)}. Give a feature outside any group a label of its own."
         )
     for one in given:
         if not _is_label(one):
             raise ValueError(
                 f"SequentialSelector: groups must have a number or text for every feature; got {one!r}. "
-                "Give features of their own a label of their own."
+                "Give a feature outside any group a label of its own."
             )
     labels = list(dict.fromkeys(given))
     return [[j for j, label in enumerate(given) if label == one] for one in labels], labels

@@ -1,4 +1,4 @@
-"""The gate: every array comes in here, once. What is wrong with it is said before any work starts."""
+"""The gate: validation of every input array, once, so that errors are raised before any work starts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -34,9 +34,9 @@ def rows(
 ) -> Any:
     """Validated data: a NumPy array of its own numeric type, or canonical CSR where ``sparse`` is allowed.
 
-    Never copied where it need not be. Rows of another place come back as they are there, if it serves what is called
-    ``name``. ``scan=False`` leaves the search for NaN and infinity to :func:`demand_finite`, for callers that read all
-    values anyway and can tell from what they computed. ``called`` is what the caller names them, for errors.
+    Copied only where necessary. Rows on another place (device or cluster) are returned there, if it supports the
+    caller ``name``. ``scan=False`` leaves the search for NaN and infinity to :func:`demand_finite`, for callers that
+    read all values anyway and can tell from what they computed. ``called`` is what the caller names them, for errors.
     """
     if (place := places.demand_served(X, name)) is not None:
         return place.find("gate.rows")(X, name, sparse=sparse, minimum=minimum, scan=scan, called=called)
@@ -78,13 +78,13 @@ def rows(
 
 @verb(anywhere=True)
 def outline(X: Any) -> Any:
-    """What tells the names of the columns of ``X``: itself."""
+    """Object that holds the column names of ``X``: itself for rows in memory."""
     return X
 
 
 @contextmanager
 def advising() -> Iterator[None]:
-    """Add what to do to scikit-learn's errors about data."""
+    """Add advice to scikit-learn's errors about data."""
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -95,7 +95,7 @@ def advising() -> Iterator[None]:
 
 @verb(on=2, anywhere=True)
 def weights(name: str, sample_weight: Any, X: Any) -> Any:
-    """Sample weights as float64 (n,), or None; all must be finite and 0 or more, and one of them more."""
+    """Sample weights as float64 (n,), or None; all must be finite and non-negative, and at least one positive."""
     if sample_weight is None:
         return None
     n = X.shape[0]
@@ -120,17 +120,17 @@ def weights(name: str, sample_weight: Any, X: Any) -> Any:
         )
     if not checked.any():
         raise ValueError(
-            f"{name}: sample_weight must have a positive entry; got {n} zeros. Leave it out to weigh all rows alike."
+            f"{name}: sample_weight must have a positive entry; got {n} zeros. Leave it out to weight all rows equally."
         )
     return checked
 
 
 def absent(value: Any) -> bool:
-    """Whether a value stands for none: None, NaN, NaT or pandas' NA, which compares to nothing."""
+    """Whether a value is missing: None, NaN, NaT or pandas' NA, whose comparisons are not booleans."""
     if value is None or type(value).__name__ == "NAType":
         return True
     other = value != value
-    return isinstance(other, bool | np.bool_) and bool(other)  # an array answers with an array
+    return isinstance(other, bool | np.bool_) and bool(other)  # for an array, the comparison gives an array
 
 
 def one_a_row(name: str, values: Any, n: int, called: str, what: str, of: str = "X") -> NDArray[Any]:
@@ -139,7 +139,7 @@ def one_a_row(name: str, values: Any, n: int, called: str, what: str, of: str = 
     try:
         array = np.asarray(places.home(values))
     except ValueError:
-        raise ValueError(f"{needs} lists of several lengths. Pass one {what} per row.") from None
+        raise ValueError(f"{needs} lists of different lengths. Pass one {what} per row.") from None
     if array.ndim == 0:
         raise ValueError(f"{needs} a single {type(values).__name__}. Pass one {what} per row.")
     if len(array) != n:
@@ -155,7 +155,7 @@ def targets(name: str, y: Any, X: Any, *, warn: bool = True) -> Any:
     n = X.shape[0]
     if y is None:
         raise ValueError(
-            f"{name} requires y to be passed, but the target y is None. Pass what the rows are to predict: fit(X, y)."
+            f"{name} requires y to be passed, but the target y is None. Pass the targets of the rows: fit(X, y)."
         )
     y = one_a_row(name, y, n, "y", "value")
     if y.dtype.kind in "cVS":
@@ -181,13 +181,13 @@ def targets(name: str, y: Any, X: Any, *, warn: bool = True) -> Any:
 def second_view(name: str, y: Any, X: Any, n_columns: int | None = None, given: Any = None) -> Any:
     """Validated second view (n, e) of the rows of ``X``: finite numbers; a vector is one column.
 
-    It comes back where it is, which must be where ``X`` is, or was when ``given``.
+    It stays on its place (memory, device or cluster), which must be that of ``X``, or ``given``, that of the fit.
     """
     place, other = places.of(y), places.of(X if given is None else given)
     if y is not None and place is not other:
         raise TypeError(
-            f"{name}: both views must be of one kind; got {getattr(other, 'name', 'a NumPy array')} and "
-            f"{getattr(place, 'name', 'a NumPy array')}. Bring one to the other."
+            f"{name}: both views must be of the same kind; got {getattr(other, 'name', 'a NumPy array')} and "
+            f"{getattr(place, 'name', 'a NumPy array')}. Convert one to the kind of the other."
         )
     if place is not None:
         return _view_elsewhere(name, place, y, X, n_columns)
@@ -206,7 +206,7 @@ def second_view(name: str, y: Any, X: Any, n_columns: int | None = None, given: 
 
 
 def _view_elsewhere(name: str, place: places.Place, y: Any, X: Any, n_columns: int | None) -> Any:
-    """The same of another place."""
+    """Second view on another place (device or cluster)."""
     Y = place.find("gate.rows")(y[:, None] if y.ndim == 1 else y, name, called="y")
     if Y.shape[0] != X.shape[0]:
         raise ValueError(
@@ -222,7 +222,7 @@ def _demand_columns(name: str, Y: Any, n_columns: int | None) -> None:
 
 
 def scores(Y: Any, name: str, k: int) -> Any:
-    """Validated scores (n, k) on their way back to data space, wherever they live."""
+    """Validated scores (n, k) for ``inverse_transform``, on any place."""
     if (place := places.demand_served(Y, name)) is None:
         with advising():
             Y = check_array(Y, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="Y")
@@ -251,11 +251,11 @@ def demand_finite(
     columns: Any = None,
     part: tuple[int, int | None] | None = None,
 ) -> None:
-    """Raise ValueError with the place and count of NaN and infinity in ``X`` if ``witness`` shows there are any.
+    """Raise ValueError with the position and count of NaN and infinity in ``X`` if ``witness`` shows there are any.
 
     ``witness`` is ``X`` itself or something computed from all of it (sums, scores): NaN and infinity survive sums
-    and products, so a finite witness clears ``X`` at a fraction of the cost. ``part`` is the number of a block of rows
-    and that of its first row, or None, where ``X`` is not all of them.
+    and products, so a finite witness proves ``X`` finite at a fraction of the cost. ``part`` is the number of a block
+    of rows and that of its first row, or None, where ``X`` is not all of them.
     """
     values = witness.data if sp.issparse(witness) else witness
     if values.dtype.kind != "f" and values.dtype.kind != "O":
@@ -277,7 +277,7 @@ def demand_finite(
 
 
 def row_of(row: int, part: tuple[int, int | None] | None) -> str:
-    """A row in words, by its number in a block of which the number and the first row, or None, are given.
+    """Description of a row by its number in a block ``part``: the number of the block and its first row, or None.
 
     >>> row_of(3, None), row_of(3, (7, 700)), row_of(3, (7, None))
     ('row 3', 'row 703', 'row 3 of block 7')

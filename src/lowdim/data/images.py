@@ -1,4 +1,4 @@
-"""Folders of images into tables, one row an image."""
+"""Folders of images as tables, one row per image."""
 
 import warnings
 from pathlib import Path
@@ -13,7 +13,7 @@ from lowdim.data.table import Table, Wanted, from_arrays
 from lowdim.work.archive_errors import ARCHIVE_ERRORS
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
-_DEEP_MODES = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")  # more than eight bits a pixel: kept as they are
+_DEEP_MODES = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")  # more than eight bits per pixel: kept as they are
 
 
 def read_images(folder: Path, source: str, wanted: Wanted) -> Table:
@@ -33,7 +33,7 @@ def read_images(folder: Path, source: str, wanted: Wanted) -> Table:
     groups = [file.parts[0] if len(file.parts) > 1 else "" for file in files]
     if "" in groups and any(groups) and wanted.label is None:
         raise ValueError(
-            f"read: images lie all in subfolders (their labels) or all in the folder itself; {source} has "
+            f"read: images must be all in subfolders (their labels) or all in the folder itself; {source} has "
             f"{groups.count('')} of {len(groups)} outside subfolders. Move them."
         )
     X: NDArray[Any] | None = None
@@ -61,11 +61,11 @@ def read_images(folder: Path, source: str, wanted: Wanted) -> Table:
 
 
 def _opened(path: Path) -> Any:
-    """An image, its pixels not yet read."""
+    """An opened image whose pixels are not read yet."""
     from PIL import Image
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # what fits into memory is no bomb
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # memory is checked by lowdim itself
         return Image.open(path)
 
 

@@ -1,4 +1,4 @@
-"""What a column of a table holds, by stated rules: numbers, answers, categories, dates, identities or nothing."""
+"""What a column of a table holds, by fixed rules: numbers, yes/no values, categories, dates, identifiers or nothing."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     import polars as pl
 
 KINDS = ("number", "yes/no", "category", "date", "identifier", "constant", "empty", "mixed", "other")
-_DIFFERENT = 0.9  # share of different values from which text is an identity of its row
-_COUNTED = 10  # rows from which whole numbers that go up by one count the rows
-_MOSTLY = 0.5  # share of numbers (dates) from which text is numbers (dates) with something else among them
+_DIFFERENT = 0.9  # share of distinct values from which text is an identifier of its row
+_COUNTED = 10  # number of rows from which consecutive integers are taken for row numbers
+_MOSTLY = 0.5  # share of numbers (dates) from which text is taken for numbers (dates) with invalid values
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a column holds and why it is taken for that."""
+    """Recognised kind of a column, and the reason."""
 
     kind: str
     why: str
     gaps: int
-    distinct: int  # 0 where it was not asked for
+    distinct: int  # 0 if not counted
     spelling: str = ""  # style of numbers or format of dates where text spells them
     low: str = ""
     high: str = ""
@@ -32,15 +32,15 @@ class Finding:
 
 
 def recognise(column: "pl.Series", *, most_levels: int = 50, count: bool = False) -> Finding:
-    """Kind of a column by the rules, in this order; ``count`` has distinct numbers and dates counted too.
+    """Kind of a column by the rules, in this order; with ``count``, distinct numbers and dates are counted too.
 
     - no value: ``empty``; one value only: ``constant``;
-    - booleans, or text of which every value is a yes or a no: ``yes/no``;
-    - numbers, or text that spells numbers throughout: ``number``, unless they are whole numbers that count the rows,
+    - booleans, or text that holds only yes and no values: ``yes/no``;
+    - numbers, or text that spells numbers throughout: ``number``, unless they are integers that number the rows,
       which are an ``identifier``;
     - dates, or text that spells dates throughout: ``date``;
-    - text that is numbers (dates) for the most part, but not throughout: ``mixed``;
-    - text of which more than nine in ten values are different: ``identifier``; any other text: ``category``.
+    - text that is mostly, but not entirely, numbers (dates): ``mixed``;
+    - text with more than nine in ten values distinct: ``identifier``; any other text: ``category``.
 
     >>> import polars as pl
     >>> recognise(pl.Series(["a", "b", "a", None])).kind, recognise(pl.Series(["1,5", "2,0"])).spelling
@@ -66,21 +66,21 @@ def recognise(column: "pl.Series", *, most_levels: int = 50, count: bool = False
     if filled.dtype.is_numeric():
         low, high = _shown(filled.min()), _shown(filled.max())
         if filled.dtype.is_integer() and _counts_rows(filled, gaps):
-            return Finding("identifier", "its whole numbers count the rows", gaps, distinct, "", low, high)
+            return Finding("identifier", "its integers number the rows", gaps, distinct, "", low, high)
         return Finding("number", "it holds numbers", gaps, distinct, "", low, high)
     ends = _shown(filled.min()), _shown(filled.max())
     return Finding("date", f"it holds {filled.dtype}", gaps, distinct, "", *ends)
 
 
 def _recognise_text(filled: "pl.Series", gaps: int, most_levels: int) -> Finding:
-    """Kind of a column of text, by its distinct values and how often each of them is there."""
+    """Kind of a column of text, by its distinct values and their counts."""
     counts = filled.value_counts()
     values, often = counts[:, 0], counts[:, 1].to_numpy()
     distinct = len(values)
     if distinct == 1:
         return Finding("constant", f"every value is {_shown(values[0])}", gaps, 1)
     if distinct == 2 and not spelling.answers(values).null_count():
-        return Finding("yes/no", "it holds a yes and a no", gaps, 2)
+        return Finding("yes/no", "it holds yes and no", gaps, 2)
     style, numbers = spelling.number_style(values, counts=often)
     if numbers == 1.0:
         spelled = spelling.spelled_numbers(values, style)
@@ -107,7 +107,7 @@ def _recognise_text(filled: "pl.Series", gaps: int, most_levels: int) -> Finding
 
 
 def numbers_in(column: "pl.Series", style: str = "") -> NDArray[np.float64]:
-    """Values of a column of numbers or answers, NaN where one is missing or is no number."""
+    """Values of a column of numbers or yes/no values, NaN where one is missing or not a number."""
     import polars as pl
 
     if column.dtype == pl.String:
@@ -124,7 +124,7 @@ def answers_in(column: "pl.Series") -> NDArray[np.float64]:
 
 
 def moments_in(column: "pl.Series", form: str = "") -> "pl.Series":
-    """Points in time of a column of dates, null where one is missing or is no date."""
+    """Points in time of a column of dates, null where one is missing or not a date."""
     import polars as pl
 
     if column.dtype == pl.String:
@@ -158,7 +158,7 @@ def _counts_rows(filled: "pl.Series", gaps: int) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """A value as a person reads it."""
+    """A value as messages show it."""
     if isinstance(value, float):
         return f"{value:.6g}"
     if hasattr(value, "isoformat"):

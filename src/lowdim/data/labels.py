@@ -1,4 +1,4 @@
-"""Labels come in here, once: classes, codes and priors, with what is wrong told before any work starts."""
+"""Validation of labels: classes, codes and priors, checked once before any work starts."""
 
 from numbers import Real
 from typing import Any, NamedTuple
@@ -69,7 +69,7 @@ def one_class(name: str, X: Any) -> Labels:  # noqa: ARG001  # other places coun
 
 
 def _column(name: str, y: NDArray[Any]) -> NDArray[Any]:
-    """Labels as one column of what can be a label."""
+    """Labels as one column, each of a type that can be a label."""
     if y.size != len(y):
         raise ValueError(f"{name}: y must be a 1d array of labels; got shape {y.shape}. Pass one column of it.")
     if y.dtype.kind in "cV":
@@ -110,8 +110,8 @@ def _demand_present(name: str, y: NDArray[Any], part: Any = None) -> None:
 
 
 def _of_one_kind(name: str, y: NDArray[Any]) -> NDArray[Any]:
-    """Labels as they can be sorted: numbers that came as objects as numbers; several kinds are refused."""
-    if y.dtype.kind not in "OST":  # T: NumPy's text of any length, which scikit-learn does not know
+    """Labels that can be sorted; numbers of object dtype become numbers, mixed types are refused."""
+    if y.dtype.kind not in "OST":  # T: NumPy's StringDType, which scikit-learn does not support
         return y
     y = y.astype(object)
     kinds = [str if isinstance(v, str) else Real if isinstance(v, Real | np.bool_) else type(v) for v in y]

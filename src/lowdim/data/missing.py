@@ -1,4 +1,4 @@
-"""Missing values: counted, and refused, dropped or filled as asked."""
+"""Missing values: counted, then refused, dropped or filled."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +22,11 @@ def settle(
     wanted: "Wanted",
     source: str,
 ) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
-    """Data, labels and ids without missing values, by the rule ``wanted.missing``; of mixed tables the labels only."""
+    """Data, labels and ids without missing values, as ``wanted.missing`` says; for mixed tables, labels only."""
     missing = wanted.missing
     if missing == "keep":
         return X, _plain(labels), _plain(ids)
-    if wanted.mixed:  # what prepares the columns takes care of their gaps
+    if wanted.mixed:  # Prepare handles the missing values of these columns
         counts = np.zeros(len(names), dtype=np.int64)
     else:
         _refuse_infinity(X, names, source)
@@ -38,8 +38,8 @@ def settle(
             keep &= ~_rows_with_missing(X)
         if not keep.any():
             raise ValueError(
-                f"read: at least one complete row is needed; every row of {source} lacks a value. "
-                "Drop the emptiest columns, or pass missing='mean'."
+                f"read: at least one complete row is needed; every row of {source} has a missing value. "
+                "Drop the columns with the most missing values, or pass missing='mean'."
             )
         if not keep.all():
             rows = X.filter(keep) if hasattr(X, "filter") else X[keep]
@@ -47,7 +47,7 @@ def settle(
     elif unlabelled.any():
         raise ValueError(
             "read: every row needs a label; "
-            f"{label_name!r} lacks {unlabelled.sum()} of {len(unlabelled)} in {source}. "
+            f"{label_name!r} has {unlabelled.sum()} of {len(unlabelled)} missing in {source}. "
             "Pass missing='drop' to leave those rows out."
         )
     elif counts.any():
@@ -61,7 +61,7 @@ def settle(
 
 
 def _refuse_infinity(X: Any, names: list[str], source: str) -> None:
-    """Name the first infinity in an array; memory maps are left to the methods, which read them anyway."""
+    """Refuse infinity in an array, naming the first; memory maps are left to the methods, which read them anyway."""
     if sparse.issparse(X) or X.dtype.kind != "f" or isinstance(X, np.memmap):
         return
     places = np.argwhere(np.isinf(X)) if np.isinf(X).any() else np.empty((0, 2), int)
@@ -98,7 +98,7 @@ def missing_counts(X: Any) -> NDArray[np.int64]:
         np.add.at(counts, X.indices[np.isnan(X.data)], 1)
         return counts
     for _, block in row_blocks(X, X.dtype):
-        if np.isnan(block.min()):  # the minimum is NaN as soon as one value is
+        if np.isnan(block.min()):  # the minimum is NaN if any value is
             counts += np.isnan(block).sum(axis=0)
     return counts
 
@@ -112,10 +112,10 @@ def _rows_with_missing(X: Any) -> NDArray[np.bool_]:
 
 
 def gaps(counts: NDArray[np.int64], names: list[str]) -> str:
-    """Which columns lack how many values, in words."""
+    """Description of the columns with missing values and how many each has."""
     lacking = np.flatnonzero(counts)
-    parts = ", ".join(f"{names[j]!r} lacks {counts[j]}" for j in lacking[:SHOWN])
-    return parts + (f" and {len(lacking) - SHOWN} more columns lack some" if len(lacking) > SHOWN else "")
+    parts = ", ".join(f"{names[j]!r} has {counts[j]} missing" for j in lacking[:SHOWN])
+    return parts + (f" and {len(lacking) - SHOWN} more columns have some" if len(lacking) > SHOWN else "")
 
 
 def filled(X: Any, counts: NDArray[np.int64], names: list[str], source: str) -> Any:
@@ -123,7 +123,7 @@ def filled(X: Any, counts: NDArray[np.int64], names: list[str], source: str) -> 
     n = X.shape[0]
     if empty := [names[j] for j in np.flatnonzero(counts == n)]:
         raise ValueError(
-            f"read: a column needs a value to have a mean; in {source} {listing(empty)} lack all {n}. "
+            f"read: the mean of a column needs at least one value; in {source} {listing(empty)} have none in {n} rows. "
             "Pass them in drop=[...]."
         )
     X = X.copy() if sparse.issparse(X) else np.array(X)

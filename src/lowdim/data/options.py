@@ -1,4 +1,4 @@
-"""Rules for parameters: declared once per class, checked before any work, told in one voice."""
+"""Rules for parameters: declared once per class, checked before any work, reported in one format."""
 
 import math
 import re
@@ -13,7 +13,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Rule:
-    """What a parameter may be: a test, the words for it, the strings among its options, and what a form asks for.
+    """What a parameter may be: a test, its description, the strings among its options, and what an input form needs.
 
     ``kinds`` are those of "int", "float", "bool" and "none" that it may be, ``low`` and ``high`` the ends of its range.
     """
@@ -55,7 +55,7 @@ def one_of(*options: str) -> Rule:
 
 
 def whole(low: int, high: int = 2**31 - 1) -> Rule:
-    """Rule for an integer of at least ``low``; kernels take none above ``high``."""
+    """Rule for an integer from ``low`` to ``high``, the largest that the kernels take."""
     return Rule(
         lambda value: (
             isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and low <= int(value) <= high

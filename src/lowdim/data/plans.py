@@ -1,4 +1,4 @@
-"""What is to be done to each column: by the parameters of a preparation, or as a plan says of a column."""
+"""Treatment of each column: by the parameters of ``Prepare``, or by the entry of the plan for that column."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -35,12 +35,12 @@ _COLUMN_RULES = RULES | {
     "format": options.Rule(lambda value: isinstance(value, str) and "%" in value, "a format such as '%d.%m.%Y'"),
     "weight": options.real(0.0),
 }
-_HELD = 0.5  # share of the rows that the levels kept apart must hold, or the column is no category
+_HELD = 0.5  # share of the rows that the most frequent levels must cover for a column to be a category
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked for one column."""
+    """Settings for one column."""
 
     numbers: str
     missing: str
@@ -55,7 +55,7 @@ class Wish:
 
 
 def wishes(defaults: Mapping[str, Any], plan: Any, names: list[str]) -> list[Wish]:
-    """Wish for each of the columns ``names``; ``plan`` maps some of them to what differs."""
+    """Settings for each of the columns ``names``; ``plan`` maps columns to the settings that differ."""
     common = Wish(**defaults)
     if plan is None:
         return [common] * len(names)
@@ -130,7 +130,7 @@ def settle(name: str, finding: Finding, wish: Wish) -> tuple[str, str, str]:
         return finding.kind, "drop", why
     if finding.kind == "empty":
         raise ValueError(
-            f"Prepare: a column needs a value in some row; {name!r} has none in any. Leave it out, as by "
+            f"Prepare: a column needs at least one value; {name!r} has none. Leave it out, as by "
             f"plan={{{name!r}: 'drop'}}."
         )
     if finding.kind == "other":
@@ -140,7 +140,7 @@ def settle(name: str, finding: Finding, wish: Wish) -> tuple[str, str, str]:
         )
     if kind in ("identifier", "constant") or finding.kind == "constant":
         return finding.kind, "drop", finding.why
-    if kind == "mixed":  # refused with the row when its text is read
+    if kind == "mixed":  # refused, naming the row, when its text is read
         kind = finding.problem
     if kind == "category":
         return kind, wish.categories, why
@@ -176,14 +176,16 @@ def learn(name: str, column: "pl.Series", finding: Finding, wish: Wish, order: l
         circles = circles_of(kinds.moments_in(column, made.spelling))
         made = replace(made, circles=circles, done=f"{made.done}; sine and cosine of {', '.join(circles)}")
     if wish.indicators and gaps and wish.missing in ("mean", "median"):
-        made = replace(made, indicator=True, indicator_share=gaps / len(column), done=f"{made.done}; gaps indicated")
+        made = replace(
+            made, indicator=True, indicator_share=gaps / len(column), done=f"{made.done}; missing values indicated"
+        )
     if gaps:
         made = replace(made, done=f"{made.done}; {_filled(made)}")
     return replace(made, done=made.done.strip("; "))
 
 
 def _spelled(name: str, column: "pl.Series", wish: Wish, action: str) -> str:
-    """How text spells the numbers or dates of a column; ValueError if it does not throughout."""
+    """Format of the numbers or dates in a column of text; ValueError if some cells do not match it."""
     import polars as pl
 
     if action in ("onehot", "ordinal", "yes/no") or column.dtype != pl.String:
@@ -200,7 +202,7 @@ def _spelled(name: str, column: "pl.Series", wish: Wish, action: str) -> str:
         what = "numbers" if action == "number" else "dates"
         form = f" as {how}" if action != "number" and how else ""
         raise ValueError(
-            f"Prepare: column {name!r} must hold {what}{form} throughout; got "
+            f"Prepare: column {name!r} must hold {what}{form} in every row; got "
             f"{shortened(repr(column[row]))} in row {row} (counted from 0). "
             "Correct it, or say in a plan what the column is: a category, or 'drop'."
         )
@@ -223,8 +225,8 @@ def _learn_category(name: str, column: "pl.Series", made: Recipe, wish: Wish, or
         return replace(made, levels=list(order), done=f"coded 0, 1, 2, … in the order {' < '.join(order[:6])}")
     if found["pooled"] and held < _HELD:
         raise ValueError(
-            f"Prepare: a category needs levels that repeat; {name!r} has {count:,}, of which the {most - 1} most "
-            f"frequent hold {held:.0%} of the rows. Leave it out (plan={{{name!r}: 'drop'}}), or raise max_levels."
+            f"Prepare: a category needs repeated levels; {name!r} has {count:,}, of which the {most - 1} most "
+            f"frequent cover {held:.0%} of the rows. Leave it out (plan={{{name!r}: 'drop'}}), or raise max_levels."
         )
     pooled = f", {count - len(found['levels']):,} rare levels pooled" if found["pooled"] else ""
     scaled = "as_is" if wish.numbers == "as_is" else "standardize"
@@ -255,10 +257,10 @@ def _learn_numbers(name: str, column: "pl.Series", made: Recipe, wish: Wish) -> 
 
 
 def _filled(made: Recipe) -> str:
-    gaps = "1 gap" if made.gaps == 1 else f"{made.gaps:,} gaps"
+    count = "1 missing value" if made.gaps == 1 else f"{made.gaps:,} missing values"
     if made.missing == "drop":
-        return f"rows with its {gaps} left out"
+        return f"rows with its {count} left out"
     if made.action == "onehot":
         most = f"the most frequent level, {made.levels[int(np.argmax(made.shares[: len(made.levels)]))]!r}"
-        return f"{gaps} filled by {most if made.missing == 'median' else 'the mean of each column'}"
-    return f"{gaps} filled by the {made.missing}"
+        return f"{count} filled by {most if made.missing == 'median' else 'the mean of each column'}"
+    return f"{count} filled by the {made.missing}"

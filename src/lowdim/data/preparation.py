@@ -1,4 +1,4 @@
-"""Tables prepared column by column: recipes learned from some rows, applied to others, told in words."""
+"""Tables prepared column by column: recipes fitted on some rows, applied to others, and described in words."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ _WORDS = {
 
 
 def learn(table: Columns, asked: list[Wish]) -> tuple[list[Recipe], int]:
-    """Recipe for each column, and how many rows were left out; rows to be left out teach nothing."""
+    """Recipe of each column, and how many rows were left out, which the fit does not use."""
     findings = _recognise(table, asked, None)
     used = _used(table.names, findings, asked)
     for j in used:
@@ -43,7 +43,10 @@ def learn(table: Columns, asked: list[Wish]) -> tuple[list[Recipe], int]:
         used = _used(table.names, findings, asked)
         lost = rows_with_gaps(table, [j for j in dropping if j in used])
     if lost.all():
-        raise ValueError("Prepare: at least one complete row is needed; every row lacks a value. Fill them instead.")
+        raise ValueError(
+            "Prepare: at least one complete row is needed; every row has a missing value. Pass missing='median' or "
+            "missing='mean' to fill them."
+        )
     recipes = []
     with progress.stage("scales and levels", total=len(asked)) as tick:
         for j, (finding, wish) in enumerate(zip(findings, asked, strict=True)):
@@ -105,7 +108,7 @@ def survey(table: Columns, asked: list[Wish]) -> list[Survey]:
 
 
 def rows_with_gaps(table: Columns, used: list[int]) -> NDArray[np.bool_]:
-    """Rows that lack a value in one of the columns ``used``."""
+    """Rows with a missing value in one of the columns ``used``."""
     lost = np.zeros(table.height, dtype=bool)
     for j in used:
         lost |= kinds.is_missing(table.series(j))
@@ -169,8 +172,8 @@ def _refuse_infinity(name: str, column: "pl.Series", row: int, start: int = 0) -
 
 def _gap(name: str, row: int, count: int) -> str:
     return (
-        f"Prepare: a value is needed everywhere; got NaN at row {row} (counted from 0), column {name!r} ({count:,} "
-        "missing there). Pass missing='median' or missing='mean' to fill gaps, or missing='drop' to drop such rows."
+        f"Prepare: values must not be missing; got NaN at row {row} (counted from 0), column {name!r} ({count:,} "
+        "missing there). Pass missing='median' or missing='mean' to fill them, or missing='drop' to drop such rows."
     )
 
 
@@ -189,14 +192,14 @@ def describe(recipes: list[Recipe], names: list[str], rows_left_out: int) -> lis
     for rule in ("mean", "median"):
         gaps = sum(recipe.gaps for recipe in recipes if recipe.missing == rule and recipe.action != "drop")
         if gaps:
-            lines.append(f"{_count(gaps, 'gap', 'gaps')} filled by the {rule}")
+            lines.append(f"{_count(gaps, 'missing value', 'missing values')} filled by the {rule}")
     if rows_left_out:
-        lines.append(f"{_count(rows_left_out, 'row', 'rows')} with gaps left out")
+        lines.append(f"{_count(rows_left_out, 'row', 'rows')} with missing values left out")
     return lines
 
 
 def _short(recipe: Recipe) -> str:
-    """What was done, without the particulars of one column."""
+    """What was done, without the details of one column."""
     if recipe.action == "onehot":
         return "one-hot encoded"
     if recipe.action == "ordinal":

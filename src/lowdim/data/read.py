@@ -48,10 +48,10 @@ def read(
         file has a header, unless its first line is all numbers; its columns are then ``x0``, ``x1``, ... Separators,
         decimal commas, thousands separators and encodings other than UTF-8 are recognised and listed in ``notes``.
     label : str, optional
-        Column (npz: or array; h5ad: column of obs) with the label of each row. Left out, ``y`` of an npz file
+        Column (npz: or array; h5ad: column of obs) with the label of each row. If omitted, ``y`` of an npz file
         and the subfolder of an image are used.
     id : str, optional
-        Column with the identity of each row. Left out, the row index that pandas or R wrote (a first column
+        Column with the identifier of each row. If omitted, the row index that pandas or R wrote (a first column
         without a name), ``ids`` of an npz file, the obs names of an h5ad file and the file name of an image
         are used.
     columns : list of str, optional

@@ -1,6 +1,6 @@
-"""How a column becomes numbers: learned once from the rows of a fit, then applied to any rows.
+"""How a column becomes numbers: fitted once on the training rows, then applied to any rows.
 
-A recipe is plain values and arrays, so that a model file can hold it.
+A recipe consists of plain values and arrays, so that a model file can store it.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -19,9 +19,9 @@ Floats = NDArray[np.float64]
 
 ACTIONS = ("drop", "number", "yes/no", "onehot", "ordinal", "date", "cyclic")
 NUMBERS = ("standardize", "as_is", "robust", "log1p", "ranks")
-_NORMAL_QUARTILES = 1.3489795003921634  # distance between the quartiles of a normal distribution of deviation 1
-_MOST_KNOTS = 1000  # points that hold a distribution of ranks
-_CIRCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # length in days of what a date goes round in
+_NORMAL_QUARTILES = 1.3489795003921634  # interquartile range of the standard normal distribution
+_MOST_KNOTS = 1000  # quantiles that represent a distribution
+_CIRCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # length in days of the cycles of a date
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Recipe:
     missing: str = "error"
     spelling: str = ""
     numbers: str = "as_is"
-    mean: float = 0.0  # of the values before they are scaled; what gaps are filled with
+    mean: float = 0.0  # of the values before they are scaled; fills missing values
     median: float = 0.0
     centre: float = 0.0
     scale: float = 1.0
@@ -47,12 +47,12 @@ class Recipe:
     knots: Floats = field(default_factory=lambda: np.zeros(0))  # values of known rank
     heights: Floats = field(default_factory=lambda: np.zeros(0))  # their ranks, from 0 to 1
     circles: list[str] = field(default_factory=list)
-    indicator: bool = False  # whether a column tells where values were missing
+    indicator: bool = False  # whether an extra column marks missing values
     indicator_share: float = 0.0
 
     @property
     def suffixes(self) -> list[str]:
-        """What follows the name of the column in the names of those it becomes."""
+        """Suffixes of the output columns, after the name of the column."""
         if self.action == "drop":
             return []
         names = [""]
@@ -63,7 +63,7 @@ class Recipe:
         return [*names, *[" (missing)"] * self.indicator]
 
     def refusal(self, column: "pl.Series") -> tuple[str, int]:
-        """Why a column cannot be read by this recipe, and the row; no words if it can."""
+        """Why a column cannot be read by this recipe, and the row; an empty reason if it can."""
         import polars as pl
 
         text = column.dtype == pl.String
@@ -88,7 +88,7 @@ class Recipe:
         return f"must hold {what}; got {shortened(repr(column[row]))}", row
 
     def encode(self, column: "pl.Series", out: NDArray[Any]) -> NDArray[np.bool_]:
-        """Write what the column becomes to ``out`` (n, width); return which rows lack a value."""
+        """Write what the column becomes to ``out`` (n, width); return which rows have a missing value."""
         if self.action == "onehot":
             lost = self._encode_levels(column, out)
         elif self.action == "cyclic":
@@ -131,7 +131,7 @@ class Recipe:
         return (values - self.centre) / self.scale
 
     def _codes(self, column: "pl.Series") -> NDArray[np.intp]:
-        """Place of each value among the levels, -1 where it is missing or unknown."""
+        """Index of the level of each value, -1 where it is missing or unknown."""
         import polars as pl
 
         text = as_text(column)
@@ -164,7 +164,7 @@ class Recipe:
         lost = np.isnan(days)
         days[lost] = self.median if self.missing == "median" else self.mean
         out[:, 0] = self._scaled(days) * self.weight
-        # √2 gives a sine of evenly spread dates the variance 1
+        # √2 gives the sine of uniformly distributed dates variance 1
         length = self.weight * (1.0 if self.numbers == "as_is" else np.sqrt(2.0))
         for i, circle in enumerate(self.circles):
             turn = 2.0 * np.pi * (days / _CIRCLES[circle] % 1.0)
@@ -183,12 +183,12 @@ def as_text(column: "pl.Series") -> "pl.Series":
         text = pl.when(whole == column).then(whole.cast(pl.String)).otherwise(column.cast(pl.String))
         return pl.select(text).to_series()
     if column.dtype == pl.Duration:
-        raise ValueError("Prepare: a category needs text, numbers or dates; got lengths of time. Take it as a date.")
+        raise ValueError("Prepare: a category needs text, numbers or dates; got durations. Treat the column as a date.")
     return column if column.dtype == pl.String else column.cast(pl.String)
 
 
 def learn_scale(values: Floats, numbers: str) -> tuple[dict[str, Any], str]:
-    """Parts of a recipe that scale ``values`` (those there are), and what is done in words."""
+    """Parts of a recipe that scale ``values`` (without the missing ones), and their description."""
     with np.errstate(over="ignore", invalid="ignore"):
         found, words = _scale(values, numbers)
     if not all(np.isfinite(found[name]) for name in ("mean", "centre", "scale")) or not found["scale"] > 0:
@@ -209,7 +209,7 @@ def _scale(values: Floats, numbers: str) -> tuple[dict[str, Any], str]:
         if len(knots) > _MOST_KNOTS:
             some = np.linspace(0, len(knots) - 1, _MOST_KNOTS).round().astype(int)
             knots, heights = knots[some], heights[some]
-        # evenly spread over (0, 1) is the mean ½ and the variance 1/12
+        # uniform on (0, 1) has mean ½ and variance 1/12
         return found | {"knots": knots, "heights": heights, "centre": 0.5, "scale": 12**-0.5}, "replaced by ranks"
     words = "standardised"
     if numbers == "log1p":
@@ -226,7 +226,7 @@ def _scale(values: Floats, numbers: str) -> tuple[dict[str, Any], str]:
 
 
 def learn_levels(column: "pl.Series", most: int, order: list[str] | None) -> tuple[dict[str, Any], int, float]:
-    """Levels of a category and their shares; how many there are, and the share of rows that the kept ones hold."""
+    """Levels of a category and their shares; their number, and the share of rows that the kept levels cover."""
     counts = as_text(column).drop_nulls().value_counts(name="rows")
     counts = counts.sort("rows", counts.columns[0], descending=[True, False])
     rows = counts["rows"].to_numpy().astype(np.float64)
@@ -241,17 +241,17 @@ def learn_levels(column: "pl.Series", most: int, order: list[str] | None) -> tup
 
 
 def circles_of(moments: "pl.Series") -> list[str]:
-    """What the dates of a column go round in: year and week, and the day where they have times."""
+    """Cycles of the dates of a column: year and week, and day where they have times."""
     hours = kinds.days_in(moments)
     hours = hours[~np.isnan(hours)]
     return ["year", "week", *(["day"] if np.any(hours % 1.0) else [])]
 
 
 def check_recipe(state: Any) -> Recipe:
-    """Recipe of a state that came out of a file; ValueError unless its parts fit together."""
+    """Recipe from a state read from a file; ValueError unless its parts are consistent."""
     example = asdict(Recipe("", "", "", ""))
     if not isinstance(state, dict) or set(state) != set(example):
-        raise ValueError("a recipe lacks parts, or has others")
+        raise ValueError("a recipe lacks parts, or has unknown ones")
     for name, value in state.items():
         if type(value) is not type(example[name]) or (isinstance(value, float) and not np.isfinite(value)):
             raise ValueError(f"{name} of a recipe is {value!r}")
@@ -272,5 +272,5 @@ def check_recipe(state: Any) -> Recipe:
         and bool((recipe.shares > 0).all())
     )
     if not good:
-        raise ValueError(f"a recipe of {recipe.kind!r} has parts that do not fit together")
+        raise ValueError(f"a recipe of {recipe.kind!r} has inconsistent parts")
     return recipe

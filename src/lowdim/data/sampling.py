@@ -1,4 +1,4 @@
-"""Some of the rows, drawn by their numbers among all of them."""
+"""Random samples of rows, drawn by row number."""
 
 from numbers import Integral
 from typing import Any
@@ -13,18 +13,18 @@ from lowdim.work.random import seed_of, stream
 
 @verb
 def sample(X: Any, n: int, random_state: Any = None) -> Any:
-    """Draw rows without replacement, in the order they have.
+    """Draw rows without replacement, in their original order.
 
-    Which rows are drawn depends on their number, ``n`` and ``random_state`` alone, not on how a Dask collection is cut
-    into blocks: labels drawn by the same seed belong to the same rows.
+    Which rows are drawn depends on their number, ``n`` and ``random_state`` alone, not on the blocks of a Dask
+    collection: labels drawn by the same seed belong to the same rows.
 
     Parameters
     ----------
     X : array, DataFrame, sparse matrix, or a Dask array or DataFrame
-        The rows. Of a Dask collection only the blocks that have some of the drawn rows are read, after one pass that
-        counts the rows where blocks do not know their lengths.
+        The rows. From a Dask collection only the blocks that hold drawn rows are read, after one pass that counts
+        the rows if block lengths are unknown.
     n : int
-        How many rows; all of them if there are no more.
+        Number of rows to draw; all of them if there are fewer.
     random_state : int, Generator, RandomState or None
         Seed.
 
@@ -48,7 +48,7 @@ def sample(X: Any, n: int, random_state: Any = None) -> Any:
 
 
 def drawn(total: int, n: int, random_state: Any) -> NDArray[np.int64]:
-    """Numbers of ``n`` of ``total`` rows, rising."""
+    """Sorted indices of ``n`` of ``total`` rows."""
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
         raise ValueError(f"sample: n must be a whole number of rows, 1 or more; got {n!r}. Pass how many rows to draw.")
     if n >= total:

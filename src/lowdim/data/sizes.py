@@ -1,4 +1,4 @@
-"""How many neighbours and components there can be, with what is wrong told before any work starts."""
+"""Limits on the numbers of neighbours and components, checked before any work starts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How text spells numbers, dates and answers: recognised for a whole column, then read the same way ever after."""
+"""Numbers, dates and yes/no values written as text: the format is recognised for a column, then fixed."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import polars as pl
 
-# cells without a value
+# cells that mean a missing value
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
-# How numbers are written: the name that is told, and the pattern of a whole cell.
+# How numbers are written: the name shown to the user, and the pattern of a whole cell.
 PLAIN, COMMAS, THOUSANDS = "decimal points", "decimal commas", "thousands separators"
 _PATTERNS = {
     COMMAS: r"^[+-]?(\d{1,3}([. '’\x{a0}\x{202f}]\d{3})+|\d+)(,\d+)?([eE][+-]?\d+)?$",
     THOUSANDS: r"^[+-]?(\d{1,3}([, '’\x{a0}\x{202f}]\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?$",
 }
 _GROUPS = {COMMAS: r"[. '’\x{a0}\x{202f}]", THOUSANDS: r"[, '’\x{a0}\x{202f}]"}
-# Where day and month could change places, the day comes first if every cell allows it.
+# Where day and month are ambiguous, the day comes first if every cell allows it.
 DATE_FORMATS = (
     "%Y-%m-%d",
     "%Y/%m/%d",
@@ -39,17 +39,17 @@ DATE_FORMATS = (
 )
 _YES = ("yes", "y", "true", "t", "on", "ja", "j", "oui", "o", "si", "sí", "s", "sim", "да")
 _NO = ("no", "n", "false", "f", "off", "nein", "non", "não", "nao", "нет")
-_PROBE = 200  # filled cells that rule out most formats before a column is read whole
+_PROBE = 200  # cells tested first, which rule out most formats before the whole column is read
 
 
 def stripped(text: "pl.Series") -> "pl.Series":
-    """Text without spaces around it, null where it stands for no value."""
+    """Text without spaces around it, null where it means a missing value."""
     text = text.str.strip_chars()
     return text.set(text.is_in(MISSING), None)
 
 
 def spelled_numbers(text: "pl.Series", style: str) -> "pl.Series":
-    """Numbers that text spells in a style, null where it spells none.
+    """Numbers written as text in a style, null where a cell is not a number.
 
     >>> import polars as pl
     >>> spelled_numbers(pl.Series(["1.234,5", "x"]), COMMAS).to_list()
@@ -67,8 +67,8 @@ def spelled_numbers(text: "pl.Series", style: str) -> "pl.Series":
 def number_style(text: "pl.Series", *, commas: bool = False, counts: NDArray[Any] | None = None) -> tuple[str, float]:
     """Style in which most cells are numbers, and the share of filled cells that are.
 
-    ``commas`` says that decimal commas are likely, as in a file divided by semicolons; it decides where ``1,234`` could
-    be either. ``counts`` say how many cells each of ``text`` stands for.
+    ``commas`` says that decimal commas are likely, as in a file separated by semicolons; it decides where
+    ``1,234`` could be either. ``counts`` say how many cells each of ``text`` stands for.
 
     >>> import polars as pl
     >>> number_style(pl.Series(["0,5", "12,25"])), number_style(pl.Series(["1,234", "12,500"]))
@@ -79,9 +79,9 @@ def number_style(text: "pl.Series", *, commas: bool = False, counts: NDArray[Any
     best = PLAIN, 0.0
     for style in (PLAIN, COMMAS, THOUSANDS) if commas else (PLAIN, THOUSANDS, COMMAS):
         if style != PLAIN and text.str.contains(r"^[+-]?0\d").any():
-            continue  # 007 and 01/2020 are codes
+            continue  # 007 and 01/2020 are codes, not numbers
         if style == THOUSANDS and not commas and text.str.contains(r"^[+-]?0,\d").any():
-            continue  # no thousands begin with 0
+            continue  # a number with thousands separators never begins with 0
         share = _share(text, spelled_numbers(text, style), counts)
         if share > best[1]:
             best = style, share
@@ -91,14 +91,14 @@ def number_style(text: "pl.Series", *, commas: bool = False, counts: NDArray[Any
 
 
 def _share(text: "pl.Series", values: "pl.Series", counts: NDArray[Any] | None) -> float:
-    """Share of the filled cells of ``text`` that ``values`` has something for."""
+    """Share of the filled cells of ``text`` that have a value in ``values``."""
     filled, read = text.is_not_null().to_numpy(), values.is_not_null().to_numpy()
     weights = np.ones(len(text)) if counts is None else counts
     return float(weights[read].sum() / weights[filled].sum())
 
 
 def spelled_dates(text: "pl.Series", form: str) -> "pl.Series":
-    """Points in time that text spells in a format, null where it spells none."""
+    """Points in time written as text in a format, null where a cell is not one."""
     import polars as pl
 
     if "%H" in form:
@@ -116,7 +116,7 @@ def date_format(text: "pl.Series", counts: NDArray[Any] | None = None) -> tuple[
     probe = text.drop_nulls().head(_PROBE)
     best = "", 0.0
     if not probe.str.contains(r"^\d+[./-]\d+[./-]\d+").any():
-        return best  # eight digits in a row are a number, unless a plan names the format
+        return best  # eight digits are a number, unless a plan names the format
     for form in DATE_FORMATS:
         if spelled_dates(probe, form).null_count() == len(probe):
             continue
@@ -129,7 +129,7 @@ def date_format(text: "pl.Series", counts: NDArray[Any] | None = None) -> tuple[
 
 
 def answers(text: "pl.Series") -> "pl.Series":
-    """True for yes, false for no, in a few languages; null for anything else.
+    """True for yes and false for no in several languages; null for anything else.
 
     >>> import polars as pl
     >>> answers(pl.Series(["Yes", "nein", "perhaps"])).to_list()

@@ -1,4 +1,4 @@
-"""Labels that take part in distances between rows."""
+"""Labels that contribute to distances between rows."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from lowdim.data.labels import Labels, labels
 
 
 def supervising_labels(name: str, y: Any, X: Any, share: float, between: Any, landmarks: int | None) -> Labels:
-    """Labels of the rows of ``X`` for a share of classes in the distances, checked against all that depends on them.
+    """Labels for supervised distances, checked against the parameters that depend on them.
 
     ``between`` are the distances given between classes, or None; each class needs one of the ``landmarks``.
     """

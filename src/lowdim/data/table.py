@@ -1,4 +1,4 @@
-"""What a reader hands over: numbers, their names, and the labels and ids that go with the rows."""
+"""Result of a reader: the numbers, their names, and the labels and ids of the rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Table:
     label_name : str or None
         Name of the column the labels come from.
     ids : array of shape (n_samples,) or None
-        Identity of each row.
+        Identifier of each row.
     id_name : str or None
         Name of the column the ids come from.
     image_shape : (int, int) or None
@@ -72,7 +72,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the caller asked of a reader."""
+    """Options of a reader."""
 
     label: str | None = None
     id: str | None = None
@@ -83,7 +83,7 @@ class Wanted:
 
 
 def features(names: list[str], taken: set[str | None], wanted: Wanted, source: str) -> list[str]:
-    """Names left for X: those asked for, in that order, without the dropped, the label and the id."""
+    """Columns of X: those requested, in that order, without the dropped ones, the label and the id."""
     dropped = {find("drop", name, names, source) for name in as_list(wanted.drop)}
     if wanted.columns is None:
         kept = names
@@ -109,7 +109,7 @@ def from_arrays(
     id: str | None = None,
     image_shape: tuple[int, int] | None = None,
 ) -> Table:
-    """Table of an array; ``extras`` are arrays beside it, ``label`` and ``id`` those to take by default."""
+    """Table of an array; ``extras`` are further arrays, ``label`` and ``id`` those used by default."""
     X = _matrix(X, source)
     chosen: dict[str, tuple[str | None, NDArray[Any] | None]] = {}
     for option, asked, default in (("label", wanted.label, label), ("id", wanted.id, id)):
@@ -154,7 +154,7 @@ def from_frame(frame: "pl.DataFrame", wanted: Wanted, source: str, *, id: str | 
 
 
 def as_list(names: Sequence[str] | None) -> list[str]:
-    """Names as a list; one name alone is a list of one."""
+    """Names as a list; a single name becomes a list of one."""
     return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 

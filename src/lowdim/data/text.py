@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 _PANDAS_INDEX = "__index_level_0__"
 _SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-_BLOCK = 2**24  # bytes looked at together
+_BLOCK = 2**24  # bytes per block
 _PROBE = 10_000  # rows by which types of columns are first inferred
 
 
 class _NotUTF8Error(ValueError):
-    """Bytes that are no UTF-8: the file is in another encoding."""
+    """Bytes that are not UTF-8: the file has another encoding."""
 
 
 def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | None = None) -> Table:
-    """Table of a file of text, or of its bytes; the separator is found out unless given."""
+    """Table of a file of text, or of its bytes; the separator is detected unless given."""
     if isinstance(data, Path) and data.suffix.lower() == ".gz":
         try:
             with gzip.GzipFile(data) as file:
@@ -47,14 +47,14 @@ def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | 
 
 
 def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None, notes: list[str]) -> Table:
-    """Table of text in UTF-8; ``notes`` say what was found out so far."""
+    """Table of text in UTF-8; ``notes`` list what was detected so far."""
     import polars as pl
 
     first, second = _first_lines(data, source, notes)
     if separator is None:
         separator = _separator(first, second)
         if separator != ",":
-            notes.append(f"divided by {_SIGNS[separator]}")
+            notes.append(f"separated by {_SIGNS[separator]}")
     try:
         cells, below = (next(csv.reader([line], delimiter=separator), []) for line in (first, second))
     except csv.Error as error:
@@ -64,7 +64,7 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
     demand_text(data, separator, len(cells), source)
     if header and (twice := next((name for name, n in Counter(names).items() if name and n > 1), None)):
         raise ValueError(
-            f"read: columns need names of their own; {source} has {twice!r} more than once. Rename one of them."
+            f"read: column names must be unique; {source} has {twice!r} more than once. Rename one of them."
         )
     # Labels and ids are read as text first: 007 is not 7.
     kept = {cell: pl.String for j, cell in enumerate(cells) if _keeps_text(j, cell.strip(), wanted)}
@@ -99,7 +99,7 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
 
 
 def _recoded(data: Path | bytes, source: str) -> tuple[bytes, str]:
-    """Bytes of a file that is no UTF-8 as UTF-8, and the encoding it had."""
+    """Bytes of a file converted to UTF-8, and its encoding."""
     raw = data
     if isinstance(raw, Path):
         memory.require(3 * raw.stat().st_size, f"Reading {source} in another encoding than UTF-8", "Save it as UTF-8.")
@@ -119,10 +119,10 @@ def _recoded(data: Path | bytes, source: str) -> tuple[bytes, str]:
 
 
 def _separator(first: str, second: str) -> str:
-    """Sign that divides both lines into equally many cells; most cells win, the usual sign where equal."""
+    """Separator that splits both lines into equally many cells: the one with most cells, or on a tie the usual one."""
     counts = {sign: [re.sub('"[^"]*"', "", line).count(sign) for line in (first, second)] for sign in ",\t;|"}
     even = [sign for sign, (above, below) in counts.items() if above == below > 0]
-    for sign in even:  # commas inside cells that other signs divide are those of decimals
+    for sign in even:  # commas inside cells with another separator are decimal commas
         if sign != "," and any(re.fullmatch(r"\s*[+-]?\d+,\d+\s*", cell) for cell in second.split(sign)):
             return sign
     return max(even or counts, key=lambda sign: counts[sign][0])
@@ -162,7 +162,7 @@ def _is_numbers(cells: list[str], below: list[str], *, commas: bool) -> bool:
     if not any(numbers) or not all(ok or cell in MISSING for ok, cell in zip(numbers, cells, strict=True)):
         return False
     counts = [str(j) for j in range(len(cells))]
-    if cells == counts:  # 0, 1 alone may well be data: a header then if what follows is no count
+    if cells == counts:  # 0, 1 may be data: a header only if the next line is not integers
         return len(cells) < 2 or (len(cells) == 2 and all(_parses(cell, int) for cell in below))
     return cells != ["", *counts[:-1]]
 
@@ -176,7 +176,7 @@ def _parses(cell: str, kind: type) -> bool:
 
 
 def _blank_rows(data: Path | bytes, source: str, separator: str, header: bool, width: int) -> list[int]:
-    """Places of blank lines among the rows; raises if a line has more or fewer cells than the first."""
+    """Positions of blank lines among the rows; raises if a line has more or fewer cells than the first."""
     if _even(data, separator, width):
         return []
     blank: list[int] = []
@@ -220,7 +220,7 @@ def _even(data: Path | bytes, separator: str, width: int) -> bool:
 
 
 def _tidy(frame: "pl.DataFrame", wanted: Wanted, *, commas: bool) -> tuple["pl.DataFrame", str | None, Counter[str]]:
-    """Frame of a text file, numbers where text spells them; its row index if it has one; how numbers are spelt."""
+    """Frame of a text file, text converted to numbers where possible; its row index, if any; number formats."""
     import polars as pl
 
     if "" in frame.columns[1:] and frame[""].null_count() == frame.height:  # lines that end in a separator
@@ -243,9 +243,9 @@ def _tidy(frame: "pl.DataFrame", wanted: Wanted, *, commas: bool) -> tuple["pl.D
 
 
 def _numbers(text: "pl.Series", exact: bool, whole: bool) -> "pl.Series":
-    """Numbers that a column of text spells, or the text.
+    """Column of text as numbers, or the text.
 
-    ``exact`` keeps text that whole numbers would not give back (007); ``whole`` wants no other numbers.
+    ``exact`` keeps text that integers would not reproduce (007); ``whole`` accepts integers only.
     """
     import polars as pl
 
@@ -265,7 +265,7 @@ def _all_numbers(text: "pl.Series", dtype: Any) -> bool:
 
 
 def _without_index(frame: "pl.DataFrame", index: str | None, wanted: Wanted) -> tuple["pl.DataFrame", str | None]:
-    """Frame whose row index is the id, or is gone where another column is: no feature unless asked for."""
+    """Frame whose row index is the id, or is dropped if another column is: it is not a feature unless requested."""
     if index is None or index in (wanted.label, *as_list(wanted.columns)):
         return frame, None
     return (frame, index) if wanted.id in (None, index) else (frame.drop(index), None)

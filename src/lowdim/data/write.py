@@ -1,4 +1,4 @@
-"""Embeddings out to files, with the labels and ids of their rows."""
+"""Writers of embeddings, with the labels and ids of their rows."""
 
 import os
 import sys
@@ -32,8 +32,8 @@ def write(
     Parameters
     ----------
     target : str or path-like
-        A path whose extension says how: csv, tsv, parquet, npy (one array, numbers only) or npz (``X`` and
-        ``names``, with ``y`` and ``ids``); or ``"-"`` for csv on standard output. A file that is there is
+        A path whose extension gives the format: csv, tsv, parquet, npy (one array, numbers only) or npz (``X`` and
+        ``names``, with ``y`` and ``ids``); or ``"-"`` for csv on standard output. An existing file is
         replaced.
     columns : mapping of str to 1-D array
         The components of the embedding, and the label and id columns if there are any.
@@ -100,7 +100,7 @@ def _plain(name: str, values: ArrayLike) -> NDArray[Any]:
         raise ValueError(
             f"write: columns hold numbers, text or dates; {name!r} holds {kind}. Convert it, or leave it out."
         )
-    odd = {np.dtype(np.float16): np.float32, np.dtype(np.longdouble): np.float64}  # which tables do not know
+    odd = {np.dtype(np.float16): np.float32, np.dtype(np.longdouble): np.float64}  # which polars does not support
     return array.astype(odd.get(array.dtype, array.dtype), copy=False)
 
 
@@ -116,7 +116,7 @@ def _stacked(arrays: Columns) -> NDArray[Any]:
 
 
 def _named(arrays: Columns, label: str | None, id: str | None) -> Columns:
-    """Arrays of an npz file, under the names that reading it takes them by."""
+    """Arrays of an npz file, under the names that the reader looks for."""
     components = {name: array for name, array in arrays.items() if name not in (label, id)}
     if not components:
         raise ValueError(
@@ -146,7 +146,7 @@ def _write_frame(frame: "pl.DataFrame", file: BinaryIO, kind: str) -> None:
 
 
 def _print(text: str) -> None:
-    """Write UTF-8 whatever the console's encoding: what is piped on must be what a file would hold."""
+    """Write UTF-8 whatever the console's encoding, so that piped output equals the content of a file."""
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         sys.stdout.write(text)

@@ -1,8 +1,8 @@
-"""Autoencoder: a network that narrows to ``k`` values and widens again, trained to give back what it is given.
+"""Autoencoder: a network with a bottleneck of ``k`` values, trained to reconstruct its input.
 
 Minimises ``Σ ‖z − g(f(z))‖²`` over the weights of an encoder ``f`` and a decoder ``g``, stacks of dense layers (Hinton
-and Salakhutdinov 2006), with ``z = (x − m)/s``. The embedding is ``Y = f(Z)``. Of one linear layer each, they span the
-subspace of PCA (Baldi and Hornik 1989).
+and Salakhutdinov 2006), with ``z = (x − m)/s``. The embedding is ``Y = f(Z)``. With one linear layer each, they span
+the subspace of PCA (Baldi and Hornik 1989).
 """
 
 import math
@@ -23,7 +23,7 @@ from lowdim.solve.network import ACTIVATIONS, Layer, apply, initial
 from lowdim.work import memory
 from lowdim.work.random import seed_of
 
-_EPOCHS = (20, 500)  # least and most of "auto"
+_EPOCHS = (20, 500)  # range of "auto"
 
 
 class Autoencoder(Reducer):
@@ -39,8 +39,8 @@ class Autoencoder(Reducer):
         Activation of the hidden layers. The code and the output are always linear, so that with ``hidden=()`` any
         activation gives the same network.
     standardize : bool
-        Divide each feature by its standard deviation first (constant features are left alone); otherwise all by one
-        number, which changes no shape.
+        Divide each feature by its standard deviation first (constant features are left unchanged); otherwise all by
+        one number, which keeps their proportions.
     max_epochs : int or "auto"
         Maximum number of epochs; ``"auto"`` makes 5,000 steps, without hidden layers 500, in 20 to 500 epochs.
     batch_size : int or "auto"
@@ -55,10 +55,10 @@ class Autoencoder(Reducer):
     patience : int
         Epochs without improvement on the held-out rows after which training stops; the best epoch is kept.
     tol : float
-        Relative improvement that counts.
+        Smallest relative improvement that counts as one.
     warm_start : bool
         Continue from the weights, mean and scale of the previous fit, which must have had the same layers. The learning
-        rate starts anew, so two fits are not the same as one of twice the epochs.
+        rate starts again from its initial value, so two fits are not the same as one of twice the epochs.
     device : None, "cpu", "cuda" or "cuda:<number>"
         Where to train; None is where the rows are: the GPU for a CUDA tensor, the CPU for everything else.
     random_state : int, Generator, RandomState or None
@@ -166,12 +166,12 @@ class Autoencoder(Reducer):
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> "Autoencoder":
-        """Train the network on ``X`` (array, DataFrame, memory map, or a tensor of torch on any device).
+        """Train the network on ``X`` (array, DataFrame, memory map, or torch tensor on any device).
 
         Parameters
         ----------
         X : of shape (n_samples, n_features)
-            The data; read some thousand rows at a time, in each epoch anew.
+            The data; each epoch reads it a few thousand rows at a time.
         y : ignored
             For pipelines.
 
@@ -203,7 +203,7 @@ class Autoencoder(Reducer):
         except training.DivergenceError as error:
             (epoch, loss), rate = error.args, plan.learning_rate
             raise ValueError(
-                f"Autoencoder: the loss must stay finite; in epoch {epoch} it came to {loss:.3g} of the variance, with "
+                f"Autoencoder: the loss must stay finite; in epoch {epoch} it was {loss:.3g} times the variance, with "
                 f"learning_rate={rate:g}. Lower it, for example to {min(3e-3, rate / 10):g}."
             ) from None
         self.weights_ = [layer.weights for layer in trained.layers]
@@ -233,7 +233,7 @@ class Autoencoder(Reducer):
 
     @applying
     def inverse_transform(self, Y: Any) -> Any:
-        """Rows of the data space that the codes ``Y`` stand for.
+        """Reconstructed rows of the codes ``Y``.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class Autoencoder(Reducer):
         return [d, *self.hidden, self.n_components, *self.hidden[::-1], d]
 
     def _standardize(self, M: ColumnMoments) -> None:
-        """Set mean and scale, and the variance that is left of the rows so scaled."""
+        """Set mean and scale, and the variance of the scaled rows."""
         if not np.isfinite(M.variance.sum()):
             raise ValueError(
                 "Autoencoder: variances must fit in float64; the squares of these values do not. "
@@ -285,7 +285,9 @@ class Autoencoder(Reducer):
                 "leaves none. Lower it."
             )
         steps, batch_size, rate = 5_000, 128, 3e-3
-        if not self.hidden:  # then the least error has one subspace: no noise is wanted, and long steps do no harm
+        if (
+            not self.hidden
+        ):  # then one subspace minimises the error: no gradient noise is needed, and long steps do no harm
             steps, batch_size, rate = 500, max(128, min(4_096, training.WINDOW_BYTES // (4 * d))), 0.5 / math.sqrt(d)
         batch_size = min(left, batch_size if self.batch_size == "auto" else int(self.batch_size))
         fewest, most = _EPOCHS
@@ -318,13 +320,13 @@ class Autoencoder(Reducer):
         before = [W.shape[1] for W in self.weights_] + [len(self.biases_[-1])]
         if before != widths or self._activation != self.activation:
             raise ValueError(
-                f"Autoencoder: warm_start=True needs the layers of the fit before, {before} with "
+                f"Autoencoder: warm_start=True needs the layers of the previous fit, {before} with "
                 f"{self._activation!r}; got {widths} with {self.activation!r}. Set them back, or pass warm_start=False."
             )
 
     def _check_state(self) -> None:
         super()._check_state()
-        # By the layers themselves: the parameters may have been set anew since the fit.
+        # By the layers themselves: the parameters may have been changed since the fit.
         widths = [len(self.mean_), *map(len, self.biases_)]
         found = [part.shape for part in (self.scale_, *self.biases_, *self.weights_)]
         needed = [(width,) for width in widths] + [(after, before) for before, after in pairwise(widths)]

@@ -1,4 +1,4 @@
-"""What every method shares: scikit-learn's contract, one way to run, one way to be saved."""
+"""Base classes of all methods: scikit-learn's contract, running and saving."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -20,20 +20,20 @@ from lowdim.work.devices import moved
 from lowdim.work.finite import careful, is_finite
 from lowdim.work.user_warnings import ScaleWarning, warn
 
-METRIC_RULES = {  # of methods that measure distances
+METRIC_RULES = {  # of methods that use distances
     "metric": options.one_of(*METRICS) | options.Rule(callable, "a function of two rows"),
     "metric_params": options.none | options.Rule(lambda value: isinstance(value, Mapping), "a dict"),
 }
-_FAR_APART = 100.0  # ratio of standard deviations that is told
+_FAR_APART = 100.0  # ratio of standard deviations from which a warning is given
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def fitting(method: Call) -> Call:
-    """Run a method that fits as one piece.
+    """Decorator of ``fit`` methods: all or nothing.
 
-    Parameters are checked first, BLAS and kernels are held to ``n_jobs``, stages are shown under ``verbose``, what was
-    learnt must be as declared (finite above all), and on any error, Ctrl-C included, the object is left as it was. Of
-    rows that ``device`` moved, results and what was learnt come back.
+    Parameters are checked first, BLAS and kernels use ``n_jobs`` threads, stages are shown under ``verbose``, fitted
+    attributes must be as declared (finite above all), and on any error, Ctrl-C included, the object is left as it was.
+    If ``device`` moved the rows, results and fitted attributes are moved back.
     """
 
     @wraps(method)
@@ -56,10 +56,10 @@ def fitting(method: Call) -> Call:
 
 
 def applying(method: Call) -> Call:
-    """Run a method of a fitted object: it must be fitted, its result finite; kernels are held to ``n_jobs``.
+    """Decorator of methods of a fitted object: it must be fitted, its result finite; kernels use ``n_jobs`` threads.
 
-    Results are where the first argument is, wherever ``device`` computed them. Calls on rows of several machines are
-    put off: each block goes through the model where it is.
+    Results are on the place of the first argument, whatever ``device`` computed them. Calls on distributed rows are
+    lazy: each block is transformed where it is.
     """
 
     @wraps(method)
@@ -83,14 +83,14 @@ def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _as_given(result: Any, given: Any) -> Any:
-    """The result where the rows ``given`` live."""
+    """The result on the place of the rows ``given``."""
     if given is None or places.apart(given) or places.of(result) is places.of(given) is None:
         return result
     return places.brought(result, given)
 
 
 def _demand_finite(name: str, result: Any) -> None:
-    """Refuse results of finite rows that are no numbers in the type they have."""
+    """Refuse results of finite rows that are not finite in their type."""
     for part in result if isinstance(result, tuple) else (result,):
         if isinstance(part, np.ndarray) and part.dtype.kind == "f" and not is_finite(part):
             row = int(np.argwhere(~np.isfinite(part))[0][0])
@@ -103,7 +103,7 @@ def _demand_finite(name: str, result: Any) -> None:
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all methods. A subclass declares ``_rules`` and ``_state``, stores its parameters and fits.
 
-    ``_sparse`` says whether it takes CSR input, ``_needs_targets`` whether it cannot do without ``y``, and
+    ``_sparse`` says whether it takes CSR input, ``_needs_targets`` whether it requires ``y``, and
     ``_two_views`` whether that is a second view of the rows. ``_scale_matters`` says whether the features' scales do,
     ``_any_columns`` whether they may be text. Rows go to ``device``, of those methods that have it, unless
     ``_in_batches`` says that the method moves some at a time.
@@ -135,7 +135,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return bundle
 
     def _store(self, given: dict[str, Any]) -> None:
-        """Keep the parameters of the constructor, whose ``locals()`` are given."""
+        """Store the parameters of the constructor, given its ``locals()``."""
         for name in self._get_param_names():
             setattr(self, name, given[name])
 
@@ -150,7 +150,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _take(self, X: Any, *, reset: bool, sparse: bool = False, minimum: int = 1, scan: bool = True) -> Any:
         """Rows through the gate, with their features noted (``reset``, in fit) or compared with those of fit.
 
-        They come back on the device asked for.
+        They are returned on the requested device.
         """
         with gate.advising():
             _check_feature_names(self, gate.outline(X), reset=reset)
@@ -167,7 +167,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return None if self._in_batches else getattr(self, "device", None)
 
     def _bring_back(self, given: Any) -> None:
-        """Bring what was learnt on another device to where the rows ``given`` are."""
+        """Move fitted attributes from another device to the place of the rows ``given``."""
         if self._device is not None:
             learnt = {key: value for key, value in vars(self).items() if key not in self._get_param_names()}
             learnt = {key: value for key, value in learnt.items() if places.of(value) is not None}
@@ -188,19 +188,19 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if found is not None and found.ratio > _FAR_APART:
             warn(
                 f"{self._name}: features should be of comparable scale; their standard deviations differ "
-                f"{found.ratio:,.0f}-fold, from {found.least:.3g} to {found.largest:.3g}, so the largest decide the "
+                f"{found.ratio:,.0f}-fold, from {found.least:.3g} to {found.largest:.3g}, so the largest dominate the "
                 "result. Divide each by its standard deviation (lowdim.Prepare, or sklearn's StandardScaler), or "
                 "ignore lowdim.ScaleWarning if they share one unit.",
                 ScaleWarning,
             )
 
     def _ask_memory(self, n: int, d: int) -> None:
-        """Ask for what fitting n rows of d features takes by the parameters of now, before anything is allocated."""
+        """Require the memory that fitting n rows of d features takes, before anything is allocated."""
         memory.require(8.0 * n * d, f"{self._name}: {n:,} rows of {d:,} features", "Pass fewer rows.")
 
     def _demand_finite(self, X: Any, witness: Any) -> None:
         """Raise ValueError if ``witness``, computed from all of ``X``, shows NaN or infinity there."""
-        if places.of(X) is None:  # other places looked at the gate
+        if places.of(X) is None:  # on other places the gate has checked
             gate.demand_finite(self._name, X, witness, columns=getattr(self, "feature_names_in_", None))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -209,7 +209,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         path : str or path-like
-            By custom ends in ``.lowdim``. An existing file is replaced only once the new one is complete.
+            Usually ends in ``.lowdim``. An existing file is replaced only once the new one is complete.
         """
         from lowdim import __version__
         from lowdim.persist import write_state
@@ -219,7 +219,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _state_for_file(self) -> dict[str, Any]:
         """Class, parameters and fitted attributes as a model file keeps them."""
         params = self._params_for_file()
-        # What is declared and no more: routing requests, say, belong to the program that made them, not to the model.
+        # Only what is declared: metadata routing requests, for example, belong to the program, not to the model.
         state, declared = cast(dict[str, Any], self.__getstate__()), SEEN | self._state()
         fitted = {key: places.home(value) for key, value in state.items() if key in declared}
         return {"class": type(self).__name__, "params": params, "fitted": fitted}
@@ -228,33 +228,33 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Parameters as a model file keeps them."""
         params: dict[str, Any] = self.get_params(deep=False)
         if isinstance(params.get("random_state"), np.random.RandomState | np.random.Generator):
-            params["random_state"] = None  # a generator's place in its stream belongs to the process, not the model
+            params["random_state"] = None  # the state of a generator belongs to the process, not the model
         return params
 
     @classmethod
     def _params_from_file(cls, params: dict[str, Any]) -> dict[str, Any]:
-        """Parameters of the constructor from those that a file kept."""
+        """Parameters of the constructor from those stored in a file."""
         return params
 
     @classmethod
     def _fitted_from_file(cls, fitted: dict[str, Any], version: int) -> dict[str, Any]:  # noqa: ARG003
-        """Fitted attributes from those that a file of format ``version`` kept; adds what older files lack."""
+        """Fitted attributes from those stored in a file of format ``version``; adds what older files lack."""
         return fitted
 
     def _outline(self, method: str, dtype: np.dtype) -> tuple[int | None, Any]:
-        """Columns (None: one value a row) and type of what ``method`` returns for rows of ``dtype``."""
+        """Columns (None: one value per row) and type of what ``method`` returns for rows of ``dtype``."""
         columns = {"transform": len(self.get_feature_names_out()), "inverse_transform": self.n_features_in_}
         return columns.get(method), np.float64 if method in ("score_samples", "trust") else float_dtype(dtype)
 
     def _settle(self) -> None:
-        """Do what fitting put off, before the model is applied."""
+        """Complete work that fitting deferred, before the model is applied."""
 
     def _state(self) -> dict[str, Field]:
-        """All that a fit sets, by name: what model files may hold."""
+        """Names of all fitted attributes, which model files may hold."""
         return {}
 
     def _demand_learnt(self) -> None:
-        """Refuse data from which nothing finite was learnt."""
+        """Refuse data whose fit is not finite."""
         try:
             here = {key: value for key, value in vars(self).items() if places.of(value) is None}
             check_fields(here, SEEN | self._state(), partly=True)
@@ -265,6 +265,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ) from None
 
     def _check_state(self) -> None:
-        """Raise unless the fitted attributes are as declared and fit together; called on what comes out of a file."""
+        """Raise unless the fitted attributes are as declared and consistent; called on models loaded from files."""
         params = self._get_param_names()
         check_fields({key: v for key, v in vars(self).items() if key not in params}, SEEN | self._state())

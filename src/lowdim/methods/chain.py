@@ -77,13 +77,13 @@ class Chain(Pipeline):
         Parameters
         ----------
         path : str or path-like
-            By custom ends in ``.lowdim``. An existing file is replaced only once the new one is complete.
+            Usually ends in ``.lowdim``. An existing file is replaced only once the new one is complete.
         """
         save(self, path)
 
     @contextmanager
     def _as_it_was(self) -> Iterator[None]:
-        """On any error, put the steps back to what they were."""
+        """On any error, restore the steps."""
         before = [(step, vars(step).copy()) for _, step in self.steps if isinstance(step, Reducer)]
         try:
             yield
@@ -107,7 +107,7 @@ class Chain(Pipeline):
 
 
 def _length(y: Any) -> int | None:
-    """Number of labels; None for what is no list of them."""
+    """Number of labels; None if it is not a list of labels."""
     if hasattr(y, "shape"):
         return int(y.shape[0]) if y.shape else None
     return len(y) if isinstance(y, list | tuple) else None
@@ -120,7 +120,7 @@ def chain(*steps: Any) -> Chain:
     ----------
     *steps : estimators
         Estimators of lowdim, in the order in which the data pass through them, such as ``Prepare(), PCA(50), TSNE()``.
-        A chain among them stands for its own steps.
+        A chain among them is replaced by its steps.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         The model, fitted or not. A ``Pipeline`` must be of lowdim's estimators; it comes back as a :class:`Chain`,
         which is a ``Pipeline`` too.
     path : str or path-like
-        By custom ends in ``.lowdim``. An existing file is replaced only once the new one is complete.
+        Usually ends in ``.lowdim``. An existing file is replaced only once the new one is complete.
 
     Examples
     --------

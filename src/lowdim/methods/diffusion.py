@@ -1,5 +1,5 @@
-"""What Laplacian eigenmaps and diffusion maps share: similarities of neighbours or of all rows, their smoothest
-coordinates, and the places of new rows by Nyström's formula.
+"""Base class of Laplacian eigenmaps and diffusion maps: similarities of neighbours or of all rows, their smoothest
+coordinates, and the positions of new rows by Nyström's formula.
 """
 
 from abc import ABC, abstractmethod
@@ -24,15 +24,15 @@ from lowdim.work.user_warnings import warn
 
 _TOL = 1e-15  # residual of the eigenvectors relative to the largest eigenvalue
 _JOINED = float(np.exp(-0.5))  # similarity of the ends of a bridge: that of rows one width apart
-_LEAST = 0.1  # that Nyström divides by, since a mode that dies within a step says nothing of other places
+_LEAST = 0.1  # that Nyström divides by, since a mode that vanishes within a step cannot be extended
 _BLOCK_BYTES = 2**26  # of similarities between new rows and old ones
 
 
 class SimilarityReducer(GraphReducer, ABC):
     """A method that maps rows by the slowest modes of a random walk between similar rows.
 
-    A subclass says with ``_binary``, ``_tuned``, ``_loops`` and ``_power`` how similar rows are, and in ``_finish``
-    what becomes of the coordinates.
+    A subclass defines the similarities by ``_binary``, ``_tuned``, ``_loops`` and ``_power``, and the final coordinates
+    in ``_finish``.
     """
 
     width: Any
@@ -43,7 +43,7 @@ class SimilarityReducer(GraphReducer, ABC):
 
     @property
     def _binary(self) -> bool:
-        """Whether all neighbours are alike."""
+        """Whether all neighbours have the same weight."""
         return False
 
     @property
@@ -65,7 +65,7 @@ class SimilarityReducer(GraphReducer, ABC):
         self._rows = np.empty((0, 0), dtype) if given else self._keep_rows(X)
         self._whitening = self._learn_whitening(X)
         first = np.arange(n) if given else find_equal(self._rows, self._rows)
-        kept = np.flatnonzero(first == np.arange(n))  # the others share the place of the row they equal
+        kept = np.flatnonzero(first == np.arange(n))  # the others share the position of the row they equal
         if len(kept) == 1:
             self._learn_a_point(n, dtype)
             return
@@ -91,11 +91,11 @@ class SimilarityReducer(GraphReducer, ABC):
 
     @abstractmethod
     def _finish(self, values: NDArray, Y: NDArray) -> NDArray:
-        """Coordinates of the map from those of unit size; ``values`` are the eigenvalues of the Laplacian."""
+        """Coordinates of the map from those of unit variance; ``values`` are the eigenvalues of the Laplacian."""
 
     @property
     def _full(self) -> bool:
-        """Whether all rows are similar, not neighbours alone."""
+        """Whether all pairs of rows have similarities, not neighbours alone."""
         return self.n_neighbors is None and self.radius is None
 
     def _similarities(self, Z: Any, metric: str) -> tuple[sp.csr_array, NDArray]:
@@ -127,20 +127,20 @@ class SimilarityReducer(GraphReducer, ABC):
         alone = np.flatnonzero(V.sum(axis=1) <= (1.0 if self._loops else 0.0))
         if len(alone):
             raise ValueError(
-                f"{self._name}: every row needs another that is similar; got {len(alone):,} rows without, the first is "
+                f"{self._name}: every row needs a similar row; {len(alone):,} rows have none, the first is "
                 f"row {alone[0]}, at width {self.width_:.3g}. Pass a larger width, or use n_neighbors."
             )
         return V
 
     def _resolve(self, lengths: NDArray) -> float:
-        """The width that ``width`` stands for."""
+        """Numeric value of ``width``."""
         if self.width != "median":
             return float(self.width)
         positive = lengths[lengths > 0]
         return float(np.median(positive)) if len(positive) else 1.0
 
     def _demand_distinct(self, distinct: int) -> None:
-        """Refuse more components than distinct rows allow; lower the number of neighbours to what there is."""
+        """Refuse more components than distinct rows allow; lower the number of neighbours to what is available."""
         self._demand_components(distinct - 1, "distinct rows")
         if self.n_neighbors_ is not None:
             self.n_neighbors_ = min(self.n_neighbors_, distinct - 1)

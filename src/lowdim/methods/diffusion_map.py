@@ -3,7 +3,7 @@
 Similarities ``k_ij = exp(−d_ij²/2σ²)`` of neighbours (``k_ii = 1``), divided by a power of the density,
 ``k_ij / (q_i q_j)^α`` with ``q_i = Σ_j k_ij``, make a random walk ``P = D⁻¹K``. Its eigenvectors ψ and eigenvalues λ
 give the coordinates ``λᵗ ψ``: Euclidean distances are those between the walks after t steps (Coifman and Lafon 2006).
-At α = 1 the density cancels, and the walk is that of heat on the manifold.
+At α = 1 the density cancels, and the walk approximates heat diffusion on the manifold.
 """
 
 from typing import Any
@@ -30,16 +30,15 @@ class DiffusionMap(SimilarityReducer):
     metric : str or callable
         Distance between rows: "euclidean", "cosine", "correlation", "mahalanobis", "manhattan", "chebyshev",
         "minkowski", "hamming", "jaccard", or a function of two rows. For "precomputed", ``X`` holds the distances, all
-        of them or a sparse graph of neighbours; ``transform`` takes those of
-        new rows to the training rows.
+        of them or a sparse graph of neighbours; ``transform`` takes those of new rows to the training rows.
     metric_params : dict or None
         ``{"p": 3}`` of Minkowski's distance, ``{"VI": V}`` of Mahalanobis', by default the inverse covariance.
     width : float or "median"
         The width σ of the similarities; ``"median"`` is the median distance of neighbours, or of all rows with the
         full kernel.
     alpha : float in [0, 1]
-        Power of the density that similarities are divided by: at 1 the map does not depend on how densely the rows
-        lie, at 0 it is that of Laplacian eigenmaps.
+        Power of the density that similarities are divided by: at 1 the map does not depend on the density of the
+        rows, at 0 it is that of Laplacian eigenmaps.
     time : float
         Steps t of the walk, 0 or more: after many only the coarsest structure is left.
     disconnected : {"bridge", "error", "largest"}
@@ -55,10 +54,10 @@ class DiffusionMap(SimilarityReducer):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Places ``λᵗ ψ`` of the training rows, with ``Σ d_i ψ_i² = Σ d_i`` over those fitted; a coordinate whose
-        eigenvalue is not positive is 0. Equal rows are fitted once and share a place.
+        Coordinates ``λᵗ ψ`` of the training rows, with ``Σ d_i ψ_i² = Σ d_i`` over those fitted; a coordinate whose
+        eigenvalue is not positive is 0. Equal rows are fitted once and share a position.
     eigenvalues_ : array (n_components,)
-        Eigenvalues λ of the walk but the first, which is 1; falling.
+        Eigenvalues λ of the walk in descending order, without the first, which is 1.
     n_neighbors_ : int or None
         Number of neighbours used; None with the full kernel.
     width_ : float

@@ -1,4 +1,4 @@
-"""What methods share that learn places of the training rows, and from them those of new rows; and metrics."""
+"""Base classes of methods that learn an embedding of the training rows, and embed new rows by it."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -20,8 +20,8 @@ from lowdim.work.rows import cast, in_form_of, kept, own, put, room, searchable,
 class EmbeddingReducer(Reducer, ABC):
     """A method that learns an embedding of the training rows.
 
-    New rows that equal a training row have its place; a subclass says in ``_place`` where others go. ``_rows`` are the
-    training rows, ``_fitted`` those of them that the map was learnt from (all of them for None).
+    New rows that equal a training row get its position; a subclass places the others in ``_place``. ``_rows`` are the
+    training rows, ``_fitted`` those of them that the map was fitted on (all of them for None).
     """
 
     _sparse = True
@@ -53,7 +53,7 @@ class EmbeddingReducer(Reducer, ABC):
         X : of shape (n_samples, n_features)
             The data, dense or sparse; for ``metric="precomputed"`` all distances (n_samples, n_samples).
         y : array (n_samples,), optional
-            Labels of the rows, where the method has a use for them.
+            Labels of the rows, for methods that use them.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class EmbeddingReducer(Reducer, ABC):
 
     @abstractmethod
     def _learn(self, X: Any, y: Any) -> None:
-        """Set ``embedding_`` and all else that is learnt."""
+        """Set ``embedding_`` and all other fitted attributes."""
 
     @property
     def _n_features_out(self) -> int:
@@ -94,30 +94,30 @@ class EmbeddingReducer(Reducer, ABC):
         demand_components(self._name, self.n_components, limit, f"{of} - 1 = {limit:,}", advice)
 
     def _keep_rows(self, X: Any) -> Any:
-        """The training rows as floats, kept: what happens to X later must not change the model."""
+        """The training rows as floats, copied: later changes of X must not change the model."""
         self._rows = kept(X, float_dtype(X.dtype))
         return self._rows
 
     @applying
     def transform(self, X: Any) -> NDArray:
-        """Places of the rows of ``X`` in the embedding.
+        """Positions of the rows of ``X`` in the embedding.
 
         Parameters
         ----------
         X : of shape (n_samples, n_features)
-            Data with the features seen in ``fit``; a row that equals a training row gets its place. For
+            Data with the features seen in ``fit``; a row that equals a training row gets its position. For
             ``metric="precomputed"`` the distances to the training rows, (n_samples, n_training_samples).
 
         Returns
         -------
         array (n_samples, n_components)
-            The places, float32 for float32 and small integers, float64 otherwise.
+            The positions, float32 for float32 and small integers, float64 otherwise.
         """
         tags = self.__sklearn_tags__().input_tags
         X = self._take(X, reset=False, sparse=tags.sparse, scan=not tags.allow_nan)
         dtype, (Q, equal) = float_dtype(X.dtype), self._known(X)
         new = np.flatnonzero(to_numpy(equal) < 0)
-        Y = cast(take(brought(self.embedding_, X), equal), dtype)  # those of no training row are placed below
+        Y = cast(take(brought(self.embedding_, X), equal), dtype)  # those that equal no training row are placed below
         return put(Y, new, cast(self._place(take(Q, new)), dtype)) if len(new) else Y
 
     def _known(self, X: Any) -> tuple[Any, NDArray]:
@@ -128,16 +128,16 @@ class EmbeddingReducer(Reducer, ABC):
 
     @abstractmethod
     def _place(self, Q: Any) -> NDArray:
-        """Places (m, k) of new rows."""
+        """Positions (m, k) of new rows."""
 
     def _learnt_from(self, rows: Any) -> Any:
-        """The training rows that the map was learnt from."""
+        """The training rows that the map was fitted on."""
         return rows if self._fitted is None else take(rows, self._fitted)
 
     def _complete(self, Y: NDArray, rows: Any, first: NDArray | None = None) -> None:
-        """Keep the places ``Y`` of the rows fitted, and find those of the others among ``rows``, all there are.
+        """Keep the positions ``Y`` of the rows fitted, and find those of the others among all ``rows``.
 
-        ``first`` (n,) names the first row that equals each, whose place it shares.
+        ``first`` (n,) names the first row that equals each, whose position it shares.
         """
         if self._fitted is None:
             self.embedding_ = Y
@@ -151,14 +151,14 @@ class EmbeddingReducer(Reducer, ABC):
         self.embedding_ = take(self.embedding_, first)
 
     def _places(self) -> NDArray:
-        """Places of those rows, as float64."""
+        """Positions of those rows, as float64."""
         return cast(self._learnt_from(self.embedding_), np.float64)
 
 
 class MetricReducer(EmbeddingReducer, ABC):
     """A method that learns an embedding from distances in some metric.
 
-    For ``metric="precomputed"`` ``_rows`` are empty; ``_whitening`` is what turns Mahalanobis' distance into Euclid's,
+    For ``metric="precomputed"`` ``_rows`` are empty; ``_whitening`` turns Mahalanobis' distance into a Euclidean one,
     or None.
     """
 
@@ -175,7 +175,7 @@ class MetricReducer(EmbeddingReducer, ABC):
         return tags
 
     def _flat(self, X: Any) -> tuple[Any, str]:
-        """Rows and metric for the neighbour search: Mahalanobis' distance is Euclid's after whitening."""
+        """Rows and metric for the neighbour search: Mahalanobis' distance is Euclidean after whitening."""
         return (X, self._metric) if self._whitening is None else (whitened(X, *self._whitening), "euclidean")
 
     def _learn_whitening(self, X: Any) -> tuple[NDArray, NDArray] | None:

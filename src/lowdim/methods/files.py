@@ -1,4 +1,4 @@
-"""Loading of model files: the state from ``persist``, the classes from the registry and from nowhere else."""
+"""Loading of model files: the state from ``persist``, the classes from the registry only."""
 
 import os
 from itertools import pairwise
@@ -13,7 +13,7 @@ State = dict[str, Any]
 
 
 def read_model(path: str | os.PathLike[str]) -> State:
-    """What a model file says: lowdim (version), format_version, class, and steps, each with its class, params, fitted.
+    """Content of a model file: lowdim (version), format_version, class, and steps, each with its class, params, fitted.
 
     A file of one model has one step; those of a chain have a name too.
     """
@@ -28,14 +28,14 @@ def read_model(path: str | os.PathLike[str]) -> State:
             _demand_kinds(step, {"name": str}, path)
         names = [step["name"] for step in steps]
         if not names or len(set(names)) < len(names) or any("__" in name or not name for name in names):
-            raise _refusal(path, "has steps without names of their own")
+            raise _refusal(path, "has steps without unique names")
     else:
         steps = [state]
     for step in steps:
         _demand_kinds(step, {"class": str, "params": dict, "fitted": dict}, path)
         for part in ("params", "fitted"):
             if not all(isinstance(key, str) and key.isidentifier() for key in step[part]):
-                raise _refusal(path, f"has {part} without proper names")
+                raise _refusal(path, f"has {part} without valid names")
     return {"lowdim": state["lowdim"], "format_version": version, "class": state["class"], "steps": steps}
 
 
@@ -82,7 +82,7 @@ def _revive(state: State, file: State, path: str | os.PathLike[str]) -> Any:
         )
     cls = known[name].load()
     own = set(cls._get_param_names())
-    # Attributes that the class itself defines, or a parameter in disguise, are not state.
+    # Attributes that the class itself defines, or parameters, are not state.
     strange = sorted(set(params) - own) + [
         key for key in fitted if key in own or key.startswith("__") or hasattr(cls, key)
     ]
@@ -100,12 +100,12 @@ def _revive(state: State, file: State, path: str | os.PathLike[str]) -> Any:
     except ModelFileError:
         raise
     except (ValueError, TypeError, AttributeError, IndexError, KeyError, OverflowError) as error:
-        raise _refusal(path, f"holds a model that cannot be ({shortened(error)})") from None
+        raise _refusal(path, f"holds an invalid model ({shortened(error)})") from None
     return model
 
 
 def _demand_fit(models: list[Any], path: str | os.PathLike[str]) -> None:
-    """Raise unless each step of a chain takes as many columns as the one before it gives."""
+    """Raise unless each step of a chain takes as many columns as the previous one returns."""
     fitted = [hasattr(model, "n_features_in_") for model in models]
     if not all(fitted):
         if any(fitted):
@@ -115,11 +115,11 @@ def _demand_fit(models: list[Any], path: str | os.PathLike[str]) -> None:
         try:
             given = len(before.get_feature_names_out())
         except (ValueError, TypeError, AttributeError) as error:
-            raise _refusal(path, f"holds a chain that cannot be ({error})") from None
+            raise _refusal(path, f"holds an invalid chain ({error})") from None
         if given != after.n_features_in_:
             raise _refusal(
                 path,
-                f"holds a chain that cannot be ({type(before).__name__} gives {given} columns, "
+                f"holds an invalid chain ({type(before).__name__} returns {given} columns, "
                 f"{type(after).__name__} takes {after.n_features_in_})",
             )
 

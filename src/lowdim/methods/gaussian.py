@@ -1,4 +1,4 @@
-"""Probabilistic PCA: the Gaussian whose covariance is that of the components kept, and noise alike in all directions.
+"""Probabilistic PCA: the Gaussian whose covariance is that of the components kept, and equal noise in all directions.
 
 ``C = Uᵀ diag(λ − σ²) U + σ² I`` with the mean ``σ²`` of the variances left out (Tipping and Bishop 1999), in the units
 of the features where they were divided by their deviations.
@@ -15,7 +15,7 @@ from lowdim.solve.projection import squared_lengths
 
 
 class GaussianReducer(OrthonormalReducer):
-    """A method that is a model of the density of its rows once it has a ``noise_variance_``."""
+    """A method that models the density of its rows once it has a ``noise_variance_``."""
 
     explained_variance_: NDArray
     noise_variance_: float

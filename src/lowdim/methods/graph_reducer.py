@@ -1,4 +1,4 @@
-"""What methods on the undirected graph of neighbours share: graphs in several parts."""
+"""Base class of methods on the undirected graph of neighbours, which need not be connected."""
 
 from abc import ABC
 from typing import Any
@@ -26,13 +26,13 @@ class GraphReducer(MetricReducer, NeighborReducer, ABC):
             return graph, None
         if sp.issparse(Z) and metric == "precomputed":
             raise ValueError(
-                f"{self._name}: a sparse graph of neighbours must be connected, since it holds no distances between "
-                f"its parts; it falls into {self.components_found_:,}. Store more neighbours of each row, or pass rows."
+                f"{self._name}: a sparse graph of neighbours must be connected, since it stores no distances between "
+                f"its components; it has {self.components_found_:,}. Store more neighbours of each row, or pass rows."
             )
         bridges = self._tell(parts, "connected", lambda: closest_bridges(Z, parts, metric))
         if bridges is None:
             rows = np.flatnonzero(parts == 0)
-            self._demand_components(len(rows) - 1, "rows of the largest part", "raise n_neighbors or radius")
+            self._demand_components(len(rows) - 1, "rows of the largest component", "raise n_neighbors or radius")
             return part_of(graph, rows), rows
         self.bridges_, self.bridge_lengths_ = bridges
         return joined(graph, bridges), None

@@ -1,4 +1,4 @@
-"""Isomap: classical scaling of the distances along the data.
+"""Isomap: classical scaling of geodesic distances along the data.
 
 With the lengths ``D`` of the shortest paths on a graph of neighbours, ``B = −½ H D² H`` (``H = I − 11ᵀ/n``) is the Gram
 matrix of the embedding, which is ``U_k Λ_k^½`` from its leading eigenpairs (Tenenbaum, de Silva and Langford 2000).
@@ -31,12 +31,17 @@ from lowdim.work.random import seed_of
 from lowdim.work.rows import cast
 
 _REG = 1e-3  # of the weights that interpolate
-_FLAT = ("euclidean", "cosine", "manhattan", "mahalanobis")  # metrics whose rows say how neighbours lie
-_EXPLAINED = 1e-9  # residual variance that is rounding
+_FLAT = (
+    "euclidean",
+    "cosine",
+    "manhattan",
+    "mahalanobis",
+)  # metrics of rows in a vector space, from which weights can be computed
+_EXPLAINED = 1e-9  # residual variance at the level of rounding
 
 
 class Isomap(GraphReducer):
-    """Isomap: an embedding that keeps geodesic distances.
+    """Isomap: an embedding that preserves geodesic distances.
 
     Parameters
     ----------
@@ -49,8 +54,7 @@ class Isomap(GraphReducer):
     metric : str or callable
         Distance between rows: "euclidean", "cosine", "correlation", "mahalanobis", "manhattan", "chebyshev",
         "minkowski", "hamming", "jaccard", or a function of two rows. For "precomputed", ``X`` holds the distances, all
-        of them or a sparse graph of neighbours; ``transform`` takes those of
-        new rows to the training rows.
+        of them or a sparse graph of neighbours; ``transform`` takes those of new rows to the training rows.
     metric_params : dict or None
         ``{"p": 3}`` of Minkowski's distance, ``{"VI": V}`` of Mahalanobis', by default the inverse covariance.
     supervision : float in [0, 1)
@@ -64,8 +68,8 @@ class Isomap(GraphReducer):
         If the neighbour graph is not connected: join its components by the shortest edges; raise an error; or fit the
         largest component and treat the other rows as new ones. A warning says what was done.
     new_points : {"geodesic", "interpolate"}
-        How new rows are placed: by their distances along the data, or by the weights that rebuild them from their
-        neighbours. Under supervision new rows have no label, and are interpolated.
+        How new rows are placed: by their distances along the data, or by the weights that reconstruct them from
+        their neighbours. Under supervision new rows have no label, and are interpolated.
     random_state : int, Generator, RandomState or None
         Seed of the landmarks and of the eigensolver.
     device : None, "cpu", "cuda" or "cuda:<number>"
@@ -84,7 +88,7 @@ class Isomap(GraphReducer):
     residual_variance_ : array (n_components,)
         ``1 − R²`` between the distances and those in the first 1, 2, … coordinates.
     suggested_components_ : int
-        Dimensions up to the corner of log ``residual_variance_``; ask for more components than you expect to need.
+        Dimensions up to the elbow of log ``residual_variance_``; ask for more components than you expect to need.
     n_neighbors_ : int or None
         Number of neighbours used; None with a radius.
     components_found_ : int
@@ -94,11 +98,11 @@ class Isomap(GraphReducer):
     bridge_lengths_ : array (n_bridges,)
         Their distances.
     short_circuits_ : array (n_edges, 2)
-        Neighbours suspected to join what lies far apart along the data, the longest way round first.
+        Neighbours suspected to connect rows far apart along the data, the longest detour first.
     landmarks_ : array (landmarks,) or None
         Indices of the landmarks.
     classes_, class_distance_ : array or None
-        Classes and the distances between them, under supervision; NaN for a class without rows in the part fitted.
+        Classes and the distances between them, under supervision; NaN for a class without rows in the component fitted.
     residual_ : float
         Largest ``‖B u − λ u‖`` relative to the first eigenvalue.
 
@@ -200,7 +204,9 @@ class Isomap(GraphReducer):
         made = geodesic_map(graph, k, drawn, classes, seed)
         self.class_distance_ = None if made.between is None else made.between * self._unit
         self.residual_variance_ = made.residual_variance
-        left = np.maximum([1.0, *self.residual_variance_], _EXPLAINED)  # in logarithms, or a narrow sheet is a line
+        left = np.maximum(
+            [1.0, *self.residual_variance_], _EXPLAINED
+        )  # in logarithms, or a narrow sheet would pass for a line
         self.suggested_components_ = min(k, elbow(np.log(left)))
         self.eigenvalues_, self.residual_ = made.scaling.values * self._unit**2, made.scaling.residual
         self._dual, self._offset = made.scaling.dual, made.scaling.offset
@@ -224,7 +230,7 @@ class Isomap(GraphReducer):
         return Y * self._unit
 
     def _demand_sense(self, X: Any, y: Any) -> Labels | None:
-        """Refuse what cannot work, before any work, and return the labels where they are used."""
+        """Refuse invalid combinations before any work, and return the labels where they are used."""
         n = X.shape[0]
         if self.metric == "precomputed":
             demand_distances(X, "Isomap")

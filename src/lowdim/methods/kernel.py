@@ -1,4 +1,4 @@
-"""What kernel methods share: the kernel and its rows, and scores from kernel values once fitted."""
+"""Base class of kernel methods: the kernel and its rows, and scores from kernel values once fitted."""
 
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from lowdim.work.blocks import float_dtype
 from lowdim.work.places import brought, placed
 from lowdim.work.rows import cast, in_form_of, own, shared
 
-RULES = {  # what all of them take; a subclass adds its own
+RULES = {  # parameters of all of them; a subclass adds its own
     "kernel": options.one_of(*NAMES) | options.Rule(callable, "a function of two blocks of rows"),
     "gamma": options.real(0) | options.one_of("scale", "median"),
     "degree": options.whole(1),
@@ -24,7 +24,7 @@ RULES = {  # what all of them take; a subclass adds its own
     "n_jobs": options.jobs,
     "verbose": options.whole(0),
 }
-_RANGE = {"float32": 1e-6, "float64": 1e-12}  # eigenvalues below this share of the largest are rounding
+_RANGE = {"float32": 1e-6, "float64": 1e-12}  # eigenvalues below this share of the largest are rounding errors
 
 
 class Spanned(NamedTuple):
@@ -84,11 +84,11 @@ class KernelReducer(Reducer):
         if callable(self.kernel):
             demand_kernel_function(self.kernel, A.X)
         if self.kernel != "precomputed" and shared(A.X, X):
-            A = KernelRows(own(A.X), A.norms)  # what happens to X later must not change the model
+            A = KernelRows(own(A.X), A.norms)  # later changes of X must not change the model
         return self._kernel(), A
 
     def _spanned(self, kernel: Kernel, A: KernelRows) -> Spanned:
-        """All eigenpairs of the centred Gram matrix but those of rounding; at least one is needed."""
+        """All eigenpairs of the centred Gram matrix except rounding errors; at least one is needed."""
         K = kernel.gram(A).astype(np.float64)
         means = centre(K)
         pairs = eigh_top(K, len(K))
@@ -108,7 +108,7 @@ class KernelReducer(Reducer):
         demand_gram(X, name)
 
     def _keep_map(self, basis: KernelRows, dual: NDArray, offset: NDArray) -> None:
-        """Keep what places new rows; precomputed rows bring their own values."""
+        """Store the projection of new rows; precomputed rows are their own kernel values."""
         self.dual_coef_ = dual
         self._offset = offset
         none = np.empty((0, 0), float_dtype(dual.dtype))

@@ -1,4 +1,4 @@
-"""Kernel canonical correlation analysis: CCA of two views in the space that a kernel stands for.
+"""Kernel canonical correlation analysis: CCA of two views in the feature space of a kernel.
 
 Each centred Gram matrix ``K_c = U Λ Uᵀ`` gives its rows the coordinates ``U Λ^½``; their covariance is ``Λ/n``, and
 with ``D = Λ^½ (Λ/n + κI)^-½`` the correlations are the singular values of ``D_x U_xᵀ U_y D_y / n`` (Akaho 2001;
@@ -152,7 +152,7 @@ class KernelCCA(TwoViewReducer, KernelReducer):
     def _dual(view: _View, W: NDArray) -> NDArray:
         """Weights of kernel values for directions ``W`` in whitened coordinates: ``U Λ^-½ (Λ/n + κ)^-½ W``."""
         dual = (view.U * (view.D / np.square(view.size))) @ W
-        return dual - dual.mean(axis=0)  # exact but for rounding in the smallest eigenvectors
+        return dual - dual.mean(axis=0)  # exact except for rounding in the smallest eigenvectors
 
     def _second_scores(self, Y: NDArray) -> NDArray:
         kernel = self._y_kernel()

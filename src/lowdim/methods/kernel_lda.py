@@ -1,4 +1,4 @@
-"""Kernel discriminant analysis: Fisher's criterion in the space that a kernel stands for.
+"""Kernel discriminant analysis: Fisher's criterion in the feature space of a kernel.
 
 With the centred Gram matrix ``K_c = U Λ Uᵀ`` the rows have coordinates ``T = U Λ^½`` there, and the directions solve
 ``S_b w = λ (S_w + κI) w`` for them (Mika et al. 1999; Baudat and Anouar 2000). A new row has the scores
@@ -22,11 +22,11 @@ from lowdim.solve.discriminant import discriminants, gram_discriminants, whiten
 from lowdim.solve.signs import signs
 from lowdim.work import memory
 
-_ALIKE = 1e-2  # difference up to which the distances of classes from the mean count as equal
+_ALIKE = 1e-2  # difference up to which the distances of classes from the mean are taken as equal
 
 
 class _Directions(NamedTuple):
-    """Ratios (k,), weights of kernel values (n, k), means (n,) of the kernel's rows, and places (C, k) of classes."""
+    """Ratios (k,), weights of kernel values (n, k), means (n,) of the kernel's rows, positions (C, k) of classes."""
 
     values: NDArray
     dual: NDArray
@@ -142,7 +142,7 @@ class KernelLDA(KernelReducer):
         solved = (self._by_factor(kernel, A, found) if self.ridge else None) or self._by_eigenvectors(kernel, A, found)
         k = self.n_components or len(solved.values)
         values, dual, means = solved.values[:k], solved.dual[:, :k], solved.means
-        dual -= dual.mean(axis=0)  # exact but for rounding in the smallest eigenvectors, which means would magnify
+        dual -= dual.mean(axis=0)  # exact except for rounding in the smallest eigenvectors, which means would magnify
         dual *= signs(solved.places[:, :k].T, tol=_ALIKE)
         dtype = A.X.dtype
         self._keep_map(A, np.ascontiguousarray(dual, dtype), means @ dual)

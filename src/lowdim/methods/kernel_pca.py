@@ -1,4 +1,4 @@
-"""Kernel principal component analysis: PCA in the space that a kernel stands for.
+"""Kernel principal component analysis: PCA in the feature space of a kernel.
 
 With the centred Gram matrix ``K_c = H K H``, ``H = I − 11ᵀ/n``, and ``K_c u = λ u``, training rows have the scores
 ``√λ u`` and a new row ``x`` has ``Σ_i α_i k_c(x, x_i)``, ``α = u/√λ`` (Schölkopf, Smola and Müller 1998). Only products
@@ -49,7 +49,7 @@ class KernelPCA(KernelReducer):
         pivoted Cholesky, or uniformly.
     rank : int or None
         Number of landmarks; None adds them until ``tol`` is met (5,000 at the most). Without an approximation it has
-        no effect; the same goes for ``tol`` and ``refine``.
+        no effect, nor have ``tol`` and ``refine``.
     tol : float
         Share of the trace of the kernel matrix that an approximation may leave out, where ``rank`` is None. That is
         the matrix before centring: where its mean is large (a wide rbf, all values near 1), so is the trace, and what
@@ -176,7 +176,7 @@ class KernelPCA(KernelReducer):
 
     @fitting
     def fit_transform(self, X: Any, y: Any = None) -> NDArray:
-        """Learn the components and return the scores of the training rows, which ``transform`` gives again.
+        """Learn the components and return the scores of the training rows, the same as ``transform`` returns.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class KernelPCA(KernelReducer):
         return self.transform(X) if scores is None else scores
 
     def _learn_from(self, X: Any) -> NDArray | None:
-        """Learn, and give the scores of the training rows, None where they are on several machines."""
+        """Fit, and return the scores of the training rows, None where they are distributed."""
         X = self._take(X, reset=True, sparse=True, minimum=2)
         self._demand_sense(X)
         for name in ("_weights", "_intercept", "_centres", "eigenvectors_"):  # of a fit before
@@ -202,7 +202,7 @@ class KernelPCA(KernelReducer):
         return self._learn_from_blocks(X) if places.apart(X) else self._learn(X)
 
     def _learn_from_blocks(self, X: Any) -> NDArray | None:
-        """Landmarks from a sample of the rows; components from the features that they give to all."""
+        """Landmarks from a sample of the rows; components from the features of all rows."""
         way = self._approximation()
         if way is None or self.kernel == "precomputed" or self.refine or self.inverse:
             raise ValueError(
@@ -241,7 +241,7 @@ class KernelPCA(KernelReducer):
         return way.name
 
     def _ask_memory(self, n: int, d: int) -> None:
-        self._choose(np.broadcast_to(0.0, (n, d)))  # rows of that shape that take no room
+        self._choose(np.broadcast_to(0.0, (n, d)))  # an array of that shape that takes no memory
 
     def _approximation(self) -> spectrum.Approximation | None:
         if self.approximation is None:
@@ -300,7 +300,7 @@ class KernelPCA(KernelReducer):
         self._weights, self._intercept = found.weights.astype(dtype), found.intercept
 
     def _demand_sense(self, X: Any) -> None:
-        """Refuse what cannot work, before any work."""
+        """Refuse invalid combinations before any work."""
         n, k = X.shape[0], int(self.n_components)
         if self.kernel == "precomputed":
             self._demand_gram(X)
@@ -321,7 +321,7 @@ class KernelPCA(KernelReducer):
         if self.approximation is None:
             return
         if self.kernel in ("precomputed", "sigmoid") or (self.kernel == "poly" and self.coef0 < 0):
-            why = "is there in full already" if self.kernel == "precomputed" else "may have negative eigenvalues"
+            why = "is already computed in full" if self.kernel == "precomputed" else "may have negative eigenvalues"
             raise ValueError(
                 f"KernelPCA: approximation='{self.approximation}' needs a positive semidefinite kernel of rows; got "
                 f"kernel='{self.kernel}', which {why}. Use approximation=None."

@@ -1,7 +1,7 @@
 """Karhunen-Loève expansion of labelled data: directions of largest variance within classes.
 
 The directions ``u`` solve ``S u = λ u`` with ``S = Σ_c π_c S_c``, the mean of the covariances ``S_c`` (divisor ``n_c``)
-of the classes by their priors ``π_c`` (Watanabe 1965; Devijver and Kittler 1982). PCA takes the rows for one group.
+of the classes by their priors ``π_c`` (Watanabe 1965; Devijver and Kittler 1982). PCA treats all rows as one class.
 """
 
 from typing import Any
@@ -154,7 +154,7 @@ class KLExpansion(OrthonormalReducer):
         return pairs.values, pairs.vectors.T, mean, lambda U: np.einsum("kd,kd->k", U @ total, U) / (n - 1)
 
     def _by_rows(self, X: NDArray, found: Labels, pi: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray, Any]:
-        """The same from the Gram matrix of the rows: with ``C = diag(√w)(I − class means)``, ``S = Zᵀ Cᵀ C Z``."""
+        """Eigenvectors from the Gram matrix of the rows: with ``C = diag(√w)(I − class means)``, ``S = Zᵀ Cᵀ C Z``."""
         M = column_moments(X)
         self._demand_finite(X, M.mean)
         Z = Centred(X, M.mean)

@@ -30,8 +30,7 @@ class LaplacianEigenmaps(SimilarityReducer):
     metric : str or callable
         Distance between rows: "euclidean", "cosine", "correlation", "mahalanobis", "manhattan", "chebyshev",
         "minkowski", "hamming", "jaccard", or a function of two rows. For "precomputed", ``X`` holds the distances, all
-        of them or a sparse graph of neighbours; ``transform`` takes those of
-        new rows to the training rows.
+        of them or a sparse graph of neighbours; ``transform`` takes those of new rows to the training rows.
     metric_params : dict or None
         ``{"p": 3}`` of Minkowski's distance, ``{"VI": V}`` of Mahalanobis', by default the inverse covariance.
     weights : {"heat", "binary", "self_tuning"}
@@ -53,7 +52,7 @@ class LaplacianEigenmaps(SimilarityReducer):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates of the training rows, with ``Σ d_i y_i = 0`` and ``Σ d_i y_i² = Σ d_i`` over those fitted. Equal
-        rows are fitted once and share a place.
+        rows are fitted once and share a position.
     eigenvalues_ : array (n_components,)
         The smallest eigenvalues of the normalised Laplacian except that of the constant vector.
     n_neighbors_ : int or None

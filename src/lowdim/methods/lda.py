@@ -1,4 +1,4 @@
-"""Linear discriminant analysis: directions in which classes lie apart, measured by their spread.
+"""Linear discriminant analysis: directions that separate classes, relative to the spread within them.
 
 Maximises Fisher's ratio ``wᵀ S_b w / wᵀ S_w w``, that is ``S_b w = λ S_w w`` with ``wᵀ S_w w = 1`` (Fisher 1936; Rao
 1948), where ``S_w = Σ_c π_c S_c`` is the covariance within classes and ``S_b = Σ_c π_c (m_c − m)(m_c − m)ᵀ`` that of
@@ -30,8 +30,8 @@ from lowdim.work.places import to_numpy
 from lowdim.work.rows import take
 
 SOLVERS = ("auto", "cholesky", "range", "gram")
-_SINGLE = 1e-5  # share of the largest eigenvalue that products in float32 give to three digits
-_RANGE = 1e-12  # eigenvalues of a Gram matrix below this share of the largest are rounding
+_SINGLE = 1e-5  # share of the largest eigenvalue that float32 products resolve to three digits
+_RANGE = 1e-12  # eigenvalues of a Gram matrix below this share of the largest are rounding errors
 
 
 class LDA(LinearReducer):
@@ -54,7 +54,7 @@ class LDA(LinearReducer):
         Foley and Sammon's directions: each the best of those orthogonal to the ones before, of unit length. The first
         is the same.
     tol : float
-        Relative standard deviation within classes below which a direction counts as constant (not below the precision
+        Relative standard deviation within classes below which a direction is taken as constant (not below the precision
         of float32 for float32 data).
     device : None, "cpu", "cuda" or "cuda:<number>"
         Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays.
@@ -169,7 +169,7 @@ class LDA(LinearReducer):
         wide = self._is_wide(*X.shape) and not places.apart(X)
         leave, target = self._shrinkage(X, found, pi)
         T, V, ridge = self._coordinates(X, found, pi, target) if wide else (X, None, target)
-        # A common factor stays out of the weights: alike, they keep the sums of uint8 exact.
+        # A common factor is left out of the weights: equal weights keep the sums of uint8 exact.
         most = leave.max()
         weights = pi / found.counts * (leave / most if most else 1.0)
         M = class_moments(T, found.codes, weights)
@@ -262,7 +262,7 @@ class LDA(LinearReducer):
 
     @property
     def _tolerance(self) -> float:
-        """Share of the largest eigenvalue up to which one counts as 0."""
+        """Share of the largest eigenvalue below which an eigenvalue is taken as 0."""
         return max(float(self.tol) ** 2, 30 * float(np.finfo(np.float64).eps))
 
     def _whitening(self, S: NDArray, wide: bool) -> tuple[NDArray, str, int]:
@@ -300,7 +300,7 @@ class LDA(LinearReducer):
 def _resolved(T: NDArray, codes: NDArray, weights: NDArray, S: NDArray, tol: float) -> Whitening | None:
     """Whitening of ``S``, the scatter within classes, where products in float32 were enough for it.
 
-    They are where all its eigenvalues are well above their rounding or prove to be 0: scores along a direction are
+    They are if all its eigenvalues are well above their rounding or can be shown to be 0: scores along a direction are
     summed before they are squared, so their variance is known to far less than that of the products.
     """
     clear = whiten_clear(S, _SINGLE)
@@ -309,7 +309,7 @@ def _resolved(T: NDArray, codes: NDArray, weights: NDArray, S: NDArray, tol: flo
     found, W = clear
     if not W.size:
         return found
-    # A score of many features of next to no weight varies by at most the sum of their deviations: few need be read.
+    # A score of many features of negligible weight varies by at most the sum of their deviations: few need be read.
     parts = np.abs(W) * np.sqrt(np.maximum(np.diag(S), 0.0))[:, None]
     small = parts <= 1e-3 * np.sqrt(tol) / len(W)
     missed = (parts * small).sum(axis=0).max()
@@ -321,8 +321,8 @@ def _resolved(T: NDArray, codes: NDArray, weights: NDArray, S: NDArray, tol: flo
 
 def _nothing_varies() -> ValueError:
     return ValueError(
-        "LDA: a feature that varies within some class is needed; got none, no feature varies within any class. Pass "
-        "several rows of each class that differ, or reduce the rows by PCA: they are told apart by any feature already."
+        "LDA: at least one feature must vary within a class; no feature does. Pass "
+        "several rows of each class that differ, or reduce the rows by PCA: any feature already separates the classes."
     )
 
 

@@ -1,4 +1,4 @@
-"""What linear methods share once fitted: scores, their inverse, and what the inverse misses."""
+"""Base classes of linear methods: scores, their inverse, and the reconstruction error."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ class LinearReducer(Reducer):
 
 
 class OrthonormalReducer(LinearReducer):
-    """A linear method that can be undone: ``Y = (X − m) diag(1/s) Uᵀ`` with orthonormal ``U``.
+    """A linear method with an inverse: ``Y = (X − m) diag(1/s) Uᵀ`` with orthonormal ``U``.
 
     Scores are divided by ``_score_scale``. A subclass sets ``scale_`` (d,) as well.
     """
@@ -80,7 +80,7 @@ class OrthonormalReducer(LinearReducer):
 
     @applying
     def inverse_transform(self, Y: Any) -> NDArray:
-        """Rows of the data space that the scores ``Y`` stand for.
+        """Reconstructed rows of the scores ``Y``.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class OrthonormalReducer(LinearReducer):
         Returns
         -------
         array (n_samples,)
-            One error a row.
+            One error per row.
         """
         X = self._take(X, reset=False, sparse=self._sparse)
         return missed(X, self.components_, self.mean_, self.scale_, float_dtype(X.dtype))

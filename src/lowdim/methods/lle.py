@@ -1,9 +1,9 @@
-"""Locally linear embedding: the map keeps how each row is put together from its neighbours.
+"""Locally linear embedding: the map preserves the reconstruction of each row from its neighbours.
 
-With the weights ``W`` that rebuild each row from its neighbours, ``min Σ_i ‖x_i − Σ_j W_ij x_j‖²``, ``Σ_j W_ij = 1``,
-the embedding minimises ``Σ_i ‖y_i − Σ_j W_ij y_j‖² = tr YᵀMY``, ``M = (I − W)ᵀ(I − W)``: it is made of the eigenvectors
-of M with the smallest eigenvalues, without the constant one (Roweis and Saul 2000). Its variants have another M,
-see :mod:`lowdim.relate.alignment`.
+With the weights ``W`` that reconstruct each row from its neighbours, ``min Σ_i ‖x_i − Σ_j W_ij x_j‖²``, ``Σ_j W_ij =
+1``, the embedding minimises ``Σ_i ‖y_i − Σ_j W_ij y_j‖² = tr YᵀMY``, ``M = (I − W)ᵀ(I − W)``: it consists of the
+eigenvectors of M with the smallest eigenvalues, without the constant one (Roweis and Saul 2000). Its variants have
+another M, see :mod:`lowdim.relate.alignment`.
 """
 
 from typing import Any
@@ -47,20 +47,19 @@ class LLE(NeighborReducer):
     n_components : int
         Number of dimensions of the embedding.
     n_neighbors : int or "auto"
-        Neighbours that each row is rebuilt from; ``"auto"`` is 10, or all other rows where there are fewer.
+        Neighbours that each row is reconstructed from; ``"auto"`` is 10, or all other rows where there are fewer.
     variant : {"standard", "modified", "hessian", "ltsa"}
-        What the map keeps of each neighbourhood: the weights that rebuild the row; several such weights; that
+        What the map preserves of each neighbourhood: the weights that reconstruct the row; several such weights; that
         coordinates have no second derivatives along it (needs more than k (k + 3)/2 neighbours for k components); or
         its tangent coordinates, up to a linear map. On a sheet the last two give the sheet up to a linear map.
     reg : float
         Ridge of the weights, relative to the trace of the neighbours' Gram matrix, which is singular where there are
         more neighbours than dimensions.
     disconnected : {"bridge", "error", "largest"}
-        If the neighbours fall into several closed classes (for variants, parts), sets of rows whose neighbours all lie
-        inside: join them by
-        bridges to the nearest rows outside, whose ends become each other's neighbours; raise; or fit the largest
-        connected part (any closed classes in it are joined) and place the other rows as new ones. A warning says what
-        was done.
+        If the neighbours form several closed classes, sets of rows whose neighbours all lie inside (for variants:
+        connected components): join them by bridges to the nearest rows outside, whose ends become each other's
+        neighbours; raise an error; or fit the largest connected component (any closed classes in it are joined) and
+        treat the other rows as new ones. A warning says what was done.
     random_state : int, Generator, RandomState or None
         Seed of the starting vectors of the eigensolver.
     n_jobs : int or None
@@ -72,18 +71,18 @@ class LLE(NeighborReducer):
     ----------
     embedding_ : array (n_samples, n_components)
         Coordinates of the training rows, of mean 0 and covariance ``YᵀY/(n − 1) = I`` over those fitted. Equal rows are
-        fitted once and share a place.
+        fitted once and share a position.
     reconstruction_error_ : float
         ``tr YᵀMY`` for orthonormal coordinates: the sum of ``eigenvalues_``.
     eigenvalues_ : array (n_components,)
         The smallest eigenvalues of M except that of the constant vector.
     weights_ : CSR array (n_samples, n_samples) or None
-        The weights ``W``, None for other variants; rows that equal an earlier one, or lie outside the part fitted, have
-        none.
+        The weights ``W``, None for other variants; rows that equal an earlier one, or lie outside the component fitted,
+        have none.
     n_neighbors_ : int
         Number of neighbours used.
     components_found_ : int
-        Closed classes of the graph of neighbours.
+        Number of closed classes of the neighbour graph.
     bridges_ : array (n_bridges, 2)
         Pairs of rows joined by added edges, shortest first.
     bridge_lengths_ : array (n_bridges,)
@@ -157,7 +156,7 @@ class LLE(NeighborReducer):
         seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
         rows = self._keep_rows(X)
         first = find_equal(rows, rows)
-        kept = np.flatnonzero(first == np.arange(n))  # the others share the place of the row they equal
+        kept = np.flatnonzero(first == np.arange(n))  # the others share the position of the row they equal
         if len(kept) == 1:
             self._learn_a_point(n, dtype)
             return
@@ -200,13 +199,13 @@ class LLE(NeighborReducer):
             return joined[0][1]
 
         if self._tell(parts, "of one closed class", bridge, largest=size) is None:
-            rows = np.flatnonzero(whole == 0)  # connected; classes in it may be closed all the same
-            self._demand_components(size - 1, "rows of the largest part", "raise n_neighbors")
+            rows = np.flatnonzero(whole == 0)  # connected, though it may contain closed classes
+            self._demand_components(size - 1, "rows of the largest component", "raise n_neighbors")
             joined.append(bridge_classes(Z[rows], np.searchsorted(rows, ends[rows]).astype(np.int32)))
         return *joined[0], rows
 
     def _overlapping(self, Z: Any) -> tuple[Neighborhoods, Bridges, NDArray]:
-        """The same for variants, which need neighbourhoods of a connected graph that share rows."""
+        """Neighbours for the variants, which need neighbourhoods of a connected graph that share rows."""
         n, k = Z.shape[0], self.n_neighbors_
         ends, rows = nearest(Z, k).indices, np.arange(n)
         parts = components(undirected(n, np.repeat(rows, k), ends.ravel(), np.zeros(n * k)))
@@ -216,7 +215,7 @@ class LLE(NeighborReducer):
             bridges = self._tell(parts, "connected", lambda: closest_bridges(Z, parts, "euclidean"))
         if bridges is None:
             rows = np.flatnonzero(parts == 0)
-            self._demand_components(len(rows) - 1, "rows of the largest part", "raise n_neighbors")
+            self._demand_components(len(rows) - 1, "rows of the largest component", "raise n_neighbors")
             ends = np.searchsorted(rows, ends[rows]).astype(np.int32)
             bridges = Bridges(np.empty((0, 2), np.int32), np.empty(0, np.float32))
         return overlap_bridges(ends, bridges.pairs, int(self.n_components) + 1), bridges, rows
@@ -237,7 +236,7 @@ class LLE(NeighborReducer):
             )
 
     def _demand_distinct(self, distinct: int) -> None:
-        """Refuse more components than distinct rows allow; lower the number of neighbours to what there is."""
+        """Refuse more components than distinct rows allow; lower the number of neighbours to what is available."""
         self._demand_components(distinct - 1, "distinct rows")
         if self.n_neighbors_ >= distinct:
             self.n_neighbors_ = distinct - 1
@@ -280,6 +279,6 @@ def _among(W: sp.csr_array, rows: NDArray, n: int) -> sp.csr_array:
 
 
 def _root(W: sp.csr_array) -> int:
-    """Of the closed class the row that most others have for a neighbour: all rows lead there."""
+    """The row of the closed class that is a neighbour of most others: all rows lead there."""
     closed = closed_classes(W.indptr, W.indices)
     return int(np.argmax(np.where(closed == 0, np.bincount(W.indices, minlength=len(closed)), -1)))

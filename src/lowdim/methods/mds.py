@@ -1,7 +1,7 @@
-"""Multidimensional scaling: a map whose distances are those of the rows, as nearly as its dimensions allow.
+"""Multidimensional scaling: a map whose distances approximate those of the rows.
 
 Metric: ``min Σ_{i<j} w_ij (δ_ij − ‖y_i − y_j‖)²`` by stress majorisation (de Leeuw 1977). Nonmetric: the same for a
-rising function of the distances, found along with the map (Kruskal 1964). Classical: the leading eigenvectors of
+monotone function of the distances, fitted along with the map (Kruskal 1964). Classical: the leading eigenvectors of
 ``−½ H D² H`` (Torgerson 1952), which are the scores of PCA where distances are Euclidean.
 """
 
@@ -39,7 +39,7 @@ class MDS(MetricReducer):
     n_components : int
         Number of dimensions of the embedding.
     kind : {"metric", "nonmetric", "classical"}
-        What to keep: the distances; their order, by a monotone function that is fitted along with the map; or the
+        What to preserve: the distances; their order, by a monotone function that is fitted along with the map; or the
         inner products.
     metric : str or callable
         Distance between rows: "euclidean", "cosine", "correlation", "mahalanobis", "manhattan", "chebyshev",
@@ -75,7 +75,7 @@ class MDS(MetricReducer):
     raw_stress_, normalized_stress_ : float
         Stress in either form.
     stress_trace_ : array (n_iter_ + 1,)
-        Stress at the start and after each iteration; it never rises.
+        Stress at the start and after each iteration; it never increases.
     n_iter_ : int
         Number of iterations from the start that was kept.
     eigenvalues_ : array (n_components,) or None
@@ -168,9 +168,9 @@ class MDS(MetricReducer):
         X : of shape (n_samples, n_features)
             The data, dense or sparse; for ``metric="precomputed"`` all distances (n_samples, n_samples).
         y : ignored
-            Present for scikit-learn.
+            Present for compatibility with scikit-learn.
         weights : array (n_samples, n_samples), optional
-            How much each distance counts, symmetric, 0 or more; not for ``kind="classical"``.
+            Weight of each distance, symmetric, 0 or more; not for ``kind="classical"``.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class MDS(MetricReducer):
         X : of shape (n_samples, n_features)
             As in ``fit``.
         y : ignored
-            Present for scikit-learn.
+            Present for compatibility with scikit-learn.
         weights : array (n_samples, n_samples), optional
             As in ``fit``.
 
@@ -220,14 +220,14 @@ class MDS(MetricReducer):
         D = pairwise(Z, metric, dtype=np.float32)
         if known is not None:
             np.copyto(D, 0.0, where=~known)
-        # In a unit near their own, squares of distances in float32 neither overflow nor vanish.
+        # In a unit of their own size, squares of distances in float32 neither overflow nor vanish.
         self._unit = float(np.exp2(np.floor(np.log2(float(D.max()) or 1.0))))
         D /= np.float32(self._unit)
         self._knots = np.empty((2, 0))
         self.eigenvalues_, self._dual, self._offset = None, None, None
         Y = self._classical(D, k, seed) if self.kind == "classical" else self._majorised(D, W, k, seed)
         if W is None and not self._given:
-            Y = Y[find_equal(self._rows, self._rows)]  # equal rows have one place
+            Y = Y[find_equal(self._rows, self._rows)]  # equal rows have one position
         self.embedding_ = (Y * self._unit).astype(dtype)
 
     def _classical(self, D: NDArray[np.float32], k: int, seed: int) -> NDArray[np.float64]:
@@ -299,7 +299,7 @@ class MDS(MetricReducer):
         return Y * self._unit
 
     def _place_by(self, D: NDArray[np.float32], places: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Places of rows with distances ``D`` (m, n) to the map."""
+        """Positions of rows with distances ``D`` (m, n) to the map."""
         if self._dual is not None and self._offset is not None:
             return -0.5 * (np.square(D, dtype=np.float64) @ self._dual) - self._offset
         W = None

@@ -1,6 +1,6 @@
-"""What maps by neighbours share (SNE, t-SNE, UMAP, PaCMAP): neighbours, first layout, descent, places for new rows.
+"""Base class of SNE, t-SNE, UMAP and PaCMAP: neighbours, initial layout, descent, positions of new rows.
 
-A subclass says in ``_relations`` what it makes of the neighbours, and in ``_loss`` which loss the map minimises.
+A subclass computes the input of the loss from the neighbours in ``_relations``, and defines the loss in ``_loss``.
 """
 
 from abc import ABC, abstractmethod
@@ -44,14 +44,14 @@ RULES = {
 
 
 class NeighborEmbedding(Reducer, ABC):
-    """A map learnt from the nearest neighbours of rows."""
+    """An embedding computed from the nearest neighbours of rows."""
 
     _rules = RULES
     _sparse = True
     _scale_matters = True
     _stages: ClassVar[tuple[str, str]] = ("graph", "loss")  # names in ``timings_`` of what a subclass does itself
     n_components: int
-    n_neighbors: Any  # of those that count them
+    n_neighbors: Any  # for methods that report it
     init: Any
     metric: str
     neighbors: str
@@ -67,15 +67,15 @@ class NeighborEmbedding(Reducer, ABC):
 
     @abstractmethod
     def _demand_parameters(self, X: Any, y: Any) -> None:
-        """Refuse parameters that do not suit the rows, before any work, and keep what follows from them."""
+        """Refuse parameters that do not suit the rows, before any work, and store what follows from them."""
 
     @abstractmethod
     def _near_each(self, n: int) -> int:
-        """Neighbours of each row that count, among n rows."""
+        """Number of neighbours of each of n rows that are used."""
 
     @abstractmethod
     def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> Any:
-        """What the loss knows of the rows, by their neighbours."""
+        """Input of the loss, computed from the neighbours."""
 
     @abstractmethod
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:
@@ -83,7 +83,7 @@ class NeighborEmbedding(Reducer, ABC):
 
     @abstractmethod
     def _loss(self, n: int, seed: int, *, again: bool) -> Loss:
-        """Loss of a map of n rows; ``again`` where it goes on from an earlier one."""
+        """Loss of a map of n rows; ``again`` if the descent continues from an earlier one."""
 
     @abstractmethod
     def _iterations(self, n: int) -> int:
@@ -91,7 +91,7 @@ class NeighborEmbedding(Reducer, ABC):
 
     @abstractmethod
     def _keep_loss(self, reached: Reached) -> None:
-        """Keep the loss reached."""
+        """Store the loss reached."""
 
     def _graph_of(self, relations: Any) -> Any:
         """Sparse symmetric rows for ``init="spectral"``."""
@@ -102,11 +102,11 @@ class NeighborEmbedding(Reducer, ABC):
         return X
 
     def _fitted_rows(self) -> Any:
-        """The same of the rows seen in ``fit``."""
+        """Rows to search among, for the rows seen in ``fit``."""
         return self._X
 
     def _new_rows(self, X: Any) -> Any:
-        """The same of new rows."""
+        """Rows to search among, for new rows."""
         return X
 
     def __sklearn_tags__(self) -> Any:
@@ -120,14 +120,14 @@ class NeighborEmbedding(Reducer, ABC):
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Make the map of the rows of ``X``.
+        """Compute the embedding of ``X``.
 
         Parameters
         ----------
         X : of shape (n_samples, n_features)
             The data, dense or sparse; for ``metric="precomputed"`` the distances (n_samples, n_samples).
         y : array (n_samples,), optional
-            Labels of the rows, where the method has a use for them.
+            Labels of the rows, for methods that use them.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class NeighborEmbedding(Reducer, ABC):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray:
-        """Make the map and return it.
+        """Compute the embedding and return it.
 
         Parameters
         ----------
@@ -185,10 +185,10 @@ class NeighborEmbedding(Reducer, ABC):
 
     @applying
     def transform(self, X: Any) -> NDArray:
-        """Places of the rows of ``X`` in the map, which stays as it is.
+        """Positions of the rows of ``X`` in the map, which is left unchanged.
 
-        A row that equals a training row gets its place. Any other is placed among its neighbours, where its own loss is
-        least; the rows do not see each other.
+        A row that equals a training row gets its position. Any other is placed among its neighbours, where its own loss
+        is smallest, independently of the other new rows.
 
         Parameters
         ----------
@@ -198,12 +198,12 @@ class NeighborEmbedding(Reducer, ABC):
         Returns
         -------
         array (n_samples, n_components)
-            The places.
+            The positions.
         """
         X = self._taken(X)
         fitted, places = brought(self._X, X), brought(self.embedding_, X)
         known = find_zero(X, self._name) if self.metric == "precomputed" else find_equal(fitted, X)
-        Y = take(places, known)  # those not known are placed below
+        Y = take(places, known)  # rows that equal no training row are placed below
         new = np.flatnonzero(to_numpy(known) < 0)
         if len(new):
             near = self._near(take(X, new))
@@ -213,12 +213,12 @@ class NeighborEmbedding(Reducer, ABC):
 
     @applying
     def trust(self, X: Any) -> NDArray:
-        """How far to trust the places of the rows of ``X`` in the map.
+        """Trust in the positions of the rows of ``X`` in the map.
 
-        A map has a place for every row, also for one unlike all it was made of. The mean distance of a row to its
+        A map has a position for every row, even for one unlike all training rows. The mean distance of a row to its
         nearest training rows is compared with those of these rows to their own neighbours; its trust is the share of
         training rows for which that ratio is as large or larger. Below 0.01, say, a row lies farther from its
-        neighbours than 99 % of the training rows do: its place tells little.
+        neighbours than 99 % of the training rows do: its position means little.
 
         Parameters
         ----------
@@ -231,18 +231,16 @@ class NeighborEmbedding(Reducer, ABC):
             From 0, farther than any training row, to 1.
         """
         if not hasattr(self, "_spacings"):
-            raise ValueError(
-                f"{self._name}: trust needs spacings, which this model of an old file lacks. Fit it again."
-            )
+            raise ValueError(f"{self._name}: trust needs spacings, which a model from an old file lacks. Fit it again.")
         X = self._taken(X)
         if self.metric == "precomputed":
-            find_zero(X, self._name)  # refuses what is no distance
+            find_zero(X, self._name)  # refuses values that are not distances
         near = self._near(X)
         known = brought(Spacings(self._spacings, self._loosenesses), X)
         return share_as_loose(known, near.indices, near.distances)
 
     def _taken(self, X: Any) -> Any:
-        """New rows as the search takes them, in the form of those fitted."""
+        """New rows in the form that the search takes."""
         X = self._take(X, reset=False, sparse=True)
         X = searchable(X, float_dtype(X.dtype))
         return X if self.metric == "precomputed" else in_form_of(X, brought(self._X, X))
@@ -253,12 +251,12 @@ class NeighborEmbedding(Reducer, ABC):
         return nearest(rows, self._near_each(len(self.embedding_)), self._new_rows(X), self._metric, self.neighbors)
 
     def _demand_possible(self, X: Any) -> NDArray | None:
-        """Map to go on from; refuses what no map can be made of, before any work."""
+        """Initial map; refuses invalid parameters and data, before any work."""
         n, k, name = X.shape[0], int(self.n_components), self._name
         if k > MOST_DIMENSIONS:
             raise ValueError(
-                f"{name}: n_components must be at most {MOST_DIMENSIONS}; got {k}. Lower it: maps have 1 to 3 "
-                "dimensions as a rule. PCA goes higher."
+                f"{name}: n_components must be at most {MOST_DIMENSIONS}; got {k}. Lower it: maps usually have 1 to 3 "
+                "dimensions. PCA allows more."
             )
         if self.metric == "precomputed":
             demand_distances(X, name)
@@ -272,15 +270,15 @@ class NeighborEmbedding(Reducer, ABC):
         before = getattr(self, "embedding_", None) if self.warm_start else None
         if before is not None and tuple(before.shape) != (n, k):
             raise ValueError(
-                f"{name}: warm_start needs data of the shape fitted before, {before.shape[0]} rows and "
-                f"{before.shape[1]} components; got {n} and {k}. Pass warm_start=False to start anew."
+                f"{name}: warm_start needs data of the shape of the previous fit, {before.shape[0]} rows and "
+                f"{before.shape[1]} components; got {n} and {k}. Pass warm_start=False to start again."
             )
         if before is None and not isinstance(self.init, str):
             layout.given(self.init, (n, k), name)
         return None if before is None else brought(before, X)
 
     def _ask_each(self, n: int, near: int, each: float, what: str, instead: str, beside: float = 0.0) -> None:
-        """Ask for n rows of ``near`` neighbours, ``each`` bytes a neighbour, and ``beside`` a row."""
+        """Require memory for n rows of ``near`` neighbours: ``each`` bytes per neighbour, and ``beside`` per row."""
         memory.require(
             n * (each * near + beside + 64.0 * int(self.n_components) + 100.0),
             f"{self._name}: {what} of {n:,} rows to {near} neighbours each",
@@ -302,14 +300,14 @@ class NeighborEmbedding(Reducer, ABC):
             if self.callback is None:
                 return False
             said = self.callback(done, value, brought(cast(Y, dtype), given))
-            return isinstance(said, bool | np.bool_) and bool(said)  # also what a comparison of arrays gives
+            return isinstance(said, bool | np.bool_) and bool(said)  # a comparison of arrays gives an array
 
         return descend(
             relations, Y, loss, iterations=self._iterations(len(Y)), every=int(self.callback_every), report=report
         )
 
     def _keep_trace(self, found: Descended, reached: float, *, again: bool) -> None:
-        """Keep the loss on the way and at the end; a warm start adds to what there was."""
+        """Store the loss during the descent and at the end; a warm start extends the trace."""
         start = self.n_iter_ if again else 0
         marks = [start + mark for mark in found.marks if mark < found.iterations]
         losses = [*found.losses[: len(marks)], reached]
@@ -326,7 +324,7 @@ class NeighborEmbedding(Reducer, ABC):
         self.timings_[name] = perf_counter() - start
 
     def _params_for_file(self) -> dict[str, Any]:
-        return super()._params_for_file() | {"callback": None}  # functions stay with the program
+        return super()._params_for_file() | {"callback": None}  # functions are not stored in files
 
     def _state(self) -> dict[str, fields.Field]:
         n = "d" if self.metric == "precomputed" else "n"

@@ -1,4 +1,4 @@
-"""What methods on a graph of neighbours share: how many neighbours, broken graphs, places between neighbours."""
+"""Base class of methods on a graph of neighbours: their number, graphs that are not connected, interpolation."""
 
 from abc import ABC
 from collections.abc import Callable
@@ -21,8 +21,8 @@ from lowdim.work.user_warnings import warn
 DISCONNECTED = ("error", "bridge", "largest")
 near_rule = options.whole(1) | options.one_of("auto")
 _USUAL = 10  # neighbours for "auto"
-_CROWD = 100  # rows from which on a map is judged
-_NARROW, _MOST = 0.2, 0.8  # few rows make a map if that share of all lies within so many standard deviations
+_CROWD = 100  # number of rows from which a map is checked
+_NARROW, _MOST = 0.2, 0.8  # a few rows dominate a map if that share of all lies within so many standard deviations
 
 
 class NeighborReducer(EmbeddingReducer, ABC):
@@ -42,21 +42,22 @@ class NeighborReducer(EmbeddingReducer, ABC):
         }
 
     def _count_neighbors(self, n: int) -> int:
-        """How many neighbours each of n rows has."""
+        """Number of neighbours of each of n rows."""
         return count_neighbors(self._name, self.n_neighbors, min(_USUAL, n - 1), n)
 
     def _tell(
         self, parts: NDArray, what: str, bridge: Callable[[], Bridges], largest: int | None = None
     ) -> Bridges | None:
-        """What is done about a graph in several parts, by ``disconnected``; the user is told.
+        """Connect a graph of several components, or restrict it, as ``disconnected`` says, with a warning.
 
-        ``parts`` (n,) are numbered from the largest, −1 for rows in none. Returns the bridges that ``bridge`` made;
-        None means that only the rows of part 0 are fitted. ``largest`` is the number of rows that
-        ``disconnected="largest"`` would fit, where that is not part 0.
+        ``parts`` (n,) are the components, numbered from the largest, −1 for rows in none. Returns the bridges added;
+        None means that only the rows of component 0 are fitted. ``largest`` is the number of rows that
+        ``disconnected="largest"`` would fit, where that is not component 0.
         """
         name, sizes = self._name, np.bincount(parts[parts >= 0])
         shown = ", ".join(f"{size:,}" for size in sizes[:5]) + (", …" if len(sizes) > 5 else "")
-        found = f"{name}: the graph of neighbours must be {what}; it falls into {len(sizes):,} parts of {shown} rows"
+        kind = "closed classes" if "class" in what else "components"
+        found = f"{name}: the graph of neighbours must be {what}; it has {len(sizes):,} {kind} of {shown} rows"
         if rest := int((parts < 0).sum()):
             found += f", with {rest:,} rows in none"
         more = "Raise radius" if getattr(self, "radius", None) else "Raise n_neighbors"
@@ -72,13 +73,13 @@ class NeighborReducer(EmbeddingReducer, ABC):
         lengths, count = [f"{length:.3g}" for length in bridges.lengths], len(bridges.lengths)
         told = lengths[0] if count == 1 else f"{lengths[0]} to {lengths[-1]}"
         warn(
-            f"{found}. {'A bridge' if count == 1 else f'{count:,} bridges'} between closest rows joined them, of "
-            f"length {told}; distances across are a guess. {more}{cut}."
+            f"{found}. {'A bridge was' if count == 1 else f'{count:,} bridges were'} added between closest rows, of "
+            f"length {told}; distances across them are a guess. {more}{cut}."
         )
         return bridges
 
     def _tell_of_few_rows(self, Y: NDArray) -> None:
-        """Warn if most of the rows fitted, at ``Y`` (m, k), lie at one place in some coordinate."""
+        """Warn if most of the rows fitted, at ``Y`` (m, k), have nearly the same value of some coordinate."""
         if len(Y) < _CROWD:
             return
         apart = np.abs(Y - np.median(Y, axis=0))
@@ -88,13 +89,13 @@ class NeighborReducer(EmbeddingReducer, ABC):
             warn(
                 f"{self._name}: coordinates should spread over the rows; in coordinate {named} "
                 f"{100 * share.max():.0f} % of the rows lie within {_NARROW:g} standard deviations of the median: "
-                "a few rows make the map. Raise n_neighbors, or look for rows far from all others."
+                "a few rows dominate the map. Raise n_neighbors, or look for outliers."
             )
 
     def _interpolate(self, X: Any, Q: Any, near: Beside, reg: float) -> NDArray:
-        """Places ``Σ w_j y_j`` of new rows by the weights that rebuild them from their neighbours.
+        """Positions ``Σ w_j y_j`` of new rows by the weights that reconstruct them from their neighbours.
 
-        Where rows are not known (``X`` None) the weights fall with the squared distance.
+        Where rows are unknown (``X`` None) the weights decrease with the squared distance.
         """
         if getattr(self, "metric", "") == "cosine":
             X, Q = unit_rows(X), unit_rows(Q)

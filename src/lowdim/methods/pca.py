@@ -30,15 +30,15 @@ class PCA(StreamedReducer):
     ----------
     n_components : int, float in (0, 1), "elbow", "mle" or None
         Number of components to keep: an integer; a share of the variance that they must explain; ``"elbow"``, those
-        before the corner of the scree graph; ``"mle"``, the most likely number under probabilistic PCA (Minka 2000),
+        before the elbow of the scree plot; ``"mle"``, the most likely number under probabilistic PCA (Minka 2000),
         which needs n_samples >= n_features; None keeps all, ``min(n_samples, n_features)``.
     standardize : bool
-        Divide each feature by its standard deviation first (divisor n; constant features are left alone).
+        Divide each feature by its standard deviation first (divisor n; constant features are left unchanged).
     whiten : bool
         Divide the scores by their standard deviations, so that each has variance 1.
     solver : {"auto", "covariance", "gram", "svd", "randomized", "streaming"}
-        ``"auto"`` chooses by shape, kind of data and ``n_components``, and ``solver_`` says which; docs/maths/pca.md
-        has the rule. ``"streaming"`` keeps the moments in model files too, so that ``partial_fit`` can go on.
+        ``"auto"`` chooses by shape, kind of data and ``n_components``; ``solver_`` is the one used; docs/maths/pca.md
+        has the rule. ``"streaming"`` keeps the moments in model files too, so that ``partial_fit`` can continue.
     random_state : int, Generator, RandomState or None
         Seed of the randomised solver; the other solvers use no random numbers.
     device : None, "cpu", "cuda" or "cuda:<number>"
@@ -105,7 +105,7 @@ class PCA(StreamedReducer):
 
     @classmethod
     def _fitted_from_file(cls, fitted: dict[str, Any], version: int) -> dict[str, Any]:
-        """Format 1 kept no noise variance; the shares tell what was left out (of d directions, if rows were enough)."""
+        """Format 1 had no noise variance; it follows from the ratios (of d directions, if there were enough rows)."""
         if version > 1 or "noise_variance_" in fitted:
             return fitted
         variances, (k, d) = fitted["explained_variance_"], fitted["components_"].shape
@@ -138,11 +138,12 @@ class PCA(StreamedReducer):
         y : ignored
             For pipelines.
         sample_weight : array (n_samples,), optional
-            Weight 2 counts as the row twice, weight 0 as its absence.
+            A row of weight 2 counts twice, one of weight 0 not at all.
 
         Returns
         -------
         self
+            This object.
         """
         X = self._take(X, reset=True, sparse=True, minimum=2, scan=False)
         weights = gate.weights(self._name, sample_weight, X)
@@ -191,7 +192,7 @@ class PCA(StreamedReducer):
 
     @property
     def _proportion(self) -> float | None:
-        """Share of the variance asked for, if ``n_components`` is one."""
+        """Requested share of the variance, if ``n_components`` is one."""
         asked = self.n_components
         return float(asked) if isinstance(asked, Real) and not isinstance(asked, Integral) else None
 
@@ -216,7 +217,7 @@ class PCA(StreamedReducer):
             variances = (values[:k] / (weight - 1 if weight > 1 else 1.0)).astype(self._dtype)
         if not np.isfinite(variances).all() or (values[0] > 0 and variances[0] == 0):
             raise ValueError(
-                f"PCA: variances must fit in {self._dtype}; they come to about {values[0] / max(weight, 1):.0e}. "
+                f"PCA: variances must fit in {self._dtype}; they are about {values[0] / max(weight, 1):.0e}. "
                 f"{self._rescale()}"
             )
         vectors = completed(found.vectors[: min(k, int(np.count_nonzero(values)))], k)

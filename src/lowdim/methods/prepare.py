@@ -1,4 +1,4 @@
-"""Preparation of tables: numbers, categories, dates and gaps become columns of comparable weight.
+"""Preparation of tables: numbers, categories, dates and missing values become columns of comparable weight.
 
 A column of numbers is centred and divided by its standard deviation; level k of a category, of share ``p_k``,
 becomes ``(z_k − p_k) / √p_k``, where ``z_k`` is 1 in rows of that level and 0 elsewhere. PCA of the result is factor
@@ -35,10 +35,10 @@ class Prepare(Reducer):
     """Preparation of a table: turns every column into numbers, by its kind.
 
     The kind of a column is recognised by these rules, in this order: one value only is ``constant`` and dropped;
-    booleans and text of a yes and a no are ``yes/no`` and become 0 and 1; numbers, and text that spells them, are
-    ``number``; whole numbers that count the rows are an ``identifier`` and left out; dates, and text that spells them,
-    are ``date`` and become days since 1970; text of which more than nine in ten values differ is an ``identifier``;
-    all other text is a ``category``. A column that is mostly numbers or dates, but not throughout, is refused with the
+    booleans and text of yes and no values are ``yes/no`` and become 0 and 1; numbers, and numbers written as text, are
+    ``number``; integers that number the rows are an ``identifier`` and left out; dates, and dates written as text,
+    are ``date`` and become days since 1970; text with more than nine in ten values distinct is an ``identifier``;
+    all other text is a ``category``. A column that is mostly, but not entirely, numbers or dates is refused, naming the
     row. What was decided for each column, and why, is in ``plan_``.
 
     Parameters
@@ -51,13 +51,13 @@ class Prepare(Reducer):
     missing : {"error", "mean", "median", "drop"}
         Missing values: refused; filled by the mean of the column (a category: by the mean of each of its columns);
         filled by the median (a category: by its most frequent level); or their rows are left out, in ``transform`` too
-        (:meth:`complete` tells which stay).
+        (:meth:`complete` says which are kept).
     indicators : bool
         Whether to add an indicator column for each column with filled values.
     categories : {"onehot", "ordinal", "drop"}
         One column for each level; codes 0, 1, 2, … in the order of the type, the plan or the alphabet; or left out. A
-        level that ``fit`` did not see counts as rare where rare ones are pooled, else the row gets the mean of each
-        column, with a warning; as an ordinal level it is refused.
+        level that ``fit`` did not see is taken as rare where rare ones are pooled, otherwise the row gets the mean of
+        each column, with a warning; as an ordinal level it is refused.
     max_levels : int
         Maximum number of columns per category; with more levels, the rarest share one column.
     dates : {"number", "cyclic", "drop"}
@@ -128,7 +128,7 @@ class Prepare(Reducer):
         X : DataFrame of pandas or polars, array or list of rows
             The table.
         y : ignored
-            Part of the contract.
+            Present for compatibility with scikit-learn.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class Prepare(Reducer):
         X : DataFrame of pandas or polars, array or list of rows
             The table.
         y : ignored
-            Part of the contract.
+            Present for compatibility with scikit-learn.
 
         Returns
         -------
@@ -170,13 +170,13 @@ class Prepare(Reducer):
         Returns
         -------
         array (n_samples, n_columns)
-            The prepared rows; with ``missing="drop"`` those that lack no value.
+            The prepared rows; with ``missing="drop"`` those without missing values.
         """
         return self._apply(self._take_table(X, reset=False), X)
 
     @applying
     def complete(self, X: Any) -> NDArray[np.bool_]:
-        """Tell which rows lack no value of a column that is used, unless it is filled in.
+        """Which rows have no missing value in the columns used, except values that are filled.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class Prepare(Reducer):
         if len(set(made)) < len(made):
             twice = max(made, key=made.count)
             raise ValueError(
-                f"Prepare: prepared columns need names of their own; two would be called {twice!r}, a column "
+                f"Prepare: prepared columns need unique names; two would be called {twice!r}, a column "
                 "of that name and a level of a category. Rename the column."
             )
         self._recipes = [asdict(recipe) for recipe in recipes]
@@ -229,9 +229,9 @@ class Prepare(Reducer):
         return [Recipe(**state) for state in self._recipes]
 
     def _apply(self, table: Columns, X: Any) -> Any:
-        """Prepared rows; of a DataFrame of pandas under the index they had."""
+        """Prepared rows; with the index of a pandas DataFrame."""
         recipes = self._made
-        if self.missing != "error":  # set after the fit, it holds for gaps to come
+        if self.missing != "error":  # set after the fit, it applies to missing values in new rows
             recipes = [replace(one, missing=self.missing) if one.missing == "error" else one for one in recipes]
         out, lost = preparation.encode(recipes, table)
         if not lost.any():
@@ -287,12 +287,12 @@ class Prepare(Reducer):
         return np.array([f"{name}{suffix}" for name, recipe in pairs for suffix in recipe.suffixes], dtype=object)
 
     def sources(self) -> list[int]:
-        """Place in the table of the column that each prepared column comes from.
+        """Position in the table of the column that each prepared column comes from.
 
         Returns
         -------
         list of int
-            One place per prepared column; those of a category share one.
+            One position per prepared column; those of a category share one.
         """
         check_is_fitted(self)
         return [j for j, recipe in enumerate(self._made) for _ in recipe.suffixes]

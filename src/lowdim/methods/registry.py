@@ -1,4 +1,4 @@
-"""The methods there are: one line each, read by the command line, the contract tests and ``lowdim.reduce``."""
+"""The available methods, one entry each, read by the command line, the contract tests and ``lowdim.reduce``."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ class Method:
     when: str
     cost: str
     supervised: bool = False
-    components: int | None = 2  # n_components for a first look, where the caller names none
-    default_rows: int = 20_000  # up to which a comparison includes it without being asked; 0: never
+    components: int | None = 2  # default n_components, where the caller names none
+    default_rows: int = 20_000  # rows up to which a comparison includes it by default; 0: never
 
     def load(self) -> Any:
         """Return the class, imported now."""
         return getattr(import_module(self.module), self.class_name)
 
     def memory(self, n: int, d: int) -> float:
-        """Bytes that the method asks for n rows of d features, by its default parameters; 0 for sizes it refuses."""
+        """Bytes that the method needs for n rows of d features, with its default parameters; 0 for sizes it refuses."""
         from lowdim.work import memory
 
         with memory.recording() as asked, suppress(ValueError):
@@ -203,7 +203,7 @@ METHODS = (
     ),
 )
 
-# Steps that come before a method: no maps themselves, but part of chains and of model files.
+# Steps before a method: they produce no map, but are part of chains and of model files.
 PREPARATIONS = (
     Method(
         "prepare",

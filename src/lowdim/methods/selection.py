@@ -63,7 +63,7 @@ class SequentialSelector(SelectorMixin, Reducer):
     """Selection of features by cross-validation, one at a time.
 
     Scores of least squares, ridge, linear discriminant and nearest-neighbour estimators are computed without refits
-    and are those of refits; other estimators are fitted anew for each candidate. Of equal candidates the first wins.
+    and are those of refits; other estimators are refitted for each candidate. Ties go to the first candidate.
 
     Parameters
     ----------
@@ -78,8 +78,8 @@ class SequentialSelector(SelectorMixin, Reducer):
         with the best score on the whole path, the smallest of ties.
     tol : float
         Threshold of ``"auto"``: forward selection stops when the score rises by no more than this, backward when it
-        would fall by as much. The
-        empty set scores as the most frequent label or the mean; one feature is taken in any case.
+        would fall by as much. The empty set scores as the most frequent label or the mean; at least one feature is
+        selected.
     scoring : str, callable or None
         Scorer as in scikit-learn; None is the estimator's own ``score``.
     cv : int, splitter or list of (train, test) rows
@@ -171,11 +171,11 @@ class SequentialSelector(SelectorMixin, Reducer):
         Parameters
         ----------
         X : of shape (n_samples, n_features)
-            The data; they may lack values (NaN) where the estimator takes them so.
+            The data; missing values (NaN) are allowed if the estimator accepts them.
         y : array (n_samples,), optional
-            Labels or numbers to be predicted; None for an estimator that is fitted and scored without.
+            Labels or numbers to be predicted; None for an unsupervised estimator.
         groups : array (n_samples,), optional
-            Groups of rows for the splitter, which keeps each together.
+            Groups of rows for the splitter, which keeps each group together.
 
         Returns
         -------
@@ -213,7 +213,7 @@ class SequentialSelector(SelectorMixin, Reducer):
             if all_did and not told and len(set(reasons.values())) == 1 and (len(reasons) > 1 or not start):
                 raise ValueError(
                     f"SequentialSelector: {type(estimator).__name__} must be able to fit and score some candidate; all "
-                    f"{len(reasons)} of the first step failed alike ({next(iter(reasons.values()))}). Check the "
+                    f"{len(reasons)} of the first step failed ({next(iter(reasons.values()))}). Check the "
                     "estimator, the scoring, y and cv."
                 )
             for unit in [u for u in reasons if u not in told]:
@@ -305,7 +305,7 @@ class SequentialSelector(SelectorMixin, Reducer):
         Returns
         -------
         array or sparse matrix (n_samples, n_features)
-            The same columns in their places.
+            The same columns in their original positions.
         """
         X = gate.rows(X, self._name, sparse=True)
         with gate.advising():

@@ -1,4 +1,4 @@
-"""Stochastic neighbour embedding: maps in which rows keep their neighbours.
+"""Stochastic neighbour embedding: maps that preserve neighbourhoods.
 
 Rows have affinities ``P`` from their distances (:mod:`lowdim.relate.affinities`), points of the map
 ``Q_ij = f(‖y_i − y_j‖²) / Σ_{a≠b} f(‖y_a − y_b‖²)``, and the map minimises ``KL(P‖Q) = Σ p_ij log(p_ij / q_ij)``: with
@@ -27,7 +27,7 @@ from lowdim.solve.divergence import Divergence, Falloff
 from lowdim.work.places import at_home
 
 _PERPLEXITY = 30.0
-_GROWING = 250_000  # rows up to which the nodes of the grid are few beside the affinities
+_GROWING = 250_000  # rows up to which the nodes of the grid take little memory compared with the affinities
 _perplexities = options.Rule(
     lambda value: (
         isinstance(value, list | tuple)
@@ -45,26 +45,26 @@ _TEXTS = {
     sigma : float or None
         One width of the Gaussian for all rows, instead of a perplexity, over the nearest 90 neighbours.
     exaggeration : float
-        Factor on the affinities in the first iterations, which lets clusters find their place.
+        Factor on the affinities in the first iterations, which lets clusters form and arrange themselves.
     exaggeration_iter : int
-        Exaggerated iterations at most, among ``n_iter``: fewer where clusters have gathered before. A warm start has
-        none.""",
+        Maximum number of exaggerated iterations, included in ``n_iter``: fewer if clusters have formed earlier. A warm
+        start has none.""",
     "descent": """n_iter : int
-        Iterations in all; fewer where exaggeration ended early, or where 50 of them lower the divergence by less than
-        a 100,000th.
+        Maximum number of iterations; fewer if exaggeration ended early, or if 50 iterations lower the divergence by
+        less than 1e-5 of it.
     init : {"pca", "spectral", "random"} or array (n_samples, n_components)
-        First layout, brought to a standard deviation of 1e-4: principal components, eigenvectors of the affinities,
+        Initial layout, scaled to a standard deviation of 1e-4: principal components, eigenvectors of the affinities,
         random positions, or the given array.
     repulsion : {"auto", "exact", "barnes_hut", "interpolation"}
         All pairs; a tree (up to 3 dimensions); or a grid and Fourier transforms (1 or 2). "auto" chooses by the number
-        of rows and dimensions, and ``repulsion_`` says which.
+        of rows and dimensions; ``repulsion_`` is the one used.
     angle : float in [0, 1]
         For the tree: cells seen under a smaller angle count as one point; 0 is exact.""",
     "device": """device : None, "cpu", "cuda" or "cuda:<number>"
         Where to compute: None is where the rows are. NumPy rows are moved once and the results are NumPy arrays;
         tensors of torch give tensors on their device.""",
     "map": """embedding_ : array (n_samples, n_components)
-        The map, about its mean. Equal rows have one place.
+        The map, centred. Equal rows have the same position.
     perplexity_ : float or list
         Perplexity used; with ``sigma``, the mean perplexity that results.
     kl_divergence_ : float
@@ -72,7 +72,7 @@ _TEXTS = {
     kl_normalizer_ : str
         How that sum over all pairs was computed, its uncertainty, and the relative error of a grid's forces.
     point_losses_ : array (n_samples,)
-        Contribution of each row to ``kl_divergence_``: large where its neighbours are torn apart.
+        Contribution of each row to ``kl_divergence_``: large where its neighbours are far apart in the map.
     n_iter_ : int
         Number of iterations.
     repulsion_ : str
@@ -81,7 +81,7 @@ _TEXTS = {
 
 
 class _Stochastic(NeighborEmbedding):
-    """A map that minimises ``KL(P‖Q)``; a subclass says how likeness falls off in the map."""
+    """A map that minimises ``KL(P‖Q)``; a subclass defines the falloff of similarity with distance in the map."""
 
     _stages = ("affinities", "divergence")
     _rules = neighbor_embedding.RULES | {
@@ -132,7 +132,7 @@ class _Stochastic(NeighborEmbedding):
 
     @abstractmethod
     def _falloff(self) -> Falloff:
-        """How likeness falls off with distance in the map."""
+        """Falloff of similarity with distance in the map."""
 
     def _late(self) -> float:
         """Exaggeration after the first phase."""
@@ -165,7 +165,7 @@ class _Stochastic(NeighborEmbedding):
 
     def _ask_memory(self, n: int, d: int) -> None:
         near = neighbors_for(max(self._resolve_perplexities(n)), n)
-        # Beyond so many rows the grid may have eight nodes a row, of 32 bytes.
+        # Beyond so many rows the grid may have eight nodes per row, of 32 bytes each.
         wide = n > _GROWING and self.repulsion in ("auto", "interpolation") and int(self.n_components) <= 2
         grid = 8 * 32.0 if wide else 0.0
         instead = "Lower perplexity, or fit a sample and transform the rest."
@@ -219,14 +219,14 @@ class _Stochastic(NeighborEmbedding):
 
 @described(MAP_TEXTS | _TEXTS)
 class SNE(_Stochastic):
-    """Stochastic neighbour embedding with Gauss's falloff, in its symmetric form; it crowds what t-SNE spreads.
+    """Symmetric stochastic neighbour embedding, with a Gaussian falloff; its clusters are more crowded than t-SNE's.
 
     Parameters
     ----------
     {affinities}
     learning_rate : "auto" or float
-        "auto" is n_samples / exaggeration, phase by phase; below 8 rows n_samples / 12 throughout, since larger steps
-        swing across their narrow minima.
+        "auto" is n_samples / exaggeration in each phase; below 8 rows always n_samples / 12, since larger steps
+        oscillate across their narrow minima.
     {descent}
     {metric}
     {neighbors}
@@ -258,7 +258,7 @@ class TSNE(_Stochastic):
     ----------
     {affinities}
     late_exaggeration : float
-        Factor on the affinities in all other iterations. Above 1 attraction weighs more: around 4 the map looks like
+        Factor on the affinities in all other iterations. Above 1 attraction is stronger: around 4 the map looks like
         UMAP's, and large factors approach Laplacian eigenmaps. ``kl_divergence_`` stays that of the factor 1.
     learning_rate : "auto" or float
         "auto" is 0.3 n_samples / exaggeration, then half of n_samples (divided by ``late_exaggeration``).

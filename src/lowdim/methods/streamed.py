@@ -1,4 +1,4 @@
-"""Linear methods solved from moments, which can take their rows chunk by chunk."""
+"""Linear methods solved from moments, whose rows may come in chunks."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
@@ -17,9 +17,9 @@ from lowdim.work.user_warnings import warn
 
 
 class StreamedReducer(GaussianReducer, ABC):
-    """A linear method that keeps the moments of the rows it has seen, so that ``partial_fit`` can go on.
+    """A linear method that keeps the moments of the rows it has seen, so that ``partial_fit`` can continue.
 
-    After a chunk the attributes named in ``_lazy`` are solved for when next asked for.
+    After a chunk the attributes named in ``_lazy`` are computed when next accessed.
     """
 
     _lazy: ClassVar[tuple[str, ...]]
@@ -43,7 +43,7 @@ class StreamedReducer(GaussianReducer, ABC):
 
     @abstractmethod
     def _solve(self, M: Moments) -> None:
-        """Set what is learnt from the moments of all rows so far, by the parameters of now."""
+        """Set the fitted attributes from the moments of all rows so far, with the current parameters."""
 
     @abstractmethod
     def _demand_room_for_components(self, limit: int, what: str) -> None:
@@ -56,7 +56,7 @@ class StreamedReducer(GaussianReducer, ABC):
 
     @fitting
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take in one more chunk of rows; the result is that of fitting all chunks at once.
+        """Add a chunk of rows; the result is that of fitting all chunks at once.
 
         Parameters
         ----------
@@ -75,8 +75,8 @@ class StreamedReducer(GaussianReducer, ABC):
         first = "_moments" not in vars(self)
         if first and "solver_" in vars(self):
             warn(
-                f"{self._name}: partial_fit starts anew, since the fit before (solver_='{self.solver_}') kept no "
-                "moments to add to. Use solver='streaming' to go on from a fit.",
+                f"{self._name}: partial_fit starts again, since the previous fit (solver_='{self.solver_}') stored no "
+                "moments to add to. Use solver='streaming' to continue from a fit.",
             )
         X = self._take(X, reset=first, sparse=True, minimum=1, scan=False)
         weights = gate.weights(self._name, sample_weight, X)
@@ -90,7 +90,7 @@ class StreamedReducer(GaussianReducer, ABC):
             M = Moments(*self._moments).merge(M)
             self._dtype = np.promote_types(self._dtype, float_dtype(X.dtype)).name
         self._moments = tuple(M)
-        for name in self._lazy:  # solved again when next asked for, not at each chunk
+        for name in self._lazy:  # computed when next accessed, not at each chunk
             self.__dict__.pop(name, None)
         return self
 
@@ -112,7 +112,7 @@ class StreamedReducer(GaussianReducer, ABC):
         self._solve(Moments(*self._moments))
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for files and copies: moments would make them d/k times as large, and only a stream goes on there."""
+        """State for files and copies: without moments, which are d/k times as large, unless solver='streaming'."""
         self._settle()
         state = dict(super().__getstate__())
         if state.get("solver_") != "streaming":

@@ -1,4 +1,4 @@
-"""What methods of two views of the same rows share: fitting, scores of either view, and how many pairs there can be."""
+"""Base class of methods on two views of the same rows: fitting, scores of either view, and the number of pairs."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -14,7 +14,7 @@ from lowdim.work.user_warnings import warn
 class TwoViewReducer(Reducer, ABC):
     """A method that learns pairs of directions, whose ``super().transform`` gives the scores of the first view.
 
-    A subclass learns in ``_learn`` and gives the scores of the second view in ``_second_scores``.
+    A subclass fits in ``_learn`` and computes the scores of the second view in ``_second_scores``.
     """
 
     _two_views = True
@@ -25,7 +25,7 @@ class TwoViewReducer(Reducer, ABC):
 
     @abstractmethod
     def _learn(self, X: Any, Y: Any) -> None:
-        """Set all that is learnt from two views whose rows correspond."""
+        """Set the fitted attributes from two views whose rows correspond."""
 
     @abstractmethod
     def _second_scores(self, Y: Any) -> Any:
@@ -86,7 +86,7 @@ class TwoViewReducer(Reducer, ABC):
             )
 
     def _count(self, rank: int, what: str, advice: str) -> int:
-        """Pairs to keep of the ``rank`` there are."""
+        """Number of pairs to keep out of ``rank``."""
         if not rank:
             raise ValueError(
                 f"{self._name}: views that vary are needed; got one of constant columns, or of differences whose "
@@ -105,6 +105,6 @@ class TwoViewReducer(Reducer, ABC):
         if self.ridge == 0 and shared > 0:
             warn(
                 f"{self._name}: without a ridge the ranks of the views must add up to at most n_samples - 1 = {n - 1}; "
-                f"got {rank} and {other}, so {shared} of the correlations {'is' if shared == 1 else 'are'} 1 whatever "
-                "the data. Pass a ridge, such as 1e-3, or more rows, and judge on new rows.",
+                f"got {rank} and {other}, so {shared} of the correlations {'is' if shared == 1 else 'are'} 1 for any "
+                "data. Pass a ridge, such as 1e-3, or more rows, and judge on new rows.",
             )

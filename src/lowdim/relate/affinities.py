@@ -1,4 +1,4 @@
-"""Affinities of rows: how likely each takes another for its neighbour.
+"""Affinities of rows: probabilities that one row picks another as its neighbour.
 
 ``p_{j|i} ∝ exp(−d_ij² / 2σ_i²)`` over the nearest neighbours of row i, with ``σ_i`` such that its entropy is the
 logarithm of the perplexity (Hinton and Roweis 2002), and ``P = (p_{j|i} + p_{i|j}) / 2n`` (van der Maaten and Hinton
@@ -15,7 +15,7 @@ from lowdim.work import jobs
 from lowdim.work.places import verb
 from lowdim.work.progress import stage
 
-_NEIGHBORS = 3  # times the perplexity: further ones weigh next to nothing
+_NEIGHBORS = 3  # times the perplexity: the weights of further neighbours are negligible
 
 
 class Affinities(NamedTuple):
@@ -39,7 +39,7 @@ def neighbors_for(perplexity: float, n: int) -> int:
 def likelihoods(
     distances: NDArray[np.floating], perplexities: list[float], sigma: float | None = None
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Probabilities (n, k) of neighbours at rising ``distances`` (n, k), and the perplexity (n,) of each row.
+    """Probabilities (n, k) of neighbours at ascending ``distances`` (n, k), and the perplexity (n,) of each row.
 
     Several perplexities are averaged; ``sigma`` is one width for all rows instead. Rows whose distances are all equal
     get equal probabilities.

@@ -1,15 +1,15 @@
-"""Alignment matrices of the variants of LLE: what a map may not do within a neighbourhood, added up over all.
+"""Alignment matrices of the variants of LLE: penalties of each neighbourhood, summed over all.
 
 Each row with its neighbours, K + 1 rows in all, has a semidefinite form ``F`` that is 0 for the functions on it that
-the variant allows; ``M = Σ S F Sᵀ`` (S picks the rows) is 0 for the maps wanted.
+the variant allows; ``M = Σ S F Sᵀ`` (S selects the rows) is 0 for the maps sought.
 
 - ``ltsa``: ``F = I − 11ᵀ/(K+1) − UUᵀ``, U the tangent coordinates: constants and linear functions (Zhang and Zha 2004).
 - ``hessian``: ``F = HHᵀ``, H the part of products of tangent coordinates that is orthogonal to 1 and U: functions
   without second derivatives (Donoho and Grimes 2003).
-- ``modified``: ``F = Σ_s b_s b_sᵀ``, ``b_s = (1, −w_s)`` with several independent weights w_s that rebuild the row
+- ``modified``: ``F = Σ_s b_s b_sᵀ``, ``b_s = (1, −w_s)`` with several independent weights w_s that reconstruct the row
   nearly as well as the best (Zhang and Wang 2007).
 
-The row itself counts as one of its neighbourhood, so that rows that are nobody's neighbour have their place too.
+The row itself belongs to its neighbourhood, so that rows that are no other row's neighbour are placed too.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from lowdim.work.progress import stage
 
 KINDS = ("ltsa", "hessian", "modified")
 _BLOCK = 2**21  # entries of local matrices at a time
-_NOTHING = 1e-12  # share of the first eigenvalue of a neighbourhood up to which one counts as zero
+_NOTHING = 1e-12  # share of the largest eigenvalue of a neighbourhood below which an eigenvalue is taken as zero
 
 Doubles = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ def alignment(X: Any, near: Neighborhoods, k: int, kind: str, reg: float) -> sp.
     True
     """
     n = X.shape[0]
-    # Float64 values in one place each: blocks of forms, then the sparse matrix. One half of it is enough.
+    # Memory in float64: blocks of forms, then the sparse matrix, of which one half is enough.
     size = int((np.square(np.diff(near.starts) + 1) + np.diff(near.starts) + 1).sum()) // 2
     row, column, value = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
     slack = _slack(X, near, k) if kind == "modified" else 0.0
@@ -65,7 +65,7 @@ def alignment(X: Any, near: Neighborhoods, k: int, kind: str, reg: float) -> sp.
 
 
 def _blocks(near: Neighborhoods) -> Iterator[NDArray[np.int32]]:
-    """Rows with their neighbours, the row first, those with as many together, some at a time: (b, K + 1)."""
+    """Rows with their neighbours, the row first, grouped by the number of neighbours, in blocks (b, K + 1)."""
     counts = np.diff(near.starts)
     for count in np.unique(counts):
         rows = np.flatnonzero(counts == count)
@@ -102,14 +102,14 @@ def _of_tangents(X: Any, members: NDArray, k: int, *, second: bool) -> Doubles:
     with jobs.alone():
         Q, R = np.linalg.qr(basis.transpose(0, 2, 1))
     H = Q[:, :, 1 + k :]
-    # Products that are linear in the coordinates, as where neighbours lie on a line, say nothing of curvature.
+    # Products that are linear in the coordinates, as for neighbours on a line, carry no information on curvature.
     size = np.abs(np.diagonal(R, axis1=1, axis2=2)[:, 1 + k :])
     H = np.where((size > 1e-6 * np.linalg.norm(basis[:, 1 + k :], axis=2))[:, None], H, 0.0)
     return np.asarray(H @ H.transpose(0, 2, 1))
 
 
 def _slack(X: Any, near: Neighborhoods, k: int) -> float:
-    """Median share of the neighbourhoods' variance beyond k directions to that within."""
+    """Median ratio of the variance of neighbourhoods outside k directions to that within them."""
     shares = []
     for members in _blocks(near):
         values, _ = _native.spectra(_grams(X, members[:, 1:], members[:, 0]), n_threads=jobs.current())
@@ -120,7 +120,7 @@ def _slack(X: Any, near: Neighborhoods, k: int) -> float:
 
 
 def _of_weights(X: Any, members: NDArray, k: int, reg: float, slack: float) -> Doubles:
-    """Forms (b, m, m) of several weights: the best, turned to as many directions as vary less than the others."""
+    """Forms (b, m, m) of several weights: the optimal ones, along each direction of small variance."""
     G = _grams(X, members[:, 1:], members[:, 0])
     values, vectors = _native.spectra(G, n_threads=jobs.current())
     values = np.maximum(values, 0.0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lowdim.work.places import to_numpy, verb
 from lowdim.work.rows import blank, cast
 
-_STEP = 512  # rows a time
+_STEP = 512  # rows per block
 
 
 class Means(NamedTuple):
@@ -39,7 +39,7 @@ def gram_means(K: NDArray) -> Means:
     """
     rows = np.empty(len(K))
     for start in range(0, len(K), _STEP):
-        rows[start : start + _STEP] = K[start : start + _STEP].sum(axis=1)  # pairwise, so float32 will do
+        rows[start : start + _STEP] = K[start : start + _STEP].sum(axis=1)  # summed pairwise, so float32 is enough
     rows /= K.shape[1]
     demand_finite_kernel(rows)
     return Means(rows, float(rows.mean()))
@@ -76,9 +76,9 @@ def centre_new(K: NDArray, means: Means) -> None:
 
 
 class CentredProduct:
-    """Function ``V -> H K H V`` from ``V -> K V``; nothing of the size of ``K`` is made.
+    """Function ``V -> H K H V`` from ``V -> K V``; no array of the size of ``K`` is allocated.
 
-    The first call also finds ``means``, from a column of ones that rides along.
+    The first call also finds ``means``, from an additional column of ones.
 
     >>> K = np.array([[2.0, 0.0], [0.0, 4.0]])
     >>> apply = CentredProduct(lambda V: K @ V)

@@ -1,4 +1,4 @@
-"""Rows that are equal: a new row that is a training row has its place already."""
+"""Equal rows: a new row that equals a training row takes its position in the map."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from lowdim.work.blocks import row_blocks
 from lowdim.work.places import to_numpy, verb
 
-# Spreads every bit of a number over all others (the last steps of the generator SplitMix64).
+# Mixes all bits of a number (the last steps of the generator SplitMix64).
 _MIX = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
 
 
@@ -17,7 +17,7 @@ _MIX = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint6
 def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
     """Index (m,) of the first row of ``X`` equal to each query, −1 where there is none.
 
-    Rows are compared in the type of ``X``, by a sum of their bits that is the same for equal rows, then entry by entry.
+    Rows are compared in the type of ``X``, by a hash of their bits, then entry by entry.
 
     >>> find_equal(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[3.0, 4.0], [3.0, 5.0]]))
     array([ 1, -1])
@@ -28,7 +28,7 @@ def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
     place = np.searchsorted(keys[order], wanted)
     out = np.full(queries.shape[0], -1, np.int64)
     left = np.arange(queries.shape[0])
-    while True:  # once, unless rows that differ have the same key
+    while True:  # one pass, unless different rows have the same hash
         left = left[place[left] < len(order)]
         left = left[keys[order[place[left]]] == wanted[left]]
         if not len(left):
@@ -41,7 +41,7 @@ def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
 
 
 def all_differ(distances: Any, how: str) -> bool:
-    """Whether neighbours at Euclidean ``distances`` (n, k), found in that way, tell that no two rows are equal.
+    """Whether Euclidean ``distances`` (n, k) of neighbours, found by this search, prove that no two rows are equal.
 
     >>> all_differ(np.array([[1.0], [1.0]]), "exact"), all_differ(np.array([[0.0], [0.0]]), "exact")
     (True, False)
@@ -50,7 +50,7 @@ def all_differ(distances: Any, how: str) -> bool:
 
 
 def _are_equal(X: Any, rows: NDArray, queries: Any, asking: NDArray) -> NDArray[np.bool_]:
-    """Whether the rows of ``X`` and those that ask are equal, pair by pair."""
+    """Whether rows of ``X`` and queries are equal, pair by pair."""
     out = np.empty(len(rows), bool)
     for some in np.array_split(np.arange(len(rows)), 1 + len(rows) * X.shape[1] // 2**22):
         A, B = X[rows[some]], queries[asking[some]]
@@ -63,7 +63,7 @@ def _are_equal(X: Any, rows: NDArray, queries: Any, asking: NDArray) -> NDArray[
 
 @verb
 def merge_equal(Y: NDArray[np.float32], first: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Map in which equal rows stand at the mean of their places; ``first`` (n,) is the first row equal to each.
+    """Map in which equal rows have the mean of their positions; ``first`` (n,) is the first row equal to each.
 
     >>> merge_equal(np.array([[0.0], [1.0], [4.0]], np.float32), np.array([0, 0, 2])).ravel()
     array([0.5, 0.5, 4. ], dtype=float32)

@@ -1,4 +1,4 @@
-"""The fuzzy graph of UMAP: how far neighbours belong to each row (McInnes, Healy and Melville 2018).
+"""The fuzzy graph of UMAP: degrees of membership of neighbours (McInnes, Healy and Melville 2018).
 
 ``v_{j|i} = exp(−max(0, d_ij − ρ_i)/σ_i)``, ``ρ_i`` the distance to the nearest distinct neighbour and ``σ_i`` such that
 they sum to ``log₂ k``; then the fuzzy union of both directions, ``v = v_{j|i} + v_{i|j} − v_{j|i} v_{i|j}``.
@@ -15,7 +15,7 @@ from lowdim.work import jobs
 from lowdim.work.progress import stage
 
 _OTHER = 5.0  # −log of the factor on edges between classes at a supervision of one half
-_UNKNOWN = 1.0  # and of that on edges to rows without a label, at most
+_UNKNOWN = 1.0  # the same for edges to rows without a label, at most
 
 
 class FuzzyGraph(NamedTuple):
@@ -37,10 +37,10 @@ class Memberships(NamedTuple):
 def memberships(
     distances: NDArray[np.floating], local_connectivity: float = 1.0, typical: float | None = None
 ) -> Memberships:
-    """How far neighbours at rising ``distances`` (n, k) belong to each row, which is itself the (k + 1)st.
+    """Memberships of neighbours at ascending ``distances`` (n, k); the row itself is the (k + 1)st.
 
-    ``typical`` is the mean distance in the graph, by default that of ``distances``; it bounds ``σ`` of rows that have
-    nothing but duplicates around them.
+    ``typical`` is the mean distance in the graph, by default that of ``distances``; it bounds ``σ`` of rows whose
+    neighbours are all duplicates.
 
     >>> memberships(np.array([[1.0, 2.0, 3.0]])).values.sum(axis=1)
     array([2.], dtype=float32)
@@ -81,7 +81,7 @@ def sharpened(graph: FuzzyGraph, codes: NDArray[np.int32], supervision: float) -
     """Graph with weaker edges between classes ``codes`` (n,), −1 for rows without a label.
 
     Memberships are multiplied by ``exp(−5 α/(1 − α))`` between two classes and, where a label is unknown, by
-    ``exp(−min(1, α/(1 − α)))``. Then every row's largest is made 1 again and both directions are united.
+    ``exp(−min(1, α/(1 − α)))``. Then each row is scaled to a largest membership of 1, and both directions are united.
 
     >>> graph = fuzzy_union(np.array([[1], [0]], np.int32), np.ones((2, 1), np.float32))
     >>> sharpened(graph, np.array([0, 1], np.int32), 0.5).values

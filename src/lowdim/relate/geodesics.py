@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Beside(NamedTuple):
-    """Points beside a graph, each joined to some of its rows: starts (m + 1), rows, and the distances to them."""
+    """Points outside a graph, each connected to some of its rows: starts (m + 1), rows, and the distances to them."""
 
     starts: NDArray[np.int64]
     rows: NDArray[np.int32]
@@ -26,10 +26,10 @@ class Beside(NamedTuple):
 def geodesics(
     graph: "Graph", sources: "NDArray | Beside | None" = None, *, squared: bool = False
 ) -> NDArray[np.float32]:
-    """Distances (m, n) along the graph from each source to each row, or their squares; infinity where no path leads.
+    """Distances (m, n) along the graph from each source to each row, or their squares; infinity where there is no path.
 
-    Sources are rows of the graph (all of them for None) or points beside it. Each distance is the least over all
-    paths of the lengths summed in float32 from the source on, whatever the number of threads.
+    Sources are rows of the graph (all of them for None) or points outside it. Each distance is the least over all
+    paths of the lengths summed in float32 from the source, for any number of threads.
     """
     if not isinstance(sources, Beside):
         rows = np.arange(graph.n) if sources is None else np.asarray(sources)
@@ -42,5 +42,5 @@ def geodesics(
 
 
 def bytes_for(m: int, n: int) -> float:
-    """Memory that :func:`geodesics` needs from m sources on n rows: the distances and each thread's lanes."""
+    """Memory that :func:`geodesics` needs for m sources and n rows: the distances and the workspace of each thread."""
     return 4.0 * m * n + jobs.current() * n * (64 * 4 + 32)

@@ -1,4 +1,4 @@
-"""Products with centred, scaled, weighted rows, which are never formed whole.
+"""Products with centred, scaled, weighted rows, which are never formed as one matrix.
 
 Written ``Z = diag(√w) (X − 1 mᵀ) diag(1/s)``: the Gram matrix ``Z Zᵀ`` of wide data, and products with ``Zᵀ Z``.
 """
@@ -20,7 +20,7 @@ Doubles = NDArray[np.float64]
 
 
 class Centred:
-    """The matrix ``Z`` above, by its parts: rows ``X`` (dense or CSR), mean, scale and weights."""
+    """The matrix ``Z`` above, held as its parts: rows ``X`` (dense or CSR), mean, scale and weights."""
 
     def __init__(self, X: Any, mean: Doubles, scale: Doubles | None = None, weights: Doubles | None = None) -> None:
         self.X = X
@@ -62,7 +62,7 @@ class Centred:
 
     @verb
     def scatter_operator(self) -> Callable[[NDArray], NDArray]:
-        """Function ``V -> Zᵀ Z V`` for blocks ``V`` (d, b), reading ``X`` once a call."""
+        """Function ``V -> Zᵀ Z V`` for blocks ``V`` (d, b), reading ``X`` once per call."""
         if sp.issparse(self.X):
             return self._sparse_operator()
         dtype = float_dtype(self.X.dtype)

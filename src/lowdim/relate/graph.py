@@ -1,4 +1,4 @@
-"""The graph of neighbours: symmetric edges, the parts it falls into, and bridges between them."""
+"""The graph of neighbours: symmetric edges, its connected components, and bridges between them."""
 
 from typing import Any, NamedTuple
 
@@ -13,8 +13,8 @@ from lowdim.relate.neighbors import demand_singles, nearest, within
 from lowdim.work.places import to_numpy, verb
 from lowdim.work.rows import take
 
-_FEW = 32  # rows of a part up to which one search serves all such parts together
-_ROUNDS = 32  # in which closed classes grow
+_FEW = 32  # rows of a component up to which all such components share one search
+_ROUNDS = 32  # rounds in which closed classes grow
 
 
 class Graph(NamedTuple):
@@ -38,16 +38,16 @@ class Graph(NamedTuple):
 
 
 class Bridges(NamedTuple):
-    """Pairs of rows (b, 2) that join the parts of a graph, and their distances (b,)."""
+    """Pairs of rows (b, 2) that connect the components of a graph, and their distances (b,)."""
 
     pairs: NDArray[np.int32]
     lengths: NDArray[np.float32]
 
 
 def undirected(n: int, tails: NDArray, ends: NDArray, lengths: NDArray) -> Graph:
-    """Graph with an edge wherever one of two rows has the other for a neighbour.
+    """Graph with an edge wherever one of two rows is a neighbour of the other.
 
-    Where rounding made the two lengths of an edge differ the shorter counts; edges of length 0 are edges.
+    Where rounding made the two lengths of an edge differ, the shorter is used; edges of length 0 are kept.
 
     >>> undirected(3, np.array([0, 1, 2]), np.array([1, 0, 1]), np.array([1.0, 1.0, 2.0])).ends
     array([1, 0, 2, 1], dtype=int32)
@@ -63,7 +63,7 @@ def undirected(n: int, tails: NDArray, ends: NDArray, lengths: NDArray) -> Graph
 
 @verb
 def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> Graph:
-    """Graph of each row of ``X`` with its k nearest, or with all within the radius: one at least, or it is refused."""
+    """Graph of each row of ``X`` with its k nearest, or with all within the radius; a row without any is an error."""
     n = X.shape[0]
     demand_singles(X, metric)
     if radius is None:
@@ -80,9 +80,9 @@ def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> 
 
 
 def rows_alone(radius: float, alone: NDArray, least: float) -> ValueError:
-    """What is wrong with a radius that leaves rows alone; ``least`` is one that leaves none."""
+    """Error message for a radius that leaves rows without neighbours; ``least`` is the smallest that does not."""
     return ValueError(
-        f"radius must reach a neighbour of every row; got {radius:g}, which leaves {len(alone):,} rows alone (the "
+        f"radius must reach a neighbour of every row; got {radius:g}, which leaves {len(alone):,} rows without (the "
         f"first is row {alone[0]}). Pass {1.0006 * least:.4g} or more, or use n_neighbors."  # never rounded below
     )
 
@@ -130,7 +130,7 @@ def _nearest_to(X: Any, queries: Any, k: int, metric: str) -> tuple[NDArray[np.i
 
 @verb
 def in_own_unit(graph: Graph) -> tuple[Graph, float]:
-    """The graph with its lengths in a unit near the longest, a power of 2: their squares are numbers in float32.
+    """The graph with its lengths divided by a power of 2 near the longest, so that squares are finite in float32.
 
     >>> in_own_unit(Graph(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.full(2, 6e30, np.float32)))[1] > 4e30
     True
@@ -149,7 +149,7 @@ def joined(graph: Graph, bridges: Bridges) -> Graph:
 
 @verb
 def part_of(graph: Graph, rows: NDArray) -> Graph:
-    """The graph between some rows, numbered as they come; edges that lead out of them are dropped.
+    """The subgraph of some rows, numbered in the order given; edges to other rows are dropped.
 
     >>> part_of(undirected(3, np.array([0, 1]), np.array([1, 2]), np.array([1.0, 2.0])), np.array([2, 1])).lengths
     array([2., 2.], dtype=float32)
@@ -250,8 +250,8 @@ def bridge_classes(X: Any, neighbors: NDArray) -> tuple[Neighborhoods, Bridges]:
     """Neighbours and bridges that leave one closed class: in rounds, each class is joined to the nearest row outside.
 
     ``neighbors`` (n, k) are those of each row. A bridge leads to the nearest row, in a class or not, so that classes
-    grow along the data rather than across, and is an edge from both ends. Where the rounds go on for long the classes
-    left are joined by their closest pairs.
+    grow along the data rather than across, and is an edge from both ends. After the last round, the classes
+    left are connected by their closest pairs.
     """
     n, k = neighbors.shape
     bridges = Bridges(np.empty((0, 2), np.int32), np.empty(0, np.float32))
@@ -284,7 +284,7 @@ def bridge_classes(X: Any, neighbors: NDArray) -> tuple[Neighborhoods, Bridges]:
 def overlap_bridges(neighbors: NDArray, pairs: NDArray, shared: int) -> Neighborhoods:
     """Neighbours (n, k) as lists, each end of a bridge with the other end and the first ``shared`` neighbours of that.
 
-    So the neighbourhoods of the two ends have rows enough in common to be aligned.
+    The neighbourhoods of the two ends then share enough rows to be aligned.
 
     >>> overlap_bridges(np.array([[1], [0], [3], [2]], np.int32), np.array([[1, 2]]), 1).ends
     array([1, 0, 2, 3, 0, 1, 3, 2], dtype=int32)
@@ -302,11 +302,11 @@ def overlap_bridges(neighbors: NDArray, pairs: NDArray, shared: int) -> Neighbor
 
 
 def _nearest_outside(X: Any, labels: NDArray, rows: NDArray, metric: str) -> tuple[NDArray, NDArray]:
-    """Nearest row of another part, and its distance, for each of ``rows``."""
+    """Nearest row of another component, and its distance, for each of ``rows``."""
     near, apart = np.empty(len(rows), np.int64), np.empty(len(rows), np.float32)
     sizes = np.bincount(labels)
     few = sizes[labels[rows]] <= _FEW
-    if few.any():  # of so many nearest rows one at least is of another part
+    if few.any():  # at least one of so many nearest rows is in another component
         k = int(sizes[labels[rows[few]]].max()) + 1
         found = nearest(X, k, queries=take(X, rows[few]), metric=metric, how="exact")
         indices, distances = to_numpy(found.indices), to_numpy(found.distances)

@@ -1,7 +1,7 @@
 """Kernels ``k(x, y)`` between rows, by blocks: values between two sets, whole Gram matrices, products with them.
 
-Inner products come from BLAS in the precision of the data; what is done to each of them is done in place. Of a Gram
-matrix one half is computed and the other copied. Nothing of the size of the data is made twice.
+Inner products come from BLAS in the precision of the data and are transformed in place. One half of a Gram matrix is
+computed and the other copied. No array of the size of the data is allocated twice.
 """
 
 from collections.abc import Callable
@@ -28,15 +28,15 @@ from lowdim.work.rows import take
 NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "precomputed")
 _BANDWIDTH = ("rbf", "poly", "sigmoid", "laplacian")  # kernels with a gamma
 _STRIP = 1024  # rows of a Gram matrix computed at a time
-TILE = 4096  # side of the blocks that products without a stored matrix are made of
+TILE = 4096  # side of the tiles of products without a stored matrix
 _STRIP_BYTES = 2**26  # of kernel values between new rows and old ones
 _SAMPLE = 1000  # rows whose pairs give the median distance
 _OF_ROWS = "For a function of two single rows pass lambda A, B: np.array([[f(a, b) for b in B] for a in A])."
-_PILOT = 1024  # rows whose mean is near enough to that of all
+_PILOT = 1024  # rows whose mean is close enough to that of all
 
 
 def resolve_gamma(X: Any, gamma: float | str, seed: int) -> float:
-    """Number that ``gamma`` stands for: itself, ``"scale"`` or ``"median"``; 1 where the data do not vary.
+    """Numeric value of ``gamma``: itself, ``"scale"`` or ``"median"``; 1 where the data do not vary.
 
     >>> resolve_gamma(np.array([[0.0, 0.0], [2.0, 2.0]]), "scale", seed=0)
     0.5
@@ -54,14 +54,14 @@ def resolve_gamma(X: Any, gamma: float | str, seed: int) -> float:
             chosen = np.sort(stream(seed, "median distance").choice(len(chosen), _SAMPLE, replace=False))
         rows = X[chosen].toarray() if sp.issparse(X) else to_numpy(take(X, chosen))
         apart = pdist(rows.astype(np.float64))
-        apart = apart[apart > 0]  # where most rows coincide the median would be 0, which says nothing of the others
+        apart = apart[apart > 0]  # where most rows coincide the median would be 0, so pairs of equal rows are left out
         spread = 2 * float(np.median(apart)) ** 2 if len(apart) else 0.0
     return 1.0 / spread if spread > 0 else 1.0
 
 
 @dataclass(frozen=True)
 class KernelRows:
-    """Rows as a kernel reads them: C-ordered floats or CSR, with squared norms where the kernel needs them."""
+    """Rows in the form that a kernel reads: C-ordered floats or CSR, with squared norms where the kernel needs them."""
 
     X: Any
     norms: NDArray | None = None
@@ -91,7 +91,7 @@ class Kernel:
 
     @property
     def has_gamma(self) -> bool:
-        """Whether ``gamma`` plays a part."""
+        """Whether the kernel uses ``gamma``."""
         return self.name in _BANDWIDTH
 
     @property
@@ -212,7 +212,7 @@ class Kernel:
 
     @verb(on=1)
     def project(self, A: KernelRows, B: KernelRows, W: NDArray) -> NDArray:
-        """``K(A, B) W`` (m, k), with ``K`` made of some rows at a time."""
+        """``K(A, B) W`` (m, k), with ``K`` computed in blocks of rows."""
         out = np.empty((len(A), W.shape[1]), A.X.dtype)
         step = max(16, _STRIP_BYTES // (A.X.dtype.itemsize * max(1, len(B), A.X.shape[1])))
         with stage("kernel rows", total=len(A)) as tick:
@@ -223,7 +223,7 @@ class Kernel:
         return out
 
     def _strip(self, A: KernelRows) -> int:
-        """Rows of ``A`` taken at a time; fewer where they are wide and sparse, since a strip is densified."""
+        """Rows of ``A`` per block; fewer for wide sparse rows, since a block is densified."""
         wide = _STRIP_BYTES // (A.X.dtype.itemsize * max(1, A.X.shape[1])) if sp.issparse(A.X) else _STRIP
         return max(16, min(_STRIP, wide))
 
@@ -253,7 +253,7 @@ def _not_of_blocks(shape: tuple[int, int], came: str, instead: str) -> str:
 
 
 def _called(function: Callable[[Any, Any], Any], A: Any, B: Any) -> NDArray:
-    """What a user's function gives, once it is what it should be."""
+    """Result of a user's function, validated."""
     shape = (A.shape[0], B.shape[0])
     try:
         K = function(A, B)
@@ -273,7 +273,7 @@ def _called(function: Callable[[Any, Any], Any], A: Any, B: Any) -> NDArray:
 
 @verb(on=1)
 def demand_kernel_function(function: Callable[[Any, Any], Any], X: Any) -> None:
-    """Try ``function`` on a few rows of ``X`` and refuse it unless it gives blocks, the same for (a, b) as (b, a)."""
+    """Try ``function`` on a few rows of ``X`` and refuse it unless it returns blocks and is symmetric."""
     A = X[:4]
     K, L = _called(function, A, X[:3]), _called(function, X[:3], A)
     if not np.allclose(K, L.T, rtol=1e-4, atol=1e-6 * float(np.abs(K).max())):

@@ -20,7 +20,7 @@ def squared_norms(X: Any, dtype: Any = None) -> NDArray:
 
 @verb
 def unit_rows(X: Any, name: str | None = None) -> Any:
-    """Rows of length 1, dense or CSR; those that are all zeros stay so, or are refused where ``name`` needs directions.
+    """Rows of length 1, dense or CSR; rows of zeros stay zero, or are refused if ``name`` is given.
 
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([[0.6, 0.8],
@@ -36,8 +36,8 @@ def unit_rows(X: Any, name: str | None = None) -> Any:
 
 
 def no_direction(name: str, row: int) -> ValueError:
-    """What is wrong with a row of zeros."""
+    """Error for a row of zeros."""
     return ValueError(
-        f"{name}: every row must have a direction for metric='cosine'; row {row} is all zeros. Drop such rows, "
+        f"{name}: metric='cosine' needs rows that are not all zeros; row {row} is. Drop such rows, "
         "or use metric='euclidean'."
     )

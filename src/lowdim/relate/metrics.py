@@ -1,7 +1,7 @@
-"""The metrics there are, in one table: what each takes, and how the distances of rows come about.
+"""The available metrics, in one table: the parameters of each, and how distances of rows are computed.
 
-A metric is Euclidean if its distances are those of other rows, made from the data (``neighbors.as_euclidean``): fast
-searches serve it. Any other says how far rows are apart, and goes by strips of distances. Verbs take a metric by name,
+A metric is Euclidean if its distances are Euclidean distances of transformed rows (``neighbors.as_euclidean``): the
+fast searches apply. For any other, distances are computed in blocks of rows. Verbs take a metric by name,
 or a :class:`Metric`: the name together with its parameters.
 """
 
@@ -33,24 +33,24 @@ class Metric(str):
 
 @dataclass(frozen=True)
 class Kind:
-    """What a metric takes (``metric_params``), which rows it is for, and how far rows are apart (m,), pair by pair."""
+    """Parameters of a metric (``metric_params``), the rows it accepts, and its distances (m,), pair by pair."""
 
     takes: tuple[str, ...] = ()
-    apart: Callable[..., NDArray] | None = None  # of two blocks of rows and what it takes; None: it is Euclidean
-    scipy: str = ""  # name of what computes all distances there
+    apart: Callable[..., NDArray] | None = None  # of two blocks of rows and the parameters; None: it is Euclidean
+    scipy: str = ""  # SciPy's name of the metric
     sparse: bool = False
     scaled: bool = True  # whether the scales of features matter
 
 
 def _jaccard(A: NDArray, B: NDArray) -> NDArray:
-    """Share of the features that one of two rows has (not 0) and the other lacks, 0 where neither has any."""
+    """Share of the nonzero features of two rows that only one of them has, 0 if neither has any."""
     A, B = A != 0, B != 0
     either = (A | B).sum(axis=1)
     return np.asarray((A ^ B).sum(axis=1) / np.maximum(either, 1))
 
 
 def _given(*rows: NDArray) -> NDArray:
-    raise TypeError(f"given distances are looked up, not computed from {len(rows)} blocks of rows")
+    raise TypeError(f"precomputed distances are looked up, not computed from {len(rows)} blocks of rows")
 
 
 KINDS: dict[str, Kind] = {
@@ -78,7 +78,7 @@ _ALIASES = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}  # of Minko
 
 
 def kind_of(metric: str) -> Kind:
-    """What the table says of a metric."""
+    """Entry of the table for a metric."""
     return _KINDS[str(metric)]
 
 
@@ -112,7 +112,7 @@ def metric_with(metric: Any, params: Mapping[str, Any] | None, caller: str) -> M
 
 
 def _demand_form(V: NDArray, caller: str) -> NDArray:
-    """Refuse what is no matrix of Mahalanobis' distance: square, symmetric and positive semi-definite."""
+    """Refuse a matrix of Mahalanobis' distance unless it is square, symmetric and positive semi-definite."""
     needs = f"{caller}: metric='mahalanobis' needs a VI that is symmetric and positive semi-definite"
     if V.ndim != 2 or V.shape[0] != V.shape[1] or not np.isfinite(V).all():
         raise ValueError(
@@ -121,7 +121,7 @@ def _demand_form(V: NDArray, caller: str) -> NDArray:
     size = np.abs(V).max(initial=0.0)
     least = float(np.linalg.eigvalsh((V + V.T) / 2)[0])
     if np.abs(V - V.T).max(initial=0.0) > 1e-8 * size or least < -1e-8 * size:
-        raise ValueError(f"{needs}; its least eigenvalue is {least:.3g}. Pass an inverse covariance.")
+        raise ValueError(f"{needs}; its smallest eigenvalue is {least:.3g}. Pass an inverse covariance.")
     return (V + V.T) / 2
 
 
@@ -142,7 +142,7 @@ def distances_to(B: NDArray, X: Any, metric: str) -> NDArray[np.float64]:
             )
         return np.asarray(D)
     parts = [part for part in np.array_split(np.arange(len(B)), jobs.current()) if len(part)]
-    with ThreadPoolExecutor(max(1, len(parts))) as pool:  # SciPy lets other threads run meanwhile
+    with ThreadPoolExecutor(max(1, len(parts))) as pool:  # SciPy releases the GIL
         return np.concatenate(list(pool.map(lambda part: cdist(B[part], X, kind.scipy, **given), parts)))
 
 

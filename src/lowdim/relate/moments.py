@@ -14,7 +14,7 @@ from lowdim.work.places import verb
 from lowdim.work.progress import stage
 
 _PILOT_ROWS = 1024
-_SAFE = 1e6  # mean² / variance up to which sparse products keep ten digits of the scatter
+_SAFE = 1e6  # mean² / variance up to which sparse products keep ten digits of the scatter matrix
 _LOST = 1e-3  # share of the scatter within classes below which float32 products are not enough
 
 
@@ -47,7 +47,7 @@ def _about_mean(sums: Doubles, products: Doubles, shift: Doubles, total: float, 
 def whole_sums(
     X: NDArray, labels: NDArray[np.int32] | None = None, n_classes: int = 1, tick: Any = None
 ) -> tuple[Doubles, Doubles]:
-    """Sums by class (C, d) and products (d, d) of uint8 or bool: whole numbers, exact, that may be added up."""
+    """Sums by class (C, d) and products (d, d) of uint8 or bool: exact integers, which may be summed."""
     X = X.view(np.uint8) if X.dtype == bool else X
     return _native.scatter(X, labels=labels, n_classes=n_classes, n_threads=jobs.current(), tick=tick)
 
@@ -64,8 +64,8 @@ def class_moments(
     """Moments of the rows of ``X``, dense or CSR, by class, read once; a row of class c counts ``class_weights[c]``.
 
     ``labels`` are 0 … C − 1. Equal weights keep the exact sums of uint8. Where float32 products would lose the
-    scatter within classes beside that between them, the rows are read again in float64; ``doubles`` asks for that at
-    once.
+    scatter within classes beside that between them, the rows are read again in float64; ``doubles`` requests that from
+    the start.
 
     >>> class_moments(np.array([[0.0], [2.0], [5.0]]), np.array([0, 0, 1], np.int32), np.ones(2)).within()
     array([[2.]])
@@ -88,13 +88,13 @@ def class_moments(
             if np.all(spread - np.square(M.between()).sum(axis=0) >= _LOST * spread):
                 break
     demand_variances(M)
-    for c in np.flatnonzero((totals == 0) & (counts > 0)):  # a class that counts nothing still has a mean
+    for c in np.flatnonzero((totals == 0) & (counts > 0)):  # a class of weight 0 still has a mean
         M.means[c] = column_moments(X[labels == c]).mean
     return M
 
 
 def demand_variances(M: ClassMoments) -> None:
-    """Refuse moments whose squares are no numbers although the means are."""
+    """Refuse moments whose squares overflow although the means are finite."""
     if np.isfinite(M.means).all() and not np.isfinite(M.scatter).all():
         raise ValueError(
             "moments: variances must fit in float64; the squares of these values overflow. Scale the data."
@@ -131,7 +131,7 @@ def whole_class_moments(
 def _sparse_class_moments(
     X: Any, labels: NDArray[np.int32], counts: Doubles, class_weights: Doubles
 ) -> ClassMoments | None:
-    """The same from sparse products, or None where means so large against their spread would cancel in them."""
+    """The same from sparse products, or None where means are so large against their spread that they would cancel."""
     M = _sparse_moments(X, class_weights[labels])
     if M is None:
         return None
@@ -178,7 +178,7 @@ def _dense_sums(
 
 
 def _about_whole(sums: Doubles, products: Doubles, counts: NDArray[np.int64]) -> tuple[Doubles, Doubles, Doubles]:
-    """Exact sums and products of whole numbers, moved to the whole numbers next to the means: still exact."""
+    """Exact sums and products of integers, shifted to the integers nearest the means: still exact."""
     n, total = int(counts.sum()), sums.sum(axis=0)
     shift = np.rint(total / n)
     products -= np.outer(shift, total)
@@ -187,8 +187,8 @@ def _about_whole(sums: Doubles, products: Doubles, counts: NDArray[np.int64]) ->
 
 
 def _pilot(X: NDArray, weights: Doubles | None) -> Doubles:
-    """Mean of some rows that count, near enough to the mean that sums do not cancel; 0 where not finite."""
-    some = X[:: max(1, X.shape[0] // _PILOT_ROWS)]  # from all over: files are often sorted
+    """Mean of some rows of positive weight, close enough to the mean that sums do not cancel; 0 where not finite."""
+    some = X[:: max(1, X.shape[0] // _PILOT_ROWS)]  # evenly spaced, since files are often sorted
     if weights is not None and not weights.all():
         counted = np.flatnonzero(weights)
         some = X[counted[:: max(1, len(counted) // _PILOT_ROWS)]]
@@ -197,7 +197,7 @@ def _pilot(X: NDArray, weights: Doubles | None) -> Doubles:
 
 
 def _sparse_moments(X: Any, weights: Doubles | None) -> Moments | None:
-    """Moments from sparse products, or None where a mean so large against its spread would cancel in them."""
+    """Moments from sparse products, or None where a mean is so large against its spread that it would cancel."""
     total, mean, variance, rows = column_moments(X, weights)
     still = variance == 0
     if not np.all(still | (np.square(mean) <= _SAFE * variance) | ~np.isfinite(mean)):
@@ -225,7 +225,7 @@ def cross_scatter(X: NDArray, Y: NDArray, x_mean: Doubles, y_mean: Doubles) -> D
 
 @verb
 def column_moments(X: Any, weights: Doubles | None = None) -> ColumnMoments:
-    """Moments of each column alone, for methods that never form the scatter (wide or sparse data)."""
+    """Moments of each column alone, for methods that never form the scatter matrix (wide or sparse data)."""
     n, d = X.shape
     w = np.ones(n) if weights is None else weights
     total, counted = float(w.sum()), int(np.count_nonzero(w))
@@ -242,7 +242,7 @@ def column_moments(X: Any, weights: Doubles | None = None) -> ColumnMoments:
 
 
 def _sparse_column_moments(X: Any, w: Doubles, total: float) -> ColumnMoments:
-    """``Σ w (x − m)²`` over what is stored, and ``m²`` for the weight of what is not: nothing cancels."""
+    """``Σ w (x − m)²`` over the stored entries, and ``m²`` for the weight of the others: nothing cancels."""
     X = X.copy() if not X.has_canonical_format else X
     X.sum_duplicates()
     d, values = X.shape[1], X.data.astype(np.float64)
@@ -251,14 +251,14 @@ def _sparse_column_moments(X: Any, w: Doubles, total: float) -> ColumnMoments:
     mean = np.bincount(X.indices, w * values, minlength=d) / total
     squares = np.bincount(X.indices, w * np.square(values - mean[X.indices]), minlength=d)  # integers of nothing stored
     squares = squares + np.maximum(total - stored, 0.0) * np.square(mean)
-    # A column that is full and constant has no spread but the rounding of its mean.
+    # A full constant column has no variance except the rounding of its mean.
     squares[squares <= total * np.square(4 * np.finfo(float).eps * total * mean)] = 0.0
     return ColumnMoments(total, mean, squares / total)
 
 
 @verb
 def divided_by_deviation(X: Any) -> Any:
-    """Columns divided by their standard deviations, constant ones as they are; whole numbers become float32.
+    """Columns divided by their standard deviations, constant ones as they are; integers become float32.
 
     >>> divided_by_deviation(np.array([[0.0, 5.0], [2.0, 5.0]])).std(axis=0).round(6).tolist()
     [1.0, 0.0]

@@ -2,8 +2,9 @@
 
 Euclidean distances of dense rows are searched natively: exactly (see :mod:`lowdim.relate.partition` for what makes that
 fast), by a tree in few dimensions, or approximately, in the nearest groups alone, with the recall measured. The
-cosine and Mahalanobis's distance are Euclidean ones of other rows. Sparse rows, other metrics and given distances go by
-strips of distances (:mod:`lowdim.relate.metrics` has the table), given sparse graphs by what they store.
+cosine and Mahalanobis' distance are Euclidean distances of transformed rows. For sparse rows, other metrics
+(:mod:`lowdim.relate.metrics` has the table) and precomputed distances, blocks of distances are searched; a precomputed
+sparse graph is searched in its stored entries.
 """
 
 from collections.abc import Iterator
@@ -28,12 +29,12 @@ from lowdim.work.random import stream
 
 HOW = ("auto", "exact", "approximate")
 _STRIP_BYTES = 2**26  # of distances at a time
-_EXACT_WORK = 2e14  # multiplications above which "auto" settles for an approximate search
+_EXACT_WORK = 2e14  # multiplications above which "auto" uses an approximate search
 _BY_ROW = 128  # columns up to which products need no BLAS
-_SINGULAR = 1e-12  # share of the largest eigenvalue of the correlations up to which one counts as zero
+_SINGULAR = 1e-12  # share of the largest eigenvalue of the correlations below which an eigenvalue is taken as zero
 _ROUNDING = 1e-14  # of a squared distance from sums in another order
-_SAMPLE = 500  # queries whose recall is measured, or that tell how many pairs a radius gives
-_PAIR_BYTES = 48  # of a pair within a radius, while it is found and handed over
+_SAMPLE = 500  # queries for which recall is measured, or the number of pairs within a radius estimated
+_PAIR_BYTES = 48  # of a pair within a radius, while the search runs
 
 
 class Neighbors(NamedTuple):
@@ -124,7 +125,7 @@ def _most_pairs() -> int:
 
 
 def too_many(count: int | str, radius: float) -> str:
-    """Pairs within a radius, in words."""
+    """Description of the pairs within a radius."""
     return f"The {count} pairs of neighbours within radius={radius:g}"
 
 
@@ -134,13 +135,13 @@ def _demand_pairs(pairs: float, radius: float) -> None:
 
 @verb
 def demand_singles(X: Any, metric: str) -> None:
-    """Refuse rows, or distances, from which no distances in float32 come."""
+    """Refuse rows or distances whose distances are not finite in float32."""
     if metric not in ("cosine", "correlation", "hamming", "jaccard"):
         SINGLES.demand("Neighbours", float(X.max()) - float(X.min()))
 
 
 def as_euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDArray, NDArray | None, bool]:
-    """Rows whose Euclidean distances are those of the metric, or (True) twice whose roots are."""
+    """Rows whose Euclidean distances are those of the metric, or (True) half of whose squares are."""
     X = np.ascontiguousarray(X, float_dtype(X.dtype))
     Q = None if queries is None else np.ascontiguousarray(queries, X.dtype)
     if metric == "correlation":
@@ -154,7 +155,7 @@ def as_euclidean(X: NDArray, queries: NDArray | None, metric: str) -> tuple[NDAr
 
 
 def whitening(X: Any, form: NDArray | None = None) -> tuple[NDArray, NDArray]:
-    """Mean (d,) of the rows and what whitens them (d, r), r the rank of their covariance, whatever the features' units.
+    """Mean (d,) of the rows and a whitening matrix (d, r), r the rank of their covariance, for features in any units.
 
     With a ``form`` V (d, d) the matrix is such that distances are those of ``√((x − y)ᵀ V (x − y))``.
 

@@ -1,4 +1,4 @@
-"""The pairs of rows that PaCMAP draws a map from: near, of middle distance, and further apart (Wang et al. 2021)."""
+"""The pairs of rows that PaCMAP uses: near, of middle distance, and further apart (Wang et al. 2021)."""
 
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from lowdim.work.random import stream
 
 SCALE = slice(3, 6)  # the neighbours whose mean distance is the scale of a row
 _CANDIDATES = 6  # random rows of which the second nearest is of middle distance
-_BLOCK = 8192  # rows that draw at a time, from a stream of their own
+_BLOCK = 8192  # rows per block, each with its own random stream
 _LEAST = 1e-10  # scale of a row among duplicates
 _RING = 5000  # rows from which further pairs form a ring
 
@@ -27,9 +27,9 @@ Indices = NDArray[np.int32]
 class Further(NamedTuple):
     """Further pairs: some partners of each row (n, f), and those of a ring.
 
-    In the ring rows stand in a random ``order`` (n,), and each of the ``shifts`` (s,) makes a pair of every row and the
-    one so many places on, but for the ``excluded`` pairs (e, 2), which are near. Sums over a ring read memory in
-    sequence.
+    The ring is a random ``order`` (n,) of the rows; each of the ``shifts`` (s,) pairs every row with the one so many
+    positions later, except for the ``excluded`` pairs (e, 2), which are near. Sums over a ring read memory
+    sequentially.
     """
 
     partners: Indices
@@ -50,7 +50,7 @@ class Pairs(NamedTuple):
 
 
 def scales(distances: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Mean distance (n,) of the fourth to sixth neighbour at rising ``distances`` (n, k), or of the last there are.
+    """Mean distance (n,) of the fourth to sixth neighbour at ascending ``distances`` (n, k), or of the last ones.
 
     >>> scales(np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 9.0]]))
     array([5.])
@@ -97,10 +97,10 @@ def draw_mid(X: Any, each: int, metric: str, seed: int) -> Indices:
 
 
 def draw_further(near: Indices, each: int, seed: int) -> Further:
-    """Further pairs, ``each`` a row, at random among the rows that are not ``near`` (n, k).
+    """Further pairs, ``each`` per row, at random among the rows that are not ``near`` (n, k).
 
-    Few rows draw partners of their own, none where all others are near. Many share a ring, of which the near pairs are
-    left out.
+    With few rows, each draws its own partners, none where all others are near. Many rows share a ring, from which the
+    near pairs are excluded.
     """
     n, k = near.shape
     if n >= _RING:
@@ -110,7 +110,7 @@ def draw_further(near: Indices, each: int, seed: int) -> Further:
     for block, start in enumerate(range(0, n if each else 0, _BLOCK)):
         rows = np.arange(start, min(n, start + _BLOCK), dtype=np.int32)
         drawn = stream(seed, "further", block).integers(n - 1 - k, size=(len(rows), each), dtype=np.int32)
-        # Numbers count the rows that are left: each row to leave out moves those behind it one on.
+        # Numbers index the rows that remain: each excluded row shifts those after it by one.
         for out in np.sort(np.column_stack([near[rows], rows]), axis=1).T:
             drawn += drawn >= out[:, None]
         further[rows] = drawn
@@ -132,7 +132,7 @@ def _ring(near: Indices, each: int, seed: int) -> Further:
 
 
 def _distances(X: Any, rows: NDArray, others: Indices, metric: str) -> NDArray:
-    """Distances (m, c) of some rows from their own others (m, c), or numbers in the same order."""
+    """Distances (m, c) of some rows from the rows ``others`` (m, c), or numbers in the same order."""
     if metric == "precomputed":
         return _stored(X[rows], others) if sp.issparse(X) else np.take_along_axis(X[rows], others, axis=1)
     if not sp.issparse(X) and metric == "euclidean":
@@ -155,7 +155,7 @@ def _distances(X: Any, rows: NDArray, others: Indices, metric: str) -> NDArray:
 
 
 def _stored(X: Any, others: Indices) -> NDArray:
-    """Distances (m, c) that the sparse rows ``X`` (m, n) store; the largest number there is where they store none."""
+    """Distances (m, c) that the sparse rows ``X`` (m, n) store; the largest float where none is stored."""
     rows = sp.csr_array(X, dtype=float_dtype(X.dtype))
     rows.sort_indices()
     m, n = rows.shape

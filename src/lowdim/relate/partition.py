@@ -1,6 +1,6 @@
-"""Rows made ready for the native search of neighbours: turned, scaled and sorted into groups.
+"""Rows prepared for the native neighbour search: rotated, scaled and sorted into groups.
 
-What makes an exact search fast (all of it changes the time alone, never the answer):
+What makes an exact search fast (it changes the time, never the result):
 
 - rows along their principal axes, so that the distance over the first coordinates, a lower bound, is nearly all of it;
 - groups about the centres of k-means, so that far groups are skipped and near ones searched first.
@@ -22,19 +22,19 @@ from lowdim.work.random import stream
 Singles = NDArray[np.float32]
 
 _PLAIN = 2e9  # multiplications below which there is nothing to gain
-_WIDEST = 1500  # columns up to which principal axes pay for themselves
+_WIDEST = 1500  # columns up to which principal axes save time
 _SAMPLE = 20_000  # rows that give the axes
 _STEPS = 3  # of k-means
-_EACH = 32  # rows a centre that k-means sees
-_AXES = 48  # that k-means looks at
-_SHARES = (0.6, 0.8, 0.92)  # of the variance after which a pair is weighed up
+_EACH = 32  # rows per centre in the sample of k-means
+_AXES = 48  # coordinates that k-means uses
+_SHARES = (0.6, 0.8, 0.92)  # share of the variance after which a partial distance is checked
 _PROBES = 24  # groups, at the least, of an approximate search
-_AT_LEAST = 8  # coordinates a stage
+_AT_LEAST = 8  # coordinates per stage
 
 
 @dataclass(frozen=True)
 class GroupedRows:
-    """Rows as the search reads them: turned and scaled, as they were, and their order by groups."""
+    """Rows as the search reads them: rotated and scaled, original, and their order by groups."""
 
     values: Singles
     exact: NDArray
@@ -42,7 +42,7 @@ class GroupedRows:
     starts: NDArray[np.int64]
 
     def parts(self) -> tuple[Any, ...]:
-        """As the kernels take them."""
+        """In the form that the kernels take."""
         return self.values, self.exact, self.order, self.starts
 
 
@@ -63,14 +63,14 @@ class Parts:
 
     @property
     def probes(self) -> int:
-        """Groups that an approximate search looks into."""
+        """Groups that an approximate search scans."""
         return max(_PROBES, self.groups // 16)
 
     def _given(self) -> dict[str, Any]:
         return {"queries": None if self.queries is None else self.queries.parts(), "n_threads": jobs.current()}
 
     def nearest(self, k: int, probes: int | None, tick: Any) -> tuple[NDArray[np.int32], Singles]:
-        """Indices and distances (m, k), looking into ``probes`` groups (None: all, for an exact answer)."""
+        """Indices and distances (m, k), scanning ``probes`` groups (None: all, for an exact answer)."""
         probes = self.groups if probes is None else probes
         return _native.nearest(
             self.points.parts(), self.centres, self.stages, k=k, probes=probes, tick=tick, **self._given()
@@ -101,7 +101,7 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
     assert Z is not None
     centres = np.zeros((1, d), np.float32)
     if not plain:
-        # In the first axes alone: with zeros behind, each row is nearest to the same centre over all axes.
+        # In the first axes alone: centres are zero in the others, so the nearest centre is the same over all axes.
         found = _centres(Z[:, :_AXES], seed)
         centres = np.zeros((len(found), d), np.float32)
         centres[:, :_AXES] = found
@@ -111,7 +111,7 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
 
 
 def _largest(X: NDArray, mean: NDArray) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses what comes of it
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses the result
         return float(np.max([np.abs(block).max() for _, block in row_blocks(X, X.dtype, less=mean)]))
 
 
@@ -126,7 +126,7 @@ def _turned(X: NDArray, mean: NDArray, scale: float, axes: NDArray | None) -> Si
 
 
 def _axes(X: NDArray) -> tuple[NDArray, NDArray]:
-    """Principal axes (d, d) of some rows, by falling variance, and the coordinates that stages end with."""
+    """Principal axes (d, d) of some rows, by descending variance, and the coordinates at which stages end."""
     with jobs.alone():
         values, vectors = np.linalg.eigh(moments(X[:: max(1, len(X) // _SAMPLE)]).scatter)
     share = np.cumsum(np.maximum(values[::-1], 0))

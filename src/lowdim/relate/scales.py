@@ -1,24 +1,24 @@
-"""Scales of features: whether a few of them would decide every distance."""
+"""Scales of features: whether a few of them would dominate every distance."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-_ROWS, _VALUES = 1000, 2**20  # looked at, from all over
+_ROWS, _VALUES = 1000, 2**20  # rows sampled, evenly spaced
 _MANY = 16  # columns from which they can be pixels: 4 × 4
 _CONSTANT = 1e-9  # standard deviation of a constant column as a share of its mean, from rounding
 
 
 class Scales(NamedTuple):
-    """Least and largest standard deviation of the columns that vary."""
+    """Smallest and largest standard deviation of the columns that vary."""
 
     least: float
     largest: float
 
     @property
     def ratio(self) -> float:
-        """How many times the largest is the least."""
+        """Ratio of the largest to the smallest."""
         return self.largest / self.least
 
 
@@ -31,7 +31,7 @@ def scales(X: Any) -> Scales | None:
     if one_unit(X):
         return None
     some = _sample(X)
-    with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity are for the gate
+    with np.errstate(over="ignore", invalid="ignore"):  # the gate reports NaN and infinity
         deviation, size = some.std(axis=0), np.abs(some.mean(axis=0))
     moving = deviation[np.isfinite(deviation) & (deviation > _CONSTANT * size)]
     return Scales(float(moving.min()), float(moving.max())) if len(moving) > 1 else None
@@ -40,8 +40,8 @@ def scales(X: Any) -> Scales | None:
 def one_unit(X: Any) -> bool:
     """Whether all columns are measured in one unit: bytes, sparse counts, or pixels.
 
-    Pixels are many columns of which most begin at the least value of all and reach half of the largest, though those
-    at a border may hardly vary.
+    Pixels are recognised as many columns of which most have the overall minimum and reach half of the overall maximum,
+    though those at a border may hardly vary.
 
     >>> one_unit(np.random.default_rng(0).integers(17, size=(50, 64)))
     True

@@ -10,13 +10,13 @@ from lowdim.relate.graph import Graph, components
 from lowdim.work.places import brought, to_numpy, verb
 from lowdim.work.user_warnings import warn
 
-_FEWEST = 5  # neighbours that may show the way along the data
+_FEWEST = 5  # neighbours in the reference graph
 _SUSPECTS = 256  # longest edges, whose rows' detours are measured
 _DETOUR, _EXTENT = 8.0, 1 / 3  # times the edge, and share of the extent of the graph, from which a detour counts
 
 
 class ShortCircuits(NamedTuple):
-    """Suspected edges (s, 2), their lengths (s,), and the way round (s,) without edges like them."""
+    """Suspected edges (s, 2), their lengths (s,), and the shortest paths (s,) without such edges."""
 
     pairs: NDArray[np.int32]
     lengths: NDArray[np.float32]
@@ -25,18 +25,18 @@ class ShortCircuits(NamedTuple):
 
 @verb
 def short_circuits(graph: Graph) -> ShortCircuits:
-    """Edges that may join what lies far apart along the data, longest detour first.
+    """Edges that may connect rows far apart along the data, longest detour first.
 
-    Where there are more neighbours than the graph needs to hang together, the fewest of them, with some to spare, show
-    the way along the data. Of the edges beyond those, from the rows that have the longest for their surroundings, one
-    is suspected if its ends lie apart, on the way that is left, eight times its length and a third of the graph's
-    extent. In high dimension paths are never that long, and nothing is suspected.
+    Where there are more neighbours than the graph needs to stay connected, the fewest that suffice, with some to
+    spare, form a reference graph. Of the other edges, from the rows whose edges are longest relative to their
+    neighbourhoods, one is suspected if the shortest path between its ends in the reference graph is eight times its
+    length and a third of the graph's extent. In high dimension paths are never that long, and nothing is suspected.
     """
     return find_short_circuits(graph, graph.starts)
 
 
 def find_short_circuits(graph: Graph, like: Any) -> ShortCircuits:
-    """The same, with paths searched where ``like`` lives."""
+    """The same, with shortest paths computed on the place (device) of ``like``."""
     tails = graph.tails()
     spare = _thinned(graph, tails)
     local = np.add.reduceat(np.append(graph.lengths, 0), graph.starts[:-1]) / np.maximum(1, np.diff(graph.starts))
@@ -58,7 +58,7 @@ def find_short_circuits(graph: Graph, like: Any) -> ShortCircuits:
 
 
 def _thinned(graph: Graph, tails: NDArray) -> NDArray[np.bool_]:
-    """Which edges can go: all but the shortest few of each row, half as many again as keep the parts whole."""
+    """Which edges can be removed: all but the shortest of each row, 1.5 times as many as connectivity needs."""
     parts, most = components(graph).max(), int(np.diff(graph.starts).max(initial=0))
     rank = np.empty(len(tails), np.int64)
     rank[np.lexsort((graph.lengths, tails))] = np.arange(len(tails)) - graph.starts[tails]
@@ -75,7 +75,7 @@ def _thinned(graph: Graph, tails: NDArray) -> NDArray[np.bool_]:
 
 
 def report_short_circuits(graph: Graph, rows: NDArray | None, name: str, advice: str) -> NDArray[np.int32]:
-    """Suspected short circuits (s, 2) of a graph on ``rows`` (None: all), told to the user."""
+    """Suspected short circuits (s, 2) of a graph on ``rows`` (None: all), with a warning."""
     suspects = short_circuits(graph)
     pairs = suspects.pairs if rows is None else rows[suspects.pairs].astype(np.int32)
     if len(pairs):
@@ -85,6 +85,6 @@ def report_short_circuits(graph: Graph, rows: NDArray | None, name: str, advice:
         (i, j) = pairs[0]
         warn(
             f"{name}: neighbours should be close along the data; {told} (short_circuits_), such as rows {i} and {j}, "
-            f"{suspects.lengths[0]:.3g} apart and {suspects.detours[0]:.3g} the way round. {advice}"
+            f"{suspects.lengths[0]:.3g} apart and {suspects.detours[0]:.3g} along other edges. {advice}"
         )
     return pairs

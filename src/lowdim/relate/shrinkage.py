@@ -21,7 +21,7 @@ Doubles = NDArray[np.float64]
 
 
 class Shrinkage(NamedTuple):
-    """Intensity (C,) of each class, and the diagonal (C, d) that its covariance is drawn to, times the intensity."""
+    """Intensity (C,) of each class, and the diagonal target (C, d) of its covariance, times the intensity."""
 
     intensities: Doubles
     targets: Doubles
@@ -29,7 +29,7 @@ class Shrinkage(NamedTuple):
 
 @verb(anywhere=True)
 def ledoit_wolf(X: Any, labels: NDArray[np.int32], n_classes: int) -> Shrinkage:
-    """Shrinkage of the covariance of each class of rows, as scikit-learn's LinearDiscriminantAnalysis has it.
+    """Shrinkage of the covariance of each class of rows, as in scikit-learn's LinearDiscriminantAnalysis.
 
     Each class is standardised first; a feature that is constant in it has scale 1. Only one class is held as floats
     at a time, and only as a matrix of its smaller side.
@@ -89,5 +89,5 @@ def fourth_powers(X: Any, mean: Doubles, scale: Doubles) -> float:
 
 @verb
 def rounding_of(X: Any) -> float:
-    """Rounding of the values: that of their type, of doubles for whole numbers."""
+    """Machine epsilon of the values: that of their type, of float64 for integers."""
     return float(np.finfo(X.dtype if X.dtype.kind == "f" else np.float64).eps)

@@ -1,4 +1,4 @@
-"""Similarities of neighbours: weights of edges that fall with their length.
+"""Similarities of neighbours: weights of edges that decrease with their length.
 
 ``v_ij = exp(−d_ij² / (2 σ_i σ_j))``, with one width σ for all rows (the heat kernel) or each row's own, the median
 distance to its neighbours (self-tuning, after Zelnik-Manor and Perona 2004).
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Doubles = NDArray[np.float64]
-LEAST = 1e-4  # of an edge: a row far from its neighbours would be cut off where the exponential vanishes
+LEAST = 1e-4  # of an edge: a row far from its neighbours would be disconnected where the exponential vanishes
 
 
 def similarities(lengths: NDArray, own: Any, other: Any) -> Doubles:

@@ -1,4 +1,4 @@
-"""States of moments, which can be merged: what ``partial_fit``, files and trees of partial results share.
+"""Mergeable states of moments, shared by ``partial_fit``, files and tree reductions of partial results.
 
 ``S = S_a + S_b + (w_a w_b / w) (m_a − m_b)(m_a − m_b)ᵀ`` (Chan, Golub and LeVeque 1983).
 """
@@ -13,7 +13,7 @@ _ROUNDING = 32 * np.finfo(float).eps  # of a mean, as a share of it
 
 
 class Moments(NamedTuple):
-    """Total weight, mean (d,) and scatter ``Σ w (x − mean)(x − mean)ᵀ`` (d, d), and the rows that count."""
+    """Total weight, mean (d,) and scatter ``Σ w (x − mean)(x − mean)ᵀ`` (d, d), and the rows of positive weight."""
 
     weight: float
     mean: Doubles
@@ -54,8 +54,8 @@ class ClassMoments(NamedTuple):
         """
         B = self.between()
         S = self.scatter - B.T @ B
-        # Sums are about a shift, so only the means carry rounding of their size: e in a mean of spread s moves what is
-        # between by 2se + e², and a real spread beside a large mean stays above that.
+        # Sums are about a shift, so only the means carry rounding of their size: an error e in a mean of spread s
+        # changes what is between by 2se + e², and a real spread beside a large mean stays above that.
         spread, e = np.diag(self.scatter), _ROUNDING * np.abs(self.mean)
         total = self.weights.sum()
         still = np.diag(S) <= 1e-13 * spread + 2 * e * np.sqrt(total * np.maximum(spread, 0.0)) + total * np.square(e)
@@ -74,7 +74,7 @@ class ClassMoments(NamedTuple):
 
 
 class ColumnMoments(NamedTuple):
-    """Total weight, mean (d,) and variance (d,) with divisor n of each column, and the rows that count."""
+    """Total weight, mean (d,) and variance (d,) with divisor n of each column, and the rows of positive weight."""
 
     weight: float
     mean: Doubles

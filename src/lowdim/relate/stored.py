@@ -1,6 +1,6 @@
-"""Neighbours in a given sparse graph of distances, as scikit-learn's ``KNeighborsTransformer`` makes them.
+"""Neighbours in a precomputed sparse graph of distances, as scikit-learn's ``KNeighborsTransformer`` produces it.
 
-What is not stored is unknown, not 0. A stored 0 is a distance, on the diagonal that of a row to itself.
+An entry that is not stored is unknown, not 0. A stored 0 is a distance, on the diagonal that of a row to itself.
 """
 
 from typing import Any
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 
 def edges(D: Any, itself: bool) -> tuple[NDArray, NDArray, NDArray]:
-    """Rows, columns and distances of what is stored, row by row and nearest first, ties by column.
+    """Rows, columns and distances of the stored entries, row by row and nearest first, ties by column.
 
-    ``itself`` says that columns are the rows themselves, whose distances to themselves do not count.
+    With ``itself``, the columns are the rows themselves, and distances from a row to itself are left out.
     """
     rows = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
     columns, distances = D.indices, D.data
@@ -24,7 +24,7 @@ def edges(D: Any, itself: bool) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def nearest(D: Any, k: int, *, itself: bool) -> tuple[NDArray[np.int32], NDArray]:
-    """The ``k`` nearest (m, k) of those stored for each row, and their distances; refused where fewer are."""
+    """The ``k`` nearest (m, k) of those stored for each row, and their distances; an error where there are fewer."""
     rows, columns, distances = edges(D, itself)
     counts = np.bincount(rows, minlength=D.shape[0])
     if counts.min(initial=k) < k:

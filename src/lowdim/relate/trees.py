@@ -1,4 +1,4 @@
-"""Neighbours of rows with two or three columns by a k-d tree; with more, groups are as fast or faster."""
+"""Neighbours of rows with two or three columns by a k-d tree; with more, searching groups is at least as fast."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,11 +12,11 @@ from lowdim.work.limits import SQUARES
 from lowdim.work.progress import stage
 
 _DIMENSIONS, _NEIGHBORS, _ROWS = 3, 64, 2000
-_PIECE = 4096  # rows that a thread looks up at a time
+_PIECE = 4096  # rows per call of a thread
 
 
 def suits(X: NDArray, k: int) -> bool:
-    """Whether a tree is the faster way to the ``k`` neighbours of rows of ``X``."""
+    """Whether a tree is the faster search for the ``k`` neighbours of rows of ``X``."""
     return X.shape[1] <= _DIMENSIONS and k <= _NEIGHBORS and len(X) >= _ROWS
 
 
@@ -42,7 +42,7 @@ def nearest(X: NDArray, k: int, queries: NDArray | None) -> tuple[NDArray[np.int
 
 
 def _query(tree: KDTree, Q: NDArray, k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Distances and indices (m, k) by our own threads, which have ended when this returns or is interrupted."""
+    """Distances and indices (m, k) by our own threads, which have all ended on return or interruption."""
     far, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
     pieces = [slice(start, start + _PIECE) for start in range(0, len(Q), _PIECE)]
 
@@ -53,7 +53,7 @@ def _query(tree: KDTree, Q: NDArray, k: int) -> tuple[NDArray[np.float64], NDArr
         try:
             for done, _ in enumerate(threads.map(search, pieces)):
                 tick(done + 1)
-        except BaseException:  # Ctrl-C as well: what has not begun will not
+        except BaseException:  # on Ctrl-C as well: pending calls are cancelled
             threads.shutdown(wait=True, cancel_futures=True)
             raise
     return far, found

@@ -1,7 +1,7 @@
-"""How far to trust the place of a new row: its distances to its neighbours beside those among training rows.
+"""Trust in the position of a new row: distances to its neighbours compared with those among training rows.
 
 The spacing of a row is the mean distance to its nearest training rows, its looseness that spacing over the mean spacing
-of those rows: about 1 within the data whatever their density there, large where a row lies off them. A row's trust is
+of those rows: about 1 within the data at any density, large for a row outside them. A row's trust is
 the share of training rows that are at least as loose.
 """
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lowdim.work.places import verb
 
-NEAREST = 15  # neighbours that count
+NEAREST = 15  # neighbours used
 
 
 class Spacings(NamedTuple):

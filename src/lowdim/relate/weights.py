@@ -1,4 +1,4 @@
-"""Barycentric weights: how a row is put together from its neighbours.
+"""Barycentric weights: the reconstruction of a row from its neighbours.
 
 Row ``x`` with neighbours ``x_j`` has the weights that minimise ``‖x − Σ w_j x_j‖²`` with ``Σ w_j = 1``: ``w ∝ G⁻¹ 1``,
 G the Gram matrix of the neighbours minus the row, with ``reg · trace(G)`` on its diagonal.
@@ -59,9 +59,9 @@ def _demand_numbers(W: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @verb
 def interpolate(near: Beside, X: Any, queries: Any, Y: NDArray, reg: float) -> NDArray[np.float64]:
-    """Places ``Σ w_j y_j`` (m, k) of points beside rows at ``Y`` (n, k), by the weights that rebuild them.
+    """Positions ``Σ w_j y_j`` (m, k) of points, by the weights that reconstruct them from rows at ``Y`` (n, k).
 
-    Where the rows ``X`` are not known (None) the weights fall with the squared distance.
+    Where the rows ``X`` are unknown (None) the weights decrease with the squared distance.
 
     >>> near = Beside(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1.0, 2.0], np.float32))
     >>> interpolate(near, None, None, np.array([[0.0], [5.0]]), 0.0)
@@ -76,10 +76,10 @@ def interpolate(near: Beside, X: Any, queries: Any, Y: NDArray, reg: float) -> N
 
 
 def share_with_bridges(W: sp.csr_array, pairs: NDArray) -> sp.csr_array:
-    """Weights in which both ends of a bridge count the other for one neighbour at least.
+    """Weights in which each end of a bridge gives the other at least the weight of one neighbour.
 
     A row of k neighbours, c of them bridges, keeps ``1 − c/k`` of its weights and gives ``1/k`` to each bridge. The
-    weights that rebuild a row may be next to 0 where a bridge is long, and leave the parts as loose as they were.
+    weights that reconstruct a row may be nearly 0 where a bridge is long, which would leave the components unconnected.
 
     >>> W = sp.csr_array(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1e-9], [0.5, 0.5, 0.0]]))
     >>> share_with_bridges(W, np.array([[1, 2]])).toarray().round(3)
@@ -97,7 +97,7 @@ def share_with_bridges(W: sp.csr_array, pairs: NDArray) -> sp.csr_array:
 
 
 def sparse_grams(X: Any, Q: Any, neighbors: NDArray) -> NDArray[np.float64]:
-    """Gram matrices (m, k, k) of the neighbours (m, k) minus their query, one pair of places at a time."""
+    """Gram matrices (m, k, k) of the neighbours (m, k) minus their query, one pair of neighbours at a time."""
     m, k = neighbors.shape
     G = np.empty((m, k, k))
     apart = [(X[neighbors[:, j]] - Q).astype(np.float64) for j in range(k)]

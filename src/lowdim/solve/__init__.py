@@ -1,1 +1,1 @@
-"""Solvers: eigenpairs, signs and the number of components. Arrays in, arrays out; no method's particulars."""
+"""Solvers: eigenpairs, signs and the number of components. They take and return arrays and depend on no method."""

@@ -1,7 +1,7 @@
 """Cholesky factors of large dense matrices, block by block.
 
-One call of LAPACK on an array of several gigabytes cannot be interrupted, and some builds crash in it; blocks of a few
-thousand rows cost the same and do neither.
+A single LAPACK call on an array of several gigabytes cannot be interrupted, and some builds crash in it; blocks of a
+few thousand rows take the same time and avoid both.
 """
 
 import numpy as np

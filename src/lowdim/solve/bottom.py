@@ -1,9 +1,9 @@
-"""Smallest eigenpairs of ``M = BᵀB`` for a sparse B whose rows add up to 0, the constant vector left out.
+"""Smallest eigenpairs of ``M = BᵀB`` for a sparse B whose rows sum to 0, without the constant vector.
 
-The wanted eigenvalues may be 1e-11 of the largest (a smooth sheet) or 1e-6 (a graph of high dimension), and the way to
-them depends on the graph. If a factorisation of B fills little, it is used to apply the inverse: B is made regular by
-one entry on its diagonal, and its condition is the square root of M's. If it would fill, polynomials of M that are
-small on the unwanted part of the spectrum are applied to a block of vectors. Few rows go to LAPACK.
+The wanted eigenvalues may be 1e-11 of the largest (a smooth sheet) or 1e-6 (a graph of high dimension), and the best
+solver depends on the graph. If a factorisation of B has little fill-in, it is used to apply the inverse: B is made
+regular by one entry on its diagonal, and its condition is the square root of M's. With much fill-in, polynomials of M
+that are small on the unwanted part of the spectrum are applied to a block of vectors. Small problems go to LAPACK.
 """
 
 import warnings
@@ -43,7 +43,7 @@ Doubles = NDArray[np.float64]
 
 
 class Smallest(NamedTuple):
-    """Values (k,) in rising order, vectors (n, k), the largest ``‖M v − λ v‖`` over M's largest value, the solver."""
+    """Ascending values (k,), vectors (n, k), the largest ``‖M v − λ v‖`` over M's largest value, the solver."""
 
     values: Doubles
     vectors: Doubles
@@ -85,19 +85,21 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
             values, vectors = np.square(values[::-1]), vectors @ turn[::-1].T
         apart = B.T @ (B @ vectors) - vectors * values
         tried.append(Smallest(values, vectors, float(np.linalg.norm(apart, axis=0).max()) / largest, solver))
-        if tried[-1].residual <= min(10 * _TOL, max(float(values[-1]) / largest, 1e-12)):  # told from its neighbours
+        if tried[-1].residual <= min(
+            10 * _TOL, max(float(values[-1]) / largest, 1e-12)
+        ):  # separated from its neighbours
             return tried[-1]
     best = min(tried, key=lambda one: one.values.sum())
     warn(
         f"Smallest eigenvectors: residual {best.residual:.1e} of the largest eigenvalue for {n:,} rows, above 1e-08: "
-        "the small eigenvalues lie close together. Ask for fewer components, or change the number of neighbours.",
+        "the small eigenvalues are nearly equal. Ask for fewer components, or change the number of neighbours.",
         ConvergenceWarning,
     )
     return best
 
 
 def _order(n: int, profile: Doubles) -> list[str]:
-    """Solvers to try, by the size and structure of B: what a banded factorisation would fill, if that is known."""
+    """Solvers to try, by the size of B and the fill-in of a banded factorisation, if that is known."""
     if not len(profile):
         return ["dense"]
     fits = 1.5 * _factor_bytes(profile) < memory.available()
@@ -111,10 +113,10 @@ def _order(n: int, profile: Doubles) -> list[str]:
 
 
 def _factor_bytes(profile: Doubles) -> float:
-    """Memory of the sparse factors, from what a banded one would fill.
+    """Memory of the sparse factors, estimated from the fill-in of a banded one.
 
-    A good order fills as much where the graph has no small separators, and far less where it is like a sheet, whose
-    band is a few times √n wide. The power between was fitted to Gaussian rows in 2 to 10 dimensions.
+    A good ordering has the same fill-in for graphs without small separators, and far less for sheets, whose band is a
+    few times √n wide. The exponent in between was fitted to Gaussian rows in 2 to 10 dimensions.
     """
     spread = profile.mean() / (8.0 * np.sqrt(len(profile)))
     return 17.0 * float(profile.sum()) * min(1.0, spread) ** 2
@@ -132,7 +134,7 @@ def _profile(B: sp.csr_array) -> Doubles:
 
 
 def _largest(B: sp.csr_array, seed: int, rounds: int) -> float:
-    """Largest eigenvalue of ``BᵀB`` by powers of it, from below: to a tenth in a few rounds, a few percent in more."""
+    """Largest eigenvalue of ``BᵀB`` by power iteration: within 10 % in a few rounds, a few percent in more."""
     v = stream(seed, "largest").standard_normal(B.shape[0])
     value = 0.0
     for _ in range(rounds):
@@ -148,7 +150,7 @@ def _dense(B: sp.csr_array, k: int) -> Doubles:
     """From the singular vectors of B on the complement of the constant vector."""
     n = B.shape[0]
     memory.require(40.0 * n * n, f"Smallest eigenvectors of {n:,} rows, dense,", "Ask for fewer components.")
-    mirror = np.full(n, 1 / np.sqrt(n))  # Householder's reflection that takes the first unit vector to the constant
+    mirror = np.full(n, 1 / np.sqrt(n))  # Householder reflection that maps the first unit vector to the constant
     mirror[0] -= 1
     norm = np.linalg.norm(mirror)
     mirror /= norm or 1.0
@@ -170,7 +172,7 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles) 
     """
     n = B.shape[0]
     ground = sp.csr_array((np.ones(1), (np.array([root]), np.array([root]))), shape=(n, n))
-    # Other threads do the work, which lets go of Python: this one waits, and hears of Ctrl-C.
+    # Other threads do the work without the GIL: this one waits, and receives Ctrl-C.
     pool = ThreadPoolExecutor(jobs.current())
     try:
         memory.require(_factor_bytes(profile), f"Smallest eigenvectors of {n:,} rows, sparse factors,", "")
@@ -194,7 +196,7 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles) 
         with warnings.catch_warnings(), np.errstate(all="ignore"), jobs.alone():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
             pairs = eigh_top_operator(inverse, n, k, seed=seed, tol=1e-10, max_passes=60)
-    except (RuntimeError, ValueError, MemoryError, np.linalg.LinAlgError):  # singular; infinite; it fills too much
+    except (RuntimeError, ValueError, MemoryError, np.linalg.LinAlgError):  # singular; infinite; too much fill-in
         return None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -202,7 +204,7 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles) 
 
 
 def _by_cholesky(B: sp.csr_array, k: int, largest: float, seed: int) -> Doubles | None:
-    """By products with the inverse of M, a little added to its diagonal, through a dense factor."""
+    """By products with the inverse of M, with a small shift of its diagonal, through a dense factor."""
     n = B.shape[0]
     try:
         memory.require(_WHOLE_BYTES * n * n, f"Smallest eigenvectors of {n:,} rows, a dense factor,", "")

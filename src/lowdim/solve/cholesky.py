@@ -1,9 +1,9 @@
 """Low-rank factors of a positive semidefinite matrix from a few of its rows: ``K ≈ Fᵀ F``.
 
-Randomly pivoted Cholesky picks rows with probability proportional to what is left of the diagonal (Chen, Epperly, Tropp
+Randomly pivoted Cholesky picks rows with probability proportional to the residual diagonal (Chen, Epperly, Tropp
 and Webber 2023), here in its accelerated form: a block of proposals at once, thinned by rejection so that those
 accepted follow the same law (Epperly, Tropp and Webber 2024). Nyström's method picks them uniformly, all at once,
-so that one eigendecomposition of their own block can leave out what is rounding.
+so that one eigendecomposition of their own block can discard eigenvalues at the level of rounding.
 """
 
 from collections.abc import Callable
@@ -24,8 +24,8 @@ from lowdim.work.rows import cast, room, take, totals
 
 _BLOCK = 128  # proposals at a time
 _COLUMNS = 8192  # multiplied at a time
-_FLOOR = 1e3  # of a pivot, in roundings of the largest diagonal entry: smaller ones would magnify what rounding left
-_BELOW = 30.0  # roots of the rounding below zero from which a matrix counts as indefinite
+_FLOOR = 1e3  # of a pivot, in roundings of the largest diagonal entry: smaller ones would magnify rounding errors
+_BELOW = 30.0  # roots of the rounding below zero from which a matrix is taken as indefinite
 MOST = 5000  # rank at which a search by tolerance stops
 
 
@@ -43,7 +43,7 @@ class LowRank(NamedTuple):
     def eigenpairs(self, k: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """Leading eigenpairs of the centred ``H Fᵀ F H``, by way of the r × r matrix ``F H Fᵀ`` with vectors V.
 
-        Values (k,), V (r, k), the scores ``H Fᵀ V`` (n, k) and what centring took from them; zeros beyond rank r.
+        Values (k,), V (r, k), the scores ``H Fᵀ V`` (n, k) and what centring subtracts from them; zeros beyond rank r.
         """
         (r, n), F = self.factor.shape, self.factor
         mean = totals(F, 1) / n
@@ -77,9 +77,9 @@ def pivoted_cholesky(
 
     That is at least ``least`` and at most ``MOST``.
 
-    ``rows(S)`` gives the rows ``K[S]`` (b, n), to be overwritten, in the precision to work in. It ends early where
-    nothing but rounding is left. ``positive`` says that K is known to be positive semidefinite; else a K that is
-    clearly not raises ValueError.
+    ``rows(S)`` gives the rows ``K[S]`` (b, n), to be overwritten, in the precision to work in. It ends early where the
+    residual is at the level of rounding. ``positive`` says that K is known to be positive semidefinite; else a K that
+    is clearly not raises ValueError.
 
     >>> K = np.array([[4.0, 2.0], [2.0, 1.0]])
     >>> found = pivoted_cholesky(lambda S: K[S], np.diag(K), rank=2, tol=0.0, seed=0)
@@ -91,7 +91,7 @@ def pivoted_cholesky(
     trace = float(diagonal.sum())
     if not trace > 0:
         return _nothing(rows, n)
-    rest, left = diagonal.copy(), diagonal.copy()  # what the factor lacks, and that of the rows still open
+    rest, left = diagonal.copy(), diagonal.copy()  # the residual diagonal, and that of the rows not yet chosen
     target = trace * tol if rank is None else 0.0
     F = np.empty((0, 0))
     pivots: list[int] = []
@@ -103,7 +103,7 @@ def pivoted_cholesky(
             if rank is None and turn:
                 _demand_room(F.itemsize * n * (have + len(S) + 2 * _BLOCK), free, have + len(S))
             C = rows(S)
-            if not turn:  # pages that are never written cost nothing, so room for the largest rank does not either
+            if not turn:  # pages that are never written use no memory, so allocating the largest rank costs nothing
                 F, dtype = room((most, n), C), float_dtype(C.dtype)
                 floor = _FLOOR * float(np.finfo(dtype).eps) * float(diagonal.max())
             C -= take(F[:have].T, S) @ F[:have]
@@ -136,8 +136,8 @@ def nystroem(
 ) -> LowRank:
     """The same from ``rank`` rows S drawn uniformly: ``F = Λ^−½ Uᵀ K[S]`` with ``K[S, S] = U Λ Uᵀ``.
 
-    Eigenvalues that are rounding are left out, so F may have fewer rows than S. With ``rank`` None the rows grow by
-    half (128 at the least) until ``tol`` is met.
+    Eigenvalues at the level of rounding are left out, so F may have fewer rows than S. With ``rank`` None the rows grow
+    by half (128 at the least) until ``tol`` is met.
 
     >>> K = np.array([[4.0, 2.0], [2.0, 1.0]])
     >>> found = nystroem(lambda S: K[S], np.diag(K), rank=2, tol=0.0, seed=0)
@@ -178,7 +178,7 @@ def nystroem(
 
 
 def _nothing(rows: Callable[[NDArray[np.int64]], NDArray], n: int) -> LowRank:
-    """Of a matrix of zeros: one pivot that stands for nothing."""
+    """Factor of a zero matrix: one pivot with zero weight."""
     first = np.zeros(1, dtype=np.int64)
     return LowRank(first, 0.0 * room((1, n), rows(first)), 0.0, np.zeros((1, 1)))
 
@@ -207,17 +207,18 @@ def _squares(C: NDArray, weights: NDArray[np.float64], keep: bool) -> NDArray[np
 
 
 def _demand_positive(lowest: float, values: NDArray[np.float64], dtype: np.dtype) -> None:
-    """Refuse what lies below zero by more than rounding explains; ``values`` are those it was taken from."""
+    """Refuse values below zero by more than rounding explains; ``values`` are those it was taken from."""
     largest = float(values.max())
     if lowest < -_BELOW * float(np.sqrt(np.finfo(dtype).eps)) * largest:
         raise ValueError(
             "kernel: an approximation of low rank needs a positive semidefinite kernel; got one with negative "
-            f"eigenvalues (what a factor leaves goes down to {lowest:.3g}, of {largest:.3g}). Use approximation=None."
+            f"eigenvalues (the residual diagonal goes down to {lowest:.3g}; the largest entry is {largest:.3g}). "
+            "Use approximation=None."
         )
 
 
 def _demand_room(needed: float, free: int, rank: int) -> None:
-    """Refuse to go on where all rows together exceed the memory that was free at the start."""
+    """Raise MemoryError where the factor would exceed the memory that was free at the start."""
     if needed > free:
         memory.require(needed, f"A factor of rank {rank:,}", "Raise tol, or pass a smaller rank=.")
 

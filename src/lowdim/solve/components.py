@@ -1,4 +1,4 @@
-"""How many components: a count, a proportion of the variance, or the corner of the scree graph."""
+"""How many components: a count, a proportion of the variance, or the elbow of the scree plot."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -6,10 +6,10 @@ from scipy.special import gammaln
 
 
 def elbow(values: ArrayLike) -> int:
-    """Number of components before the corner of the scree graph.
+    """Number of components before the elbow of the scree plot.
 
-    The corner is the point farthest below the straight line from the first to the last value (scaling either axis
-    does not move it). A graph with no point below that line has no corner, and all components are kept.
+    The elbow is the point farthest below the straight line from the first to the last value (scaling either axis
+    does not move it). A curve with no point below that line has no elbow, and all components are kept.
 
     >>> elbow([9, 8, 7, 0.3, 0.2, 0.1])
     3
@@ -38,7 +38,7 @@ def components_for(proportion: float, ratios: ArrayLike) -> int:
 
 
 def likeliest(values: ArrayLike, n: float) -> int:
-    """Number of components of largest evidence, from all variances in falling order and the number of rows.
+    """Number of components of largest evidence, from all variances in descending order and the number of rows.
 
     Laplace's approximation of the evidence of probabilistic PCA (Minka 2000, equation 77); at least one component is
     kept, and at least one left.
@@ -73,9 +73,9 @@ def likeliest(values: ArrayLike, n: float) -> int:
 def completed(V: NDArray[np.floating], k: int) -> NDArray[np.floating]:
     """Orthonormal rows (k, d) that begin with those of ``V`` (r, d), r ≤ k ≤ d.
 
-    Directions of no variance are any basis of what is left. This one depends on the span of ``V`` alone, so that
-    solvers agree: each next row is the unit vector farthest from the rows before (the first of equals), less its part
-    in them.
+    Directions of no variance may be any basis of the complement. This one depends on the span of ``V`` alone, so that
+    solvers agree: each next row is the unit vector farthest from the rows before (the first of equals), minus its
+    projection on them.
 
     >>> completed(np.array([[0.0, 1.0, 0.0]]), 2)
     array([[0., 1., 0.],
@@ -88,7 +88,7 @@ def completed(V: NDArray[np.floating], k: int) -> NDArray[np.floating]:
         j = int(np.argmax(left >= left.max() - 1e-6))
         new = np.zeros(d, V.dtype)
         new[j] = 1.0
-        for _ in range(2):  # once more for rounding
+        for _ in range(2):  # repeated to reduce rounding
             new -= (out[:row] @ new) @ out[:row]
             new /= np.linalg.norm(new)
         out[row] = new

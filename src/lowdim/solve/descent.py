@@ -44,7 +44,7 @@ class Loss(Protocol):
         ...
 
     def lower(self, relations: Any, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick) -> int:
-        """Move the map ``Y`` (n, k) in place and return the iterations done; every so many, ``tell`` may stop."""
+        """Move the map ``Y`` (n, k) in place and return the iterations done; at intervals, ``tell`` may stop it."""
         ...
 
     def at(self, relations: Any, Y: NDArray[np.float32]) -> Reached:

@@ -1,6 +1,6 @@
 """Directions of the largest ratio of two quadratic forms, ``wᵀ Bᵀ B w / wᵀ S w``, without ever inverting ``S``.
 
-``S`` is scaled to a unit diagonal and whitened inside its range; what is left is a singular value problem of the few
+``S`` is scaled to a unit diagonal and whitened inside its range; the rest is a singular value problem of the few
 rows of ``B`` (Golub and Van Loan, *Matrix Computations*, section 8.7).
 """
 
@@ -16,7 +16,7 @@ from lowdim.work import jobs
 from lowdim.work.progress import stage
 
 Doubles = NDArray[np.float64]
-_SMALL = 2000  # side up to which a factor gains little from threads, and loses much beside other processes
+_SMALL = 2000  # side up to which threads gain little, and lose much beside other processes
 _REGULAR = 1e-9  # share of the largest above which a factor in float64 is safe
 
 
@@ -24,7 +24,7 @@ class Whitening(NamedTuple):
     """Matrix ``P`` (d, q) with ``P Pᵀ`` the pseudo-inverse of ``S``, how it was found, and the rank of ``S``.
 
     So its columns span the range of ``S``, and ``w = P z`` with ``z`` in the span of its rows has ``wᵀ S w = zᵀ z``.
-    It may have more columns than the rank; directions ``z`` outside the span of its rows are none of ``S``'s.
+    It may have more columns than the rank; directions ``z`` outside the span of its rows do not belong to ``S``.
     """
 
     P: Doubles
@@ -36,7 +36,7 @@ def whiten(S: Doubles, tol: float, *, how: str = "auto", scaled: bool = True) ->
     """Whitening of the positive semi-definite ``S``, which is overwritten.
 
     Features are scaled to unit diagonal first, so that their units do not matter, unless ``scaled`` is False.
-    ``"cholesky"`` takes ``S`` for regular and raises LinAlgError where it is not; ``"range"`` leaves out directions
+    ``"cholesky"`` assumes that ``S`` is regular and raises LinAlgError otherwise; ``"range"`` leaves out directions
     whose eigenvalue is below ``tol`` times the largest; ``"auto"`` is Cholesky where its condition shows that nothing
     would be left out.
 
@@ -109,9 +109,9 @@ class _Clear(NamedTuple):
 def _by_pivots(R: Doubles, tol: float) -> _Clear | None:
     """Whitening of ``R`` and its rank where that is clear: no eigenvalue near ``tol`` times the largest.
 
-    A Cholesky factor with pivots, ``R = L Lᵀ + E``, stops where ``E`` is next to nothing and gives an orthonormal basis
-    ``N`` of the null space. Then ``R + λ N Nᵀ`` is regular with the eigenvalues of ``R`` but for those, its condition
-    tells whether they are all above the tolerance, and ``P = (I − N Nᵀ) C⁻ᵀ`` with its factor ``C``. No
+    A Cholesky factor with pivots, ``R = L Lᵀ + E``, stops where ``E`` is negligible and gives an orthonormal basis
+    ``N`` of the null space. Then ``R + λ N Nᵀ`` is regular with the eigenvalues of ``R`` except for those, its
+    condition shows whether they are all above the tolerance, and ``P = (I − N Nᵀ) C⁻ᵀ`` with its factor ``C``. No
     eigenvectors are needed.
     """
     d = len(R)
@@ -155,7 +155,7 @@ class GramDiscriminants(NamedTuple):
 def gram_discriminants(
     K: Doubles, codes: NDArray[np.int32], counts: NDArray[np.int64], ridge: float
 ) -> GramDiscriminants | None:
-    """All directions that tell classes apart, from the centred Gram matrix ``K`` (n, n) of the rows, overwritten.
+    """All directions that separate classes, from the centred Gram matrix ``K`` (n, n) of the rows, overwritten.
 
     With an orthonormal basis ``Q`` of the centred indicators of classes, ``E = nκ Qᵀ (K + nκI)⁻¹ Q`` has the
     eigenvalues ``e = 1 / (1 + λ)``, so that one Cholesky factor replaces all eigenvectors of ``K``. The directions have
@@ -163,7 +163,7 @@ def gram_discriminants(
     """
     n, total = len(K), ridge * len(K)
     share = np.sqrt(counts / n)[:, None]
-    turn = sl.qr(share, check_finite=False)[0][:, 1:]  # orthogonal to what the constant vector is
+    turn = sl.qr(share, check_finite=False)[0][:, 1:]  # orthogonal to the constant vector
     Q = np.asfortranarray((turn / np.sqrt(counts)[:, None])[codes])
     largest = float(np.trace(K))
     K[np.diag_indices(n)] += total
@@ -183,7 +183,7 @@ def orthogonal_discriminants(P: Doubles, B: Doubles, k: int, metric: Doubles) ->
     """Ratios (k,) and directions (k, d), each the best of those orthogonal to the ones before.
 
     Orthogonal under ``metric`` (d, d), ``wᵀ M w' = 0``, and of unit length by it (Foley and Sammon 1975; here by
-    deflation in whitened coordinates, where ``w = P z`` and each direction found forbids one more ``z``).
+    deflation in whitened coordinates, where ``w = P z`` and each direction found excludes one more ``z``).
     """
     C = (B @ P).T
     G = P.T @ (metric @ P)

@@ -23,11 +23,14 @@ FAST = {"barnes_hut": 3, "interpolation": 2}  # most dimensions
 # which so fine a grid is worth its time; for new points; and for the normaliser.
 _SPACINGS = ((20_000, 0.36, 0.33), (np.inf, 0.42, 0.33))
 _SPACING, _FINEST = 0.42, 0.25
-_LAST = 0.5  # of the iterations without exaggeration
+_LAST = 0.5  # share of the iterations without exaggeration
 _FEW, _FEW_IN_SPACE = 3500, 3000  # points up to which exact sums are taken: few pairs, and no grid or tree to set up
-_EXACT_NORMALISER = 20_000  # points up to which all pairs take no time worth saving
-_SAMPLE = 1000  # points at which an approximate normaliser is held against exact sums
-TINY, CALM = 8, 12.0  # below so many points steps of more than n / 12 swing across Gauss's narrow minima
+_EXACT_NORMALISER = 20_000  # points up to which all pairs take negligible time
+_SAMPLE = 1000  # points at which an approximate normaliser is compared with exact sums
+TINY, CALM = (
+    8,
+    12.0,
+)  # below so many points, steps of more than n / 12 oscillate across the narrow minima of the Gaussian falloff
 _STEPS = 100  # of a new point at most
 PROGRESS = 1e-5  # share of the divergence that 50 iterations must gain
 
@@ -39,12 +42,12 @@ class Falloff(NamedTuple):
     dof: float = 1.0
 
     def law(self) -> dict[str, Any]:
-        """Return it as native kernels take it."""
+        """Arguments of the native kernels."""
         return {"falloff": self.name, "dof": self.dof}
 
     @property
     def width(self) -> float:
-        """Length on which it falls, against that of ``dof`` = 1."""
+        """Width of the falloff relative to that of ``dof`` = 1."""
         return min(1.0, float(np.sqrt(self.dof))) if self.name == "student" else 1.0
 
 
@@ -58,7 +61,7 @@ def spacings(n: int) -> tuple[float, float]:
 
 
 def choose(n: int, k: int, *, tree: bool = True) -> str:
-    """Rule behind ``repulsion="auto"``; where the rows live there may be no tree.
+    """Rule behind ``repulsion="auto"``; some places (devices) have no tree.
 
     >>> choose(3000, 2), choose(70_000, 2), choose(70_000, 3), choose(70_000, 5)
     ('exact', 'interpolation', 'barnes_hut', 'exact')
@@ -87,7 +90,7 @@ class Divergence:
 
     @verb(on=1)
     def lower(self, P: SparseRows, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick) -> int:
-        """Move the map ``Y`` (n, k) in place; it stops early where progress does."""
+        """Move the map ``Y`` (n, k) in place; stops early without further progress."""
         rate = self.rate
         if rate is None and self.falloff.name == "gauss" and len(Y) < TINY:
             rate = len(Y) / CALM
@@ -121,7 +124,7 @@ class Divergence:
     def settle(
         self, neighbors: NDArray[np.int32], p: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
     ) -> NDArray[np.float32]:
-        """Places (m, k) at which new points have the least divergence of their own, ``Y`` held fast."""
+        """Positions (m, k) that minimise the divergence of each new point, with ``Y`` fixed."""
         return _native.place(
             neighbors,
             p * np.float32(self.late),
@@ -148,8 +151,8 @@ def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reach
     """``KL(P‖Q)`` at the map ``Y`` (n, k), with ``Q`` normalised over all pairs.
 
     Up to 20,000 points the normaliser is summed exactly. Above, it comes from a fine grid or tree, is corrected by the
-    mean difference from exact sums at 1000 points, and what that leaves uncertain in the divergence is told, with the
-    relative error of the grid's forces at these points.
+    mean difference from exact sums at 1000 points, and the remaining uncertainty of the divergence is reported, with
+    the relative error of the grid's forces at these points.
     """
     (n, k), law = Y.shape, {**falloff.law(), "n_threads": jobs.current()}
     with stage("divergence"):

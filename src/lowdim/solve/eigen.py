@@ -1,8 +1,8 @@
 """Leading eigenpairs of a symmetric matrix, given as an array or as a product with blocks of vectors.
 
 One rule (:func:`direct`): few pairs of a large matrix come from products alone, by a block Krylov method with thick
-restarts (Wu and Simon 2000; Musco and Musco 2015), which needs few passes over whatever stands behind the operator (a
-stored array, rows, kernel blocks computed on the fly) and says what residual it reached. All else goes to LAPACK.
+restarts (Wu and Simon 2000; Musco and Musco 2015), which needs few passes over the data behind the operator (a
+stored array, rows, kernel blocks computed on the fly) and reports the residual it reached. All others go to LAPACK.
 """
 
 from collections.abc import Callable
@@ -28,9 +28,9 @@ _SMALL = 1500  # side up to which LAPACK gains nothing from threads
 
 
 class Eigenpairs(NamedTuple):
-    """Leading eigenpairs of ``A``, and how good they are.
+    """Leading eigenpairs of ``A``, and their accuracy.
 
-    Values (k,) in falling order, vectors V (n, k), the largest residual relative to the first value, passes made, the
+    Descending values (k,), vectors V (n, k), the largest residual relative to the first value, passes made, the
     product ``A V`` (``V Λ`` up to that residual) and the lowest eigenvalue or Ritz value seen.
     """
 
@@ -71,7 +71,7 @@ def eigh_top(A: NDArray, k: int) -> Eigenpairs:
 
 
 def pairs_between(A: NDArray, first: int, last: int) -> tuple[NDArray, NDArray]:
-    """Eigenpairs of the symmetric array ``A``, which is overwritten, from one number to another, rising.
+    """Eigenpairs of the symmetric array ``A``, which is overwritten, from one index to another, in ascending order.
 
     >>> pairs_between(np.diag([1.0, 3.0, 2.0]), 0, 1)[0]
     array([1., 2.])
@@ -89,7 +89,7 @@ def pairs_between(A: NDArray, first: int, last: int) -> tuple[NDArray, NDArray]:
 
 @verb
 def singular(A: NDArray) -> tuple[NDArray, NDArray]:
-    """Singular values (r,), falling, and right vectors (r, d) as rows of ``A`` (n, d), which is overwritten.
+    """Singular values (r,), descending, and right vectors (r, d) as rows of ``A`` (n, d), which is overwritten.
 
     >>> singular(np.diag([3.0, 4.0]))[0]
     array([4., 3.])
@@ -112,16 +112,16 @@ def eigh_top_operator(
 ) -> Eigenpairs:
     """Top ``k`` eigenpairs of the symmetric (n, n) matrix behind ``apply(V) = A V``.
 
-    ``tol`` bounds each residual ``‖A v − λ v‖`` relative to the largest eigenvalue; a value's own error is of the
-    order of its square. ``start`` (n, any) gives vectors near the wanted ones. ``costly`` says that a pass costs
-    about the same for one vector as for many (a large stored array, kernel blocks computed anew), so that blocks
-    should be wide and passes few. ``apply`` is given blocks where ``like`` lives (NumPy's for None), and all that is
-    as long as n stays there; what is small is solved by LAPACK.
+    ``tol`` bounds each residual ``‖A v − λ v‖`` relative to the largest eigenvalue; a value's own error is of the order
+    of its square. ``start`` (n, any) gives vectors near the wanted ones. ``costly`` says that a pass costs about the
+    same for one vector as for many (a large stored array, kernel blocks computed anew), so that blocks should be wide
+    and passes few. ``apply`` is given blocks on the place of ``like`` (NumPy for None), and all arrays of length n stay
+    there; the small problems are solved by LAPACK.
     """
     random = stream(seed, "eigen")
     width, room = block_sizes(n, k, costly)
     fresh = placed(random.standard_normal((n, width)), like)
-    if start is not None:  # all blocks are as wide as the first, or products with it would reach beyond the next
+    if start is not None:  # all blocks are as wide as the first, or products with it would extend beyond the next
         width = min(n, max(width, start.shape[1]))
         room = min(n, max(room, k + 4 * width))
         first = blank((n, width), like)
@@ -139,7 +139,7 @@ def eigh_top_operator(
             W = cast(apply(fresh), np.float64)
             passes += 1
             # A times a block reaches back no further than the block before (or, after a restart, all Ritz vectors);
-            # what rounding adds beyond is taken out with the second orthogonalisation.
+            # what rounding adds beyond is removed by the second orthogonalisation.
             near = Q[:, reach : size + new]
             H = to_numpy(near.T @ W)
             T[reach : size + new, size : size + new] = H
@@ -244,7 +244,7 @@ def _orthonormal(
     """Orthonormal block spanning what ``W`` spans, orthogonal to ``basis``, of at most ``width`` columns.
 
     Built from the small Gram matrix (two rounds make up for its squared condition), since products run at full speed
-    and Householder steps on tall blocks do not. Directions that vanished are drawn anew.
+    and Householder steps on tall blocks do not. Directions that vanished are drawn again.
     """
     n = W.shape[0]
     Q = W - basis @ (basis.T @ W)
@@ -261,7 +261,7 @@ def _orthonormal(
             Q[:, placed(lost, Q)] = placed(random.standard_normal((n, int(lost.sum()))) / np.sqrt(n), Q)
         elif round_ > 0:
             break
-        if lost.any() or values[-1] <= 1e-8 * values[0]:  # scaling up what was small scaled up its rounding
+        if lost.any() or values[-1] <= 1e-8 * values[0]:  # scaling up small vectors scaled up their rounding errors
             Q = Q - basis @ (basis.T @ Q)
     return Q
 

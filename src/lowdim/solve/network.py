@@ -1,4 +1,4 @@
-"""Stacks of dense layers, for arrays of NumPy and tensors of torch alike.
+"""Stacks of dense layers, for NumPy arrays and torch tensors alike.
 
 ``h_0 = z``, ``h_j = f(W_j h_{j−1} + b_j)``, with an activation ``f`` between layers and none after the last.
 """
@@ -23,7 +23,7 @@ class Activation(NamedTuple):
     slope: Callable[[ModuleType, Any], Any] | None
 
 
-# ``xp`` is numpy or torch, so that what one has trained the other can apply.
+# ``xp`` is numpy or torch, so that NumPy can apply what torch has trained.
 ACTIVATIONS = {
     "relu": Activation(lambda xp, z: xp.clip(z, 0, None), lambda _, h: h > 0),
     "tanh": Activation(lambda xp, z: xp.tanh(z), lambda _, h: 1 - h * h),
@@ -53,7 +53,7 @@ def initial(widths: Sequence[int], seed: int) -> list[Layer]:
 
 
 def push(xp: ModuleType, layers: Sequence[Layer], Z: Any, activation: str) -> list[Any]:
-    """Outputs ``h_0, h_1, …`` of a stack for rows ``Z``; the last is what it makes of them."""
+    """Outputs ``h_0, h_1, …`` of a stack for rows ``Z``; the last is its output."""
     outputs = [Z]
     for j, (W, b) in enumerate(layers, start=1):
         Z = Z @ W.T
@@ -65,7 +65,7 @@ def push(xp: ModuleType, layers: Sequence[Layer], Z: Any, activation: str) -> li
 
 @verb(on=1)
 def apply(layers: Sequence[Layer], X: Any, activation: str, less: NDArray | None = None) -> Any:
-    """What a stack makes of the rows of ``X − less``, block by block, by NumPy: torch is not needed for arrays."""
+    """Output of a stack for the rows of ``X − less``, block by block, by NumPy: torch is not needed for arrays."""
     width, dtype = max(max(W.shape) for W, _ in layers), float_dtype(X.dtype)
     cast = [Layer(W.astype(dtype), b.astype(dtype)) for W, b in layers]
     Y = np.empty((len(X), len(cast[-1].bias)), dtype)
@@ -75,11 +75,11 @@ def apply(layers: Sequence[Layer], X: Any, activation: str, less: NDArray | None
 
 
 def pull(torch: ModuleType, layers: Sequence[Layer], outputs: list[Any], G: Any, activation: str) -> Any:
-    """Take the gradient ``G`` of the loss by a stack's output back to its first layer, from :func:`push`'s outputs.
+    """Backpropagate the gradient ``G`` of the loss by a stack's output to its first layer, from :func:`push`'s outputs.
 
-    On the way the gradients by weights and biases are written to their ``.grad``: with ``G_j`` that by
+    The gradients by weights and biases are written to their ``.grad``: with ``G_j`` that by
     ``W_j h_{j−1} + b_j``, they are ``G_jᵀ h_{j−1}`` and the sum of ``G_j`` over rows. Returned is ``G_1``; that by the
-    input of the stack is ``G_1 W_1``, for those who need it.
+    input of the stack is ``G_1 W_1``.
     """
     slope = ACTIVATIONS[activation].slope
     for j in range(len(layers), 0, -1):

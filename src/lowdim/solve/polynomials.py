@@ -38,13 +38,13 @@ def by_polynomials(
 
     ``apply(V)`` multiplies by M, ``damp(V, low, high, degree, tick)`` applies in place the polynomial that is small
     from low to high to V (n, 8). ``largest`` is near the largest eigenvalue, to a tenth; ``tol`` bounds the residual
-    relative to it. What is best after so many ``degrees`` is returned, if need be.
+    relative to it. After so many ``degrees`` in all, the best vectors so far are returned.
     """
     n = len(null)
     width = min(WIDTH * -(-(k + WIDTH - 2) // WIDTH), WIDTH * ((n - null.shape[1]) // WIDTH))
     V = stream(seed, "bottom").standard_normal((n, width))
     high = 1.1 * largest
-    low, growth, reach, used = 0.05 * high, 8.0, 0.05, 0  # where the wanted values lie is learnt round by round
+    low, growth, reach, used = 0.05 * high, 8.0, 0.05, 0  # the interval of the wanted values is refined in each round
     best: tuple[float, Doubles] = (np.inf, V[:, :k])
     with stage("eigenvectors") as tick:
         while True:
@@ -66,7 +66,7 @@ def by_polynomials(
             residual = float(np.linalg.norm(apart, axis=0).max()) / largest
             note(f"residual {residual:.1e}")
             best = min(best, (residual, V[:, :k]), key=lambda one: one[0])
-            # An eigenvalue below the residual is not yet told from its neighbours.
+            # An eigenvalue below the residual is not yet separated from its neighbours.
             sure = residual <= tol and residual <= _SURE * max(float(values[k - 1]) / largest, _ZERO)
             if sure or used >= degrees or (residual > best[0] and best[0] <= _ZERO):
                 return best[1]

@@ -1,4 +1,4 @@
-"""Linear maps of rows and back, block by block: ``(X − m) P``, ``Y B + m``, and what a projection misses."""
+"""Linear maps of rows and back, block by block: ``(X − m) P``, ``Y B + m``, and the residual of a projection."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from lowdim.work.blocks import row_blocks
 from lowdim.work.places import verb
 
-_SAMPLE = 256  # rows that tell how far the mean is
+_SAMPLE = 256  # rows from which the size of the mean is estimated
 _FAR = 100  # times the spread: a squared mean above that would cancel
 
 

@@ -38,7 +38,7 @@ def kernel_ridge(K: NDArray, means: NDArray[np.float64], T: NDArray, ridge: floa
 
 
 def landmark_ridge(blocks: Iterable[tuple[NDArray, NDArray]], core: NDArray, ridge: float) -> Ridge:
-    """The same with r centres: ``blocks`` yields (k(rows, centres), targets), ``core`` (r, r) is the centres' kernel.
+    """With r centres: ``blocks`` yields (k(rows, centres), targets), ``core`` (r, r) is the centres' kernel.
 
     Minimises ``‖T − K W‖² + ridge·s tr(Wᵀ core W)`` over all rows, ``K`` and ``T`` centred, in memory of size r².
     """

@@ -1,7 +1,8 @@
 """Search for a good set of units (features, or groups of them), one at a time, forwards or backwards.
 
-Forward: join the unit that scores best. Backward: drop the one that is missed least. Floating (Pudil, Novovičová and
-Kittler 1994): after each step, take units back as long as the smaller (or larger) set is better than any of its size.
+Forward: add the unit that scores best. Backward: drop the one whose removal costs least. Floating (Pudil, Novovičová
+and Kittler 1994): after each step, take units back as long as the smaller (or larger) set is better than any of its
+size.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,11 +14,11 @@ import numpy as np
 from lowdim.solve.criteria.criterion import CandidateScores, Criterion, Doubles
 from lowdim.work.progress import note, stage
 
-_TIE = 1e-12  # scores nearer than this are equal, so that rounding does not choose
+_TIE = 1e-12  # scores closer than this are equal, so that rounding does not decide
 
 
 class Step(NamedTuple):
-    """One step of the path: ``unit`` (−1 for the start) came or went, the units chosen then, their scores by fold."""
+    """One step of the path: ``unit`` added or removed (−1 for the start), the chosen units, their scores by fold."""
 
     action: str
     unit: int
@@ -34,7 +35,7 @@ class Step(NamedTuple):
 class Search:
     """A path of sets from ``start``.
 
-    ``failed(reasons, all_did)`` is told why units could not be scored, by unit, and whether no candidate was.
+    ``failed(reasons, all_did)`` is called with the reasons why units could not be scored, and whether none could.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Search:
         self.best = {len(start): self.path[0].score}  # best score of each size so far
 
     def run(self, forward: bool, floating: bool, size: int, tol: float | None) -> list[Step]:
-        """Go on until ``size`` units are chosen, or until a step gains no more (costs no less) than ``tol``."""
+        """Continue until ``size`` units are chosen, or until a step gains no more (costs no less) than ``tol``."""
         total = abs(size - len(self.path[0].chosen))
         with stage("selection", total=total) as tick:
             while len(self.path[-1].chosen) != size:
@@ -71,7 +72,7 @@ class Search:
         return self.path
 
     def _next(self, joining: bool, spare: int = -1) -> Step | None:
-        """Best step from here; of equal ones that of the lowest unit."""
+        """Best next step; on ties that of the lowest unit."""
         chosen = self.path[-1].chosen
         if joining:
             candidates = [u for u in range(len(self.units)) if u not in chosen]

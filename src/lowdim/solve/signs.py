@@ -11,7 +11,7 @@ def signs(V: NDArray[np.floating], tol: float = 1e-6) -> NDArray[np.floating]:
     """Sign (k,) for each row of ``V`` (k, d) that makes its entry of largest magnitude positive.
 
     Linear methods give the loadings, Gram methods the eigenvectors' entries over samples (as rows). Of entries equal
-    in magnitude up to ``tol`` the first decides, so that rounding cannot.
+    in magnitude up to ``tol`` the first is used, so that rounding does not matter.
 
     >>> signs(np.array([[0.6, -0.8], [0.8, 0.6]]))
     array([-1.,  1.])

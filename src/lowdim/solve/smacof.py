@@ -1,4 +1,4 @@
-"""Stress majorisation: a map whose distances are as near as can be to given ones.
+"""Stress majorisation: a map whose distances approximate given ones.
 
 The stress ``σ = Σ_{i<j} w_ij (δ_ij − d_ij)²`` is lowered by Guttman's transform ``Y ← V⁺ B(Y) Y`` with
 ``V = diag(Σ_j w_ij) − W`` and ``(B(Y) Y)_i = Σ_j w_ij (δ_ij / d_ij)(y_i − y_j)``. It minimises a function that lies
@@ -20,7 +20,7 @@ from lowdim.work.progress import note, stage
 
 Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]
-_KNOTS = 2000  # of the rising function that replaces distances in the nonmetric kind
+_KNOTS = 2000  # knots of the monotone function that replaces distances in the nonmetric kind
 
 
 class Majorised(NamedTuple):
@@ -34,9 +34,9 @@ class Majorised(NamedTuple):
 
 
 class Ranks:
-    """Disparities: the rising function of the distances that is nearest to those of a map, of fixed size.
+    """Disparities: the monotone function of the distances that is closest to those of a map, of fixed size.
 
-    Ties among distances may be torn apart (Kruskal's primary approach). ``D`` (n, n) is read now only.
+    Tied distances may get different disparities (Kruskal's primary approach). ``D`` (n, n) is read here only.
     """
 
     def __init__(self, D: Singles, weights: Singles | None) -> None:
@@ -60,7 +60,7 @@ class Ranks:
         out[...] = squareform(self.values)
 
     def knots(self) -> Doubles:
-        """Distances and their disparities (2, at most 2,000), both rising, to read others from."""
+        """Distances and their disparities (2, at most 2,000), both ascending, for interpolation."""
         some = self.order[np.unique(np.linspace(0, len(self.order) - 1, _KNOTS).astype(np.int64))]
         at, first = np.unique(self.given[some], return_index=True)
         return np.vstack([at, np.maximum.accumulate(self.values[some][first])])
@@ -111,7 +111,7 @@ def place(
 ) -> tuple[Doubles, Doubles]:
     """Places (m, k) of new points with distances ``D`` (m, n) to a fixed map (n, k), and the stress of each (m,).
 
-    Each lowers its own stress ``Σ_j w_j (δ_j − ‖y − y_j‖)²``, whatever the others do.
+    Each minimises its own stress ``Σ_j w_j (δ_j − ‖y − y_j‖)²``, independently of the others.
     """
     total = np.full(len(D), float(D.shape[1])) if weights is None else weights.sum(axis=1, dtype=np.float64)
     total = np.where(total > 0, total, 1.0)[:, None]

@@ -1,8 +1,8 @@
-"""Smallest eigenpairs of a sparse symmetric matrix that is positive semidefinite, its known null vectors left out.
+"""Smallest eigenpairs of a sparse positive semidefinite matrix, without its known null vectors.
 
-The way depends on the structure, as in :mod:`lowdim.solve.bottom`. Where rows can be ordered so that a banded Cholesky
-factor is cheap (a curve, a sheet, a few thousand rows of anything), it applies the inverse; where a sheet has many
-rows a sparse factorisation does. Other graphs of high dimension go by polynomials, few rows to LAPACK.
+The solver depends on the structure, as in :mod:`lowdim.solve.bottom`. Where rows can be ordered so that a banded
+Cholesky factor is cheap (a curve, a sheet, a few thousand rows of anything), it applies the inverse; where a sheet has
+many rows a sparse factorisation does. Other graphs of high dimension use polynomials, small ones LAPACK.
 """
 
 import warnings
@@ -28,7 +28,7 @@ from lowdim.work.user_warnings import warn
 SOLVERS = ("dense", "band", "lu", "chebyshev")
 _FEW = 400  # rows up to which LAPACK computes all eigenvectors
 _BAND = 4e10  # operations of a banded factorisation up to which it is the quickest
-_NARROW = 0.05  # mean half-width of the band, relative to n, up to which a sparse factorisation fills little
+_NARROW = 0.05  # mean half-width of the band, relative to n, up to which a sparse factorisation has little fill-in
 _SHIFT = 1e-13  # on the diagonal, relative to the largest eigenvalue, so that a semidefinite matrix has a factor
 
 Doubles = NDArray[np.float64]
@@ -40,8 +40,8 @@ def smallest_symmetric(
 ) -> Smallest:
     """The k smallest eigenpairs of the symmetric ``A`` orthogonal to its null vectors ``null`` (n,) or (n, p).
 
-    ``tol`` bounds the residual relative to the largest eigenvalue, which is estimated unless given. What no solver
-    brings below is returned with a warning.
+    ``tol`` bounds the residual relative to the largest eigenvalue, which is estimated unless given. If no solver
+    reaches it, the best result is returned with a warning.
 
     >>> path = sp.csr_array(np.array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]]))
     >>> smallest_symmetric(path, 1, null=np.ones(3), seed=0).values.round(9)
@@ -76,7 +76,7 @@ def smallest_symmetric(
     best = min(tried, key=lambda one: one.residual)
     warn(
         f"Smallest eigenvectors: residual {best.residual:.1e} of the largest eigenvalue for {n:,} rows, above "
-        f"{10 * tol:.0e}: the small eigenvalues lie close together. Ask for fewer components, or change the number of "
+        f"{10 * tol:.0e}: the small eigenvalues are nearly equal. Ask for fewer components, or change the number of "
         "neighbours.",
         ConvergenceWarning,
     )

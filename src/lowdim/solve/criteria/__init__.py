@@ -1,5 +1,5 @@
-"""What a set of features is worth: scores by cross-validation, of all neighbours of a set at once.
+"""Scores of sets of features by cross-validation, for all sets that differ from one set by a unit at once.
 
 Each criterion has ``score(selected)`` and ``around(selected, units, joining)``. ``refit`` works for any estimator; the
-others give the same scores without fitting from scratch, and NaN where only a refit can tell.
+others give the same scores without fitting from scratch, and NaN where a refit is necessary.
 """

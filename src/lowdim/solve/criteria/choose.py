@@ -26,7 +26,7 @@ def criterion_for(estimator: Any, X: Any, y: Any, splits: list[Split], scoring: 
 
 
 class Completed:
-    """A quick criterion whose gaps are filled by refits."""
+    """A fast criterion whose NaN scores are replaced by refits."""
 
     def __init__(self, quick: Criterion, plain: Criterion) -> None:
         self.quick, self.plain = quick, plain

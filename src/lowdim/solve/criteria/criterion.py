@@ -1,4 +1,4 @@
-"""What criteria take and give."""
+"""Types that criteria share."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -11,14 +11,14 @@ Split = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows to train on, rows to t
 
 
 class CandidateScores(NamedTuple):
-    """Scores (units, folds), NaN where a unit failed, and why it did, by its place among the units."""
+    """Scores (units, folds), NaN where a unit failed, and the reason, by its index among the units."""
 
     scores: Doubles
     failures: dict[int, str]
 
 
 class Criterion(Protocol):
-    """Scores of sets of features, one a fold; higher is better."""
+    """Scores of sets of features, one per fold; higher is better."""
 
     def score(self, selected: Sequence[int]) -> CandidateScores:
         """Scores (1, folds) of one set."""

@@ -1,8 +1,8 @@
-"""Linear discriminant classifiers: the scores of all neighbours of a set from one factorisation a fold.
+"""Linear discriminant classifiers: the scores of all sets one unit away from one factorisation per fold.
 
 The rule is ``argmax_c δ_c`` with ``δ_c(x) = xᵀ S⁻¹ m_c − ½ m_cᵀ S⁻¹ m_c + log π_c`` about the overall mean. A feature
 that joins adds one whitened coordinate ``v`` of ``x`` and ``μ_c`` of the means: ``δ_c + v μ_c − ½ μ_c²``; one that
-leaves takes away the same for the direction that it has apart from the others. Where features depend on each other,
+leaves subtracts the same for its direction orthogonal to the others. Where features depend on each other,
 the rule whitens inside the range of ``S``, as scikit-learn's does.
 """
 
@@ -23,7 +23,7 @@ _LEAST = 1e-8  # scikit-learn's rule by singular values leaves out what is below
 class Discriminant:
     """Accuracies of the linear discriminant rule; ``unbiased`` divides ``S`` by n − C, otherwise by n.
 
-    ``spectral`` says that the rule whitens inside the range of ``S``; without it dependent features cannot be told.
+    With ``spectral`` the rule whitens inside the range of ``S``; without it, sets of dependent features score NaN.
     """
 
     def __init__(self, X: NDArray, y: NDArray, splits: list[Split], *, unbiased: bool, spectral: bool) -> None:
@@ -56,7 +56,7 @@ class _Fold:
         centred = X - means[codes]
         size = np.abs(X).max(axis=0)
         self.R = triangle(centred / np.sqrt(max(len(X) - unbiased * len(present), 1)))  # RᵀR = S
-        # Constant within classes: the rule by singular values does not see such a feature, the others cannot be told.
+        # Constant within classes: the rule by singular values ignores such a feature, the others score NaN.
         self.spectral = spectral
         self.spread = centred.std(axis=0)
         self.still = (np.square(self.R).sum(axis=0) <= np.square(1e-13 * size)) & spectral
@@ -104,7 +104,7 @@ class _State:
             self.values = self.values + np.outer(v, mu) - 0.5 * np.square(mu)
 
     def _whiten_inside_range(self, A: Doubles) -> Doubles:
-        """Rows whitened inside the range of ``S`` scaled to unit diagonal, as the rule by singular values has it."""
+        """Rows whitened inside the range of ``S`` scaled to unit diagonal, as in the rule by singular values."""
         order = self.factor.order
         if self.spectrum is None:
             R = self.fold.R[:, order] / self.fold.spread[order]
@@ -120,7 +120,7 @@ class _State:
         return float(np.mean(self.values.argmax(axis=1) == self.fold.y))
 
     def around(self, features: NDArray[np.intp], joining: bool) -> Doubles:
-        """Accuracy (c,) once each feature has joined or left; NaN where it cannot be told."""
+        """Accuracy (c,) after each feature has joined or left; NaN where it cannot be computed."""
         scores = np.full(len(features), np.nan)
         if not self.factor.sound:
             return scores

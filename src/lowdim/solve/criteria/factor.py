@@ -1,7 +1,7 @@
-"""Orthogonal factor of chosen features among all, and what they leave of the others.
+"""Orthogonal factor of the chosen features, and the residuals of the others.
 
-Rows ``R`` with the same inner products as the data (the triangle of a QR factorisation) stand for them, so that a step
-costs d² whatever the number of rows, and nothing is squared: dependent features are told from nearly dependent ones.
+Rows ``R`` with the same inner products as the data (the triangle of a QR factorisation) replace them, so that a step
+costs d² for any number of rows, and nothing is squared: dependent and nearly dependent features are distinguished.
 """
 
 from collections.abc import Sequence

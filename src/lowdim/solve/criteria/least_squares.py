@@ -1,9 +1,9 @@
-"""Least squares and ridge regression: the scores of all neighbours of a set from one factorisation a fold.
+"""Least squares and ridge regression: the scores of all sets one unit away from one factorisation per fold.
 
 The training rows, centred (and √α I below them for ridge), are ``Q Lᵀ`` on the set ``S``; test rows become
 ``V = X_S L⁻ᵀ``, coefficients ``c = L⁻¹ Xᵀy``, residuals ``r = y − V c``. When feature j joins, its coefficient is
 ``β_j = (b_j − uᵀc)/s_j`` and the residuals ``r − β_j ρ_j``, where ``ρ_j`` is what ``S`` leaves of its test column. When
-it leaves, they are ``r + (V h)(hᵀc)`` with ``h`` the unit vector along what it has apart from the others.
+it leaves, they are ``r + (V h)(hᵀc)`` with ``h`` the unit vector along its part orthogonal to the others.
 """
 
 from collections.abc import Callable, Sequence
@@ -106,13 +106,13 @@ class _State:
             self.r = self.r - gamma * v
 
     def joined(self, features: NDArray[np.intp]) -> tuple[Doubles, Any]:
-        """Residuals (n, c) once each feature has joined, and which of them can be told."""
+        """Residuals (n, c) after each feature has joined, and which of them are valid."""
         good = self.factor.independent(features)
         U = self.factor.U[:, features]
         beta = (self.fold.b[features] - self.c @ U) / np.where(good, self.factor.left[features], 1.0)
         return self.r[:, None] - beta * (self.fold.X[:, features] - self.V @ U), good
 
     def left(self, features: NDArray[np.intp]) -> tuple[Doubles, Any]:
-        """Residuals (n, c) once each feature has left."""
+        """Residuals (n, c) after each feature has left."""
         H, good = self.factor.apart(features)
         return self.r[:, None] + (self.V @ H) * (self.c @ H), good

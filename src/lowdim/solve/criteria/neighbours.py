@@ -1,4 +1,4 @@
-"""Nearest neighbours: squared distances of each fold are kept, and features join or leave them natively."""
+"""Nearest neighbours: squared distances of each fold are stored, and updated natively when features join or leave."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from lowdim.solve.criteria.criterion import CandidateScores, Doubles, Split
 from lowdim.solve.criteria.least_squares import METRICS
 from lowdim.work import jobs, memory
 
-_FEW = 8  # neighbours up to which a vote goes by comparing them
+_FEW = 8  # neighbours up to which votes are counted by comparing pairs
 _STRIP_BYTES = 2**17  # of distances at a time
 _EXACT = 2**24  # whole numbers up to here are exact in float32
 
@@ -19,8 +19,8 @@ _EXACT = 2**24  # whole numbers up to here are exact in float32
 class Neighbours:
     """Scores of k nearest neighbours, Euclidean: accuracy of the vote for labels, or a metric of the mean of numbers.
 
-    ``y`` holds classes 0 … C − 1 for ``metric="accuracy"``, else numbers. Of points at the same distance the first
-    counts.
+    ``y`` holds classes 0 … C − 1 for ``metric="accuracy"``, else numbers. Ties in distance go to the
+    first point.
     """
 
     def __init__(
@@ -80,9 +80,9 @@ class Neighbours:
 
 
 def _vote(near: NDArray, n_classes: int) -> NDArray:
-    """Class (units, q) that most of the neighbours (units, q, k) have, the lowest of equals.
+    """Class (units, q) that most of the neighbours (units, q, k) have, the lowest on ties.
 
-    Each neighbour counts those of its own class; k² comparisons of whole arrays are fewer than C counters a query.
+    Each neighbour counts those of its own class; k² comparisons of whole arrays are fewer than C counters per query.
     """
     each = np.ascontiguousarray(np.moveaxis(near, 2, 0), np.int32)
     best = np.full(each.shape[1:], -1, np.int32)
@@ -93,7 +93,7 @@ def _vote(near: NDArray, n_classes: int) -> NDArray:
 
 
 def _closeness(distance: NDArray) -> Doubles:
-    """Weights 1/distance; where some are 0 those alone count."""
+    """Weights 1/distance; where some distances are 0, only those neighbours count."""
     root = np.sqrt(distance.astype(np.float64))
     zero = root == 0
     with np.errstate(divide="ignore"):
@@ -121,7 +121,7 @@ class _Fold:
         return out
 
     def reach(self, selected: Sequence[int]) -> None:
-        """Bring the distances to ``selected``; where features leave, whole numbers shrink and others start anew."""
+        """Update the distances to ``selected``; where features leave, integers are subtracted and floats recomputed."""
         gone = set(self.selected) - set(selected)
         if gone and self.D.dtype == np.float64:
             self.D[:], self.selected, gone = 0.0, [], set()

@@ -17,7 +17,7 @@ from lowdim.work.progress import stage
 
 
 class Refit:
-    """Scores of ``estimator`` by ``scorer`` over ``splits`` of the rows; a set that fails is told, not raised."""
+    """Scores of ``estimator`` by ``scorer`` over ``splits`` of the rows; a set that fails is reported, not raised."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, splits: list[Split], scorer: Any) -> None:
         self.task = (estimator, X, y, splits, scorer)
@@ -46,7 +46,7 @@ class Refit:
 
 
 def score_without_features(estimator: Any, X: Any, y: Any, splits: list[Split], scorer: Any) -> Doubles:
-    """Score on each fold of knowing no feature; −∞ where the scorer has no use for such a rule."""
+    """Score on each fold without any feature; −∞ where the scorer does not accept a constant prediction."""
     if y is None:
         return np.full(len(splits), -np.inf)
     if getattr(y, "dtype", None) == np.float32:  # whose squares and sums may overflow
@@ -73,12 +73,12 @@ def _fit_and_score(
     Z = X[:, features]
     try:
         with warnings.catch_warnings():
-            for kind in (UndefinedMetricWarning, RuntimeWarning):  # the score they are about is told below
+            for kind in (UndefinedMetricWarning, RuntimeWarning):  # the score they refer to is reported below
                 warnings.simplefilter("ignore", kind)
             for i, (train, test) in enumerate(splits):
                 known = ([], []) if y is None else ([y[train]], [y[test]])
                 scores[i] = scorer(clone(estimator).fit(Z[train], *known[0]), Z[test], *known[1])
-    except Exception as error:  # whatever an estimator of anyone's may raise
+    except Exception as error:  # a user's estimator may raise anything
         if _constant(Z, splits):
             return np.full(len(splits), np.nan), "it is constant in the training rows of a fold"
         text = str(error).strip().splitlines()

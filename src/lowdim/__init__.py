@@ -1,6 +1,6 @@
 """Dimensionality reduction from PCA to t-SNE: one contract, native speed, honest measures.
 
-Everything public is loaded on first use, so that ``import lowdim`` costs next to nothing.
+Everything public is loaded on first use, so that ``import lowdim`` is fast.
 """
 
 from importlib import import_module

@@ -103,7 +103,7 @@ def test_read_only_targets_are_refused(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
-        (KeyError("x"), 1, "a failure of lowdim itself, KeyError: 'x'"),
+        (KeyError("x"), 1, "internal error in lowdim, KeyError: 'x'"),
         (RuntimeError("two\nlines"), 1, "two lines"),
         (ImportError("h5py is needed"), 2, "h5py is needed"),
         (MemoryError(), 2, "out of memory"),

@@ -206,7 +206,7 @@ def test_selection_takes_the_columns_of_a_category_together(people, tmp_path):
     model = tmp_path / "s.lowdim"
     given = ["select", people, "--target", "married", "--missing", "median", "--features", "2", "--keep", "city"]
     result = done(*given, "--save", model)
-    assert "2 of 6 columns serve KNeighborsClassifier" in result.stdout
+    assert "2 of 6 columns selected for KNeighborsClassifier" in result.stdout
     header = done("transform", model, people).stdout.splitlines()[0].split(",")
     assert header[:3] == ["city=Köln", "city=München", "city=Wien"]
     assert len(header) == 4

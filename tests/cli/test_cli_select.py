@@ -16,7 +16,7 @@ def test_the_path_is_shown_as_a_table():
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["step", "action", "column", "columns", "score", "spread", "seconds"]
     assert "petal width" in lines[2]
-    assert lines[-1].startswith("2 of 4 columns serve LinearDiscriminantAnalysis")
+    assert lines[-1].startswith("2 of 4 columns selected for LinearDiscriminantAnalysis")
 
 
 def test_columns_and_selection_are_written(tmp_path):

@@ -81,7 +81,7 @@ def test_methods_that_need_rows_in_one_memory_are_fitted_on_some(client, parts, 
     [
         (["nowhere/*.parquet", "-o", "out"], "names none"),
         (["{parts}"], "needs -o FOLDER"),
-        (["{parts}", "-o", "out", "--scale"], "Leave out --plot and what prepares"),
+        (["{parts}", "-o", "out", "--scale"], "Leave out --plot and the options that prepare"),
         (["{parts}", "-o", "out", "--label", "nothing"], "column 'nothing' is needed"),
         (["{parts}", "-o", "out"], "every feature must be a number.*'cell', 'kind'"),
     ],
@@ -103,7 +103,7 @@ def test_inspect_reads_a_folder_in_one_pass(parts, monkeypatch):
     monkeypatch.setattr("lowdim.cli.parts_facts._HELD", 6 * 40)  # forty rows at a time
     told = run("inspect", folder).stdout
     assert "3," in told.split("files")[1].split("\n")[0]
-    assert "300, 300 of them with every number" in told
+    assert "300, 300 of them without missing values" in told
     assert "6: 4 of numbers, 2 of other kinds" in told
     assert f"{frame['a'].mean():.4g}" in told
     share = lowdim.PCA().fit(frame[list("abcd")]).explained_variance_ratio_[0]

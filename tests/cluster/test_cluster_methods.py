@@ -191,7 +191,9 @@ def refusals():
         r"solver='svd' needs all rows.*'covariance'": lambda X, y: lowdim.PCA(2, solver="svd").fit(cut(X)),
         r"solver='gram' needs all rows.*'range'": lambda X, y: lowdim.LDA(solver="gram").fit(cut(X), cut(y)),
         r"TSNE has no version.*lowdim.data.sample.*transform": lambda X, y: lowdim.TSNE().fit(cut(X)),
-        r"y must be cut as X is.*rechunk\(\{0: X.chunks\[0\]\}\)": lambda X, y: lowdim.LDA().fit(cut(X), cut(y, 60)),
+        r"y must be chunked as X is.*rechunk\(\{0: X.chunks\[0\]\}\)": lambda X, y: lowdim.LDA().fit(
+            cut(X), cut(y, 60)
+        ),
         r"y must be a Dask collection.*compute_chunk_sizes": lambda X, y: lowdim.LDA().fit(
             dd.from_pandas(pd.DataFrame(X), npartitions=2), y
         ),
@@ -216,7 +218,7 @@ def refusals():
         r"sample_weight must be finite and 0 or more": lambda X, y: lowdim.PCA(2).fit(
             cut(X), sample_weight=cut(-X[:, 0])
         ),
-        r"rows of NumPy go with labels.*compute\(\)": lambda X, y: lowdim.LDA().fit(X, cut(y)),
+        r"NumPy rows need labels.*compute\(\)": lambda X, y: lowdim.LDA().fit(X, cut(y)),
         r"at least 2 samples": lambda X, y: lowdim.PCA(1).fit(cut(X[:1])),
         r"n_components must be at most .* = 5; got 9": lambda X, y: lowdim.PCA(9).fit(cut(X)),
         r"5 features": lambda X, y: lowdim.PCA(2).fit(X).transform(cut(X[:, :3])),

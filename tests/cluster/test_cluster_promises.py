@@ -113,7 +113,7 @@ def test_scattered_rows_that_died_are_told(client):
     holders = {address for places in client.who_has(parts).values() for address in places}
     pids = client.run(os.getpid)
     os.kill(pids[sorted(holders)[0]], signal.SIGKILL)
-    with pytest.raises(RuntimeError, match="can be computed again are needed.*read_parquet"):
+    with pytest.raises(RuntimeError, match="can be recomputed are needed.*read_parquet"):
         lowdim.PCA(2).fit(X)
 
 

@@ -180,8 +180,8 @@ def test_the_verdict_names_who_is_best_at_what(compared):
     for name in ("trustworthiness", "shepard_correlation", "knn_accuracy"):
         leader = compared.leader(BY_NAME[name])
         assert compared.values(BY_NAME[name])[leader] == compared.table[name].max()
-    assert compared.verdict.startswith("PCA keeps neighbourhoods best (0.98")
-    assert "1 component holds 90 % of the variance." in compared.verdict
+    assert compared.verdict.startswith("PCA preserves neighbourhoods best (0.98")
+    assert "1 component explains 90 % of the variance." in compared.verdict
     assert " best" not in lowdim.compare(X, None, ["pca"]).verdict
 
 
@@ -245,7 +245,7 @@ def test_cost_sees_memory_that_is_held_for_a_while():
         (lambda: lowdim.compare(X, None, ["lda"]), "LDA learns from labels that name classes; got none. Pass y"),
         (lambda: lowdim.compare(X, Y, ["pca"], by="beauty"), "by must be one of rnx_auc.*got 'beauty'. Choose"),
         (lambda: lowdim.compare(X, Y, ["pca"], n_components=0), "integer ≥ 1; got 0. Pass 2"),
-        (lambda: lowdim.compare(X, Y, ["pca"], parameters={"lda": {}}), r"take part \(pca\).*for lda. Add"),
+        (lambda: lowdim.compare(X, Y, ["pca"], parameters={"lda": {}}), r"of the comparison \(pca\).*for lda. Add"),
         (lambda: lowdim.compare(X, Y, ["pca"], parameters={"pca": {"x": 1}}), "PCA takes .*got x. Check"),
         (lambda: lowdim.compare(X, Y, ["pca"], image_shape=(3, 2)), r"4 pixels in all.*got \(3, 2\)\. Pass"),
         (lambda: lowdim.compare(X, Y[:9], ["pca"]), r"compare: y must hold one label per row.*\(9,\)"),
@@ -275,5 +275,5 @@ def test_estimators_get_the_parameters_given_for_their_names():
 def test_parameters_that_an_estimator_lacks_are_refused():
     with pytest.raises(ValueError, match="PCA takes .*; got perplexity"):
         lowdim.compare(X, methods={"pca": lowdim.PCA(2)}, parameters={"pca": {"perplexity": 5}})
-    with pytest.raises(ValueError, match="take part .*; got some for other"):
+    with pytest.raises(ValueError, match="of the comparison .*; got some for other"):
         lowdim.compare(X, methods={"mine": lowdim.PCA(2)}, parameters={"other": {"whiten": True}})

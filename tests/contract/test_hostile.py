@@ -23,7 +23,7 @@ def test_sparse_rows_with_an_entry_outside_are_refused(method, column, rng):
 def test_row_starts_that_fall_are_refused(rng):
     X = sp.csr_array(rng.random((30, 4)))
     X.indptr[3] = 100
-    with pytest.raises(ValueError, match="starts of rows that do not rise"):
+    with pytest.raises(ValueError, match="starts of rows that do not increase"):
         lowdim.PCA(2).fit(X)
 
 

@@ -91,5 +91,5 @@ def test_a_file_that_lacks_or_adds_an_attribute_is_refused(cls, tmp_path):
             model._check_state()
         vars(model)[name] = kept
     model.surprise_ = 1
-    with pytest.raises(ValueError, match="surprise_ belong to no such model"):
+    with pytest.raises(ValueError, match="surprise_ do not belong to this model"):
         model._check_state()

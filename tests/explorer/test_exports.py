@@ -95,9 +95,9 @@ def test_pictures_are_drawn_by_show(page):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"what": "selection", "format": "html"}, "is not there"),
-        ({"what": "../../x", "format": "csv"}, "is not there"),
-        ({"what": ["rows"], "format": "csv"}, "is not there"),
+        ({"what": "selection", "format": "html"}, "is not available"),
+        ({"what": "../../x", "format": "csv"}, "is not available"),
+        ({"what": ["rows"], "format": "csv"}, "is not available"),
         ({"what": "labels", "format": "csv"}, "no labels yet"),
         ({"what": "model", "format": "lowdim", "map": None}, "Choose one"),
     ],

@@ -425,11 +425,11 @@ def test_a_stored_map_with_gaps_is_refused(iris):
     model = KernelPCA(2).fit(iris)
     model._check_state()
     model.dual_coef_ = model.dual_coef_[:-1]
-    with pytest.raises(ValueError, match="not fit together"):
+    with pytest.raises(ValueError, match="inconsistent"):
         model._check_state()
     model = KernelPCA(2).fit(iris)
     model._offset = np.zeros(3)
-    with pytest.raises(ValueError, match="not fit together"):
+    with pytest.raises(ValueError, match="inconsistent"):
         model._check_state()
 
 

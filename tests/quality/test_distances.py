@@ -115,7 +115,7 @@ def test_data_or_maps_that_do_not_vary(pair):
     corners = np.eye(90)  # all as far apart, up to rounding
     assert quality.residual_variance(corners, Y) == 1
     assert quality.shepard_correlation(corners, corners, kind="pearson") == 0
-    with pytest.raises(ValueError, match="rows that differ are needed"):
+    with pytest.raises(ValueError, match="distinct rows are needed"):
         quality.reconstruction_error(0 * X + 0.1, X, relative=True)
 
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_measured_is_told(pair):
         quality.reconstruction_error(X, Y)
     with pytest.raises(ValueError, match="X_back must have one row for each of the 90 rows of X; got 5"):
         quality.reconstruction_error(X, X[:5])
-    with pytest.raises(ValueError, match="rows that differ are needed for relative=True"):
+    with pytest.raises(ValueError, match="distinct rows are needed for relative=True"):
         quality.reconstruction_error(X * 0, X, relative=True)
     with pytest.raises(ValueError, match="at least 3 samples"):
         quality.stress(X[:2], Y[:2])
@@ -159,5 +159,5 @@ def test_pairs_are_computed_once_for_all_measures(pair, monkeypatch):
 
 
 def test_stress_of_rows_that_are_all_equal_is_refused(rng):
-    with pytest.raises(ValueError, match="rows of X that differ are needed"):
+    with pytest.raises(ValueError, match="distinct rows of X are needed"):
         quality.stress(np.zeros((5, 2)), rng.normal(size=(5, 2)), scaled=False)

@@ -84,7 +84,7 @@ def test_what_cannot_be_measured_is_told(labelled):
         quality.knn_accuracy(Y, y[:9])
     with pytest.raises(ValueError, match=r"cv must be at most the number of rows of the largest class \(60\); got 61"):
         quality.knn_accuracy(Y, y, cv=61)
-    with pytest.raises(ValueError, match="n_neighbors must be below the rows of a fold"):
+    with pytest.raises(ValueError, match="n_neighbors must be below the training rows of a fold"):
         quality.knn_accuracy(Y, y, 120)
     with pytest.raises(ValueError, match="fewer classes than rows"):
         quality.silhouette(Y[:20], np.arange(20))

@@ -326,7 +326,7 @@ def test_the_demo_writes_its_page_and_prints_where_it_is(tmp_path, capsys):
     demo = runpy.run_path(str(script))
     demo["main"](str(tmp_path / "demo" / "index.html"), "pca", "lda")
     verdict, printed, explore = capsys.readouterr().out.splitlines()
-    assert "keeps neighbourhoods best" in verdict
+    assert "preserves neighbourhoods best" in verdict
     assert Path(printed).is_absolute()
     assert explore.endswith("lowdim explore digits")
     assert len(data_of(Path(printed).read_text(encoding="utf-8"))["methods"]) == 2

@@ -31,7 +31,7 @@ def test_mark_is_the_number_numpy_finds(proportion):
     total = np.cumsum(model.explained_variance_ratio_)
     needed = int(np.argmax(total >= proportion)) + 1
     ax = scree(model, proportion=proportion)
-    assert f"{needed} components hold {int(100 * total[needed - 1])} %" in legend_texts(ax)
+    assert f"{needed} components explain {int(100 * total[needed - 1])} %" in legend_texts(ax)
     assert str(needed) in [text.get_text() for text in ax.texts]
 
 
@@ -53,7 +53,7 @@ def test_model_that_stops_early_says_how_much_it_holds():
     ax = scree(model)
     held = int(100 * model.explained_variance_ratio_.sum())
     assert held < 90
-    assert f"10 components hold {held} %" in legend_texts(ax)
+    assert f"10 components explain {held} %" in legend_texts(ax)
     assert "90 %" not in [text.get_text() for text in ax.texts]
 
 
@@ -88,7 +88,7 @@ def test_given_axes_come_back_and_nothing_else_changes():
         (lambda: scree([]), r"got shape \(0,\)"),
         (lambda: scree([1.0, -0.5]), r"smallest is -0\.5"),
         (lambda: scree([0.0, 0.0]), r"not all zero"),
-        (lambda: scree([1.0, 2.0]), r"they rise\. Sort"),
+        (lambda: scree([1.0, 2.0]), r"must be in descending order; they are not\. Sort"),
         (lambda: scree([2.0, 1.0], proportion=90), r"between 0 and 1; got 90"),
         (lambda: scree([2.0, 1.0], n=0), r"n must be at least 1; got 0"),
     ],

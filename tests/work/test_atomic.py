@@ -125,7 +125,7 @@ class TestPermissions:
     def test_a_pipe_is_refused_and_survives(self, tmp_path):
         pipe = tmp_path / "pipe"
         os.mkfifo(pipe)
-        with pytest.raises(ValueError, match="is no regular file"), atomic(pipe):
+        with pytest.raises(ValueError, match="is not a regular file"), atomic(pipe):
             pass
         assert stat.S_ISFIFO(pipe.stat().st_mode)
 
@@ -136,7 +136,7 @@ def test_a_missing_folder_and_a_folder_as_target_say_what_to_do(tmp_path):
         atomic(tmp_path / "nowhere" / "a.bin"),
     ):
         pass
-    with pytest.raises(ValueError, match=r"is a folder\. Give a file name"), atomic(tmp_path):
+    with pytest.raises(ValueError, match=r"is a folder\. Give another file name"), atomic(tmp_path):
         pass
     assert files(tmp_path) == []
 

@@ -19,7 +19,7 @@ def _twice():
         (lambda: Isomap(n_neighbors=4).fit(_PARTS), "must be connected; it has"),
         (lambda: LLE(n_neighbors=4).fit_transform(_PARTS), "closed class"),
         (lambda: KernelPCA(2, kernel="sigmoid", gamma=5.0).fit(_X), "indefinite"),
-        (lambda: CCA(1).fit(_X[:5], _X[5:10]), "whatever the data"),
+        (lambda: CCA(1).fit(_X[:5], _X[5:10]), "are 1 for any data"),
         (_twice, "starts again"),
     ],
 )

@@ -1,6 +1,6 @@
-"""The command line: one file per command, loaded when it is asked for.
+"""The command line: one file per command, loaded when it is used.
 
-Modules here import nothing heavy at the top, so that ``lowdim --help`` answers at once.
+Modules here import nothing heavy at the top, so that ``lowdim --help`` is fast.
 """
 
 import os
@@ -30,7 +30,7 @@ class Program(click.Group):
     """Group that loads its commands by name and turns every failure into one line and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Names in the order of use, not of the alphabet."""
+        """Names in the order of use, not alphabetical."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -43,7 +43,7 @@ class Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Command that the first argument names; unknown ones are told with the nearest."""
+        """Command that the first argument names; for an unknown one, the error suggests the nearest."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             close = get_close_matches(name, COMMANDS, n=1)
@@ -62,8 +62,8 @@ class Program(click.Group):
             ctx.exit(report(error))
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Run the program and leave with its exit code."""
-        for name in ("stdout", "stderr"):  # closed by the caller: there is nobody to tell
+        """Run the program and exit with its exit code."""
+        for name in ("stdout", "stderr"):  # closed by the caller: nothing can be printed
             if getattr(sys, name) is None:
                 setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
         try:

@@ -16,7 +16,7 @@ _WORDS = {"true": True, "false": False, "none": None}
 
 
 class Names(click.ParamType):
-    """Names divided by commas; one that holds a comma itself goes in double quotes."""
+    """Names separated by commas; one that contains a comma is put in double quotes."""
 
     name = "names"
 
@@ -29,7 +29,7 @@ class Names(click.ParamType):
 
 
 class _Components(click.ParamType):
-    """A count, a proportion, or a word; the method knows which words."""
+    """A count, a proportion, or a word, which the method checks."""
 
     name = "components"
 
@@ -58,7 +58,7 @@ class Setting(click.ParamType):
 
 
 def literal(text: str) -> Any:
-    """Python value that ``text`` spells, or the text itself.
+    """Python value written as ``text``, or the text itself.
 
     >>> literal("0.5"), literal("svd"), literal("(2, 3)"), literal("true")
     (0.5, 'svd', (2, 3), True)
@@ -72,7 +72,7 @@ def literal(text: str) -> Any:
 
 
 def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Let the shell complete names of files."""
+    """Completion of file names by the shell."""
     return [CompletionItem(incomplete, type="file")]
 
 
@@ -89,7 +89,7 @@ def complete_data(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 
 def complete_methods(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Names of methods, the last of several divided by commas."""
+    """Names of methods, the last of several separated by commas."""
     from lowdim.methods.registry import METHODS
 
     before, comma, last = incomplete.rpartition(",")
@@ -97,7 +97,7 @@ def complete_methods(ctx: click.Context, param: click.Parameter, incomplete: str
 
 
 def method(words: str) -> Callable[[Command], Command]:
-    """Option for the name of a method, with these words of help."""
+    """Option for the name of a method, with this help text."""
     return click.option("--method", "-m", shell_complete=complete_methods, default="pca", show_default=True, help=words)
 
 
@@ -118,26 +118,24 @@ settings = click.option(
     help="Any parameter of the method or estimator.",
 )
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show warnings and errors only.")
-_label = click.option(
-    "--label", metavar="COLUMN", help="Column of labels: not a feature; carried into tables and plots."
-)
-_id = click.option("--id", metavar="COLUMN", help="Column of row identifiers: not a feature; carried along.")
+_label = click.option("--label", metavar="COLUMN", help="Column of labels: not a feature; kept in tables and plots.")
+_id = click.option("--id", metavar="COLUMN", help="Column of row identifiers: not a feature; kept in tables.")
 _columns = click.option("--columns", type=Names(), metavar="A,B", help="Features to keep, in this order.")
 _drop = click.option("--drop", type=Names(), metavar="C,D", help="Columns to leave out.")
 
 
 def reading(command: Command) -> Command:
-    """Give a command the options of :func:`lowdim.data.read`, by the names it knows them by, but ``--missing``."""
+    """Give a command the options of :func:`lowdim.data.read`, except ``--missing``."""
     return _label(_id(_columns(_drop(command))))
 
 
 def reading_for_model(command: Command) -> Command:
-    """Give a command the same without ``--columns``: the model knows its columns."""
+    """The same options without ``--columns``: the model knows its columns."""
     return _label(_id(_drop(command)))
 
 
 def demand_parameters(class_name: str, known: list[str], asked: dict[str, str]) -> None:
-    """Raise ValueError unless all parameters asked for exist; ``asked`` maps each to the option that asked."""
+    """Raise ValueError unless all parameters exist; ``asked`` maps each to the option that sets it."""
     for name, option in asked.items():
         if name not in known:
             close = get_close_matches(name, known, n=1)

@@ -1,4 +1,4 @@
-"""``lowdim compare``: several methods side by side, as a table, a verdict and one page."""
+"""``lowdim compare``: several methods side by side, as a table, a summary and one page."""
 
 import shlex
 from pathlib import Path
@@ -44,7 +44,7 @@ Examples:
     "--output",
     metavar="FILE",
     shell_complete=arguments.complete_files,
-    help=f"The page: html; or the table alone: {', '.join(TABLES)}.",
+    help=f"Report page: html; or the table alone: {', '.join(TABLES)}.",
 )
 @click.option(
     "-k", "n_components", type=click.IntRange(1), default=2, show_default=True, metavar="K", help="Components."
@@ -82,11 +82,12 @@ def command(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Embed DATA by several methods and measure what each map kept.
+    """Embed DATA by several methods and measure the quality of each map.
 
-    The measures are printed as a table, the best method first, with a verdict in words. With -o report.html everything
-    goes into one page that needs no network: linked maps, measures, curves, costs and the commands to do it again.
-    Methods that learn from labels take part if --label names classes. A method that fails is told; the others go on.
+    The measures are printed as a table, the best method first, with a summary in words. With -o report.html everything
+    is written to one page that needs no network: linked maps, measures, curves, costs and the commands to reproduce it.
+    Methods that learn from labels are included if --label names classes. A method that fails is reported and does not
+    stop the others.
     """
     import lowdim
 
@@ -95,7 +96,7 @@ def command(
     shape = None if image_shape is None else _sides(image_shape)
     asked = Asked.out_of(reading)
     verbose = show_progress(quiet)
-    # Scaling alone is done by the comparison, which tells of it on the page.
+    # Scaling alone is done by the comparison, which mentions it on the page.
     made = prepared(Source(source), asked, reading, verbose=verbose, quiet=quiet, inside=asked.only_scale)
     table = made.table
     comparison = lowdim.compare(
@@ -110,7 +111,7 @@ def command(
     if path.suffix.lower().lstrip(".") in PAGES:
         comparison.report(
             path,
-            title=f"{Path(table.source).name}, {len(comparison.outcomes)} ways",
+            title=f"{Path(table.source).name}, {len(comparison.outcomes)} methods",
             ids=table.ids,
             missing=_gaps(made.preparation),
             prepared=made.done,
@@ -123,7 +124,7 @@ def command(
 
 
 def _gaps(preparation: Any) -> str:
-    """What is told of missing values on the page."""
+    """Text about missing values on the page."""
     told = [] if preparation is None else [line for line in preparation.describe() if " filled by " in line]
     dropped = (
         [] if preparation is None else [line for line in preparation.describe() if "missing values left out" in line]
@@ -162,7 +163,7 @@ def _tell_result(name: str, outcome: "Outcome | str") -> None:
 
 
 def _show(comparison: "Comparison") -> None:
-    """The measures as a table, the best of each marked, and the verdict."""
+    """The measures as a table, the best of each marked, and the summary."""
     header = ["method", *(kind.title for kind in comparison.kinds), "seconds"]
     rows = []
     for outcome in comparison.ranked:
@@ -172,13 +173,13 @@ def _show(comparison: "Comparison") -> None:
             star = "*" if comparison.leader(kind) == outcome.name else " "
             cells.append("-" if value is None else f"{value:.3f}{star}")
         rows.append([*cells, f"{outcome.seconds:.2f}"])
-    turned = [list(line) for line in zip(*[header, *rows], strict=True)]  # methods across: their names are short
+    turned = [list(line) for line in zip(*[header, *rows], strict=True)]  # methods as columns: their names are short
     show_table(turned[1:], turned[0])
     echo("\n" + comparison.verdict)
 
 
 def _commands(ctx: click.Context, comparison: "Comparison") -> list[str]:
-    """The command that was given with its methods spelt out, and one for each map alone."""
+    """The command given, with its methods listed explicitly, and one for each map alone."""
     reading = arguments.spell(ctx, "label", "id", "columns", "drop", *NAMES)
     names = ",".join([*(outcome.name for outcome in comparison.outcomes), *comparison.failed])
     rest = arguments.spell(ctx, "n_components", "by", "settings", "seed", "image_shape", "output")

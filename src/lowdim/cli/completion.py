@@ -1,4 +1,4 @@
-"""``lowdim completion``: the lines that teach a shell to complete commands, options, methods and data sets."""
+"""``lowdim completion``: shell completion of commands, options, methods and data sets."""
 
 import os
 
@@ -28,7 +28,7 @@ Examples:
 def command(ctx: click.Context, shell: str | None) -> None:
     """Print the completion script of SHELL; without one, that of the shell in use.
 
-    Put it where your shell reads it when it starts: ~/.bashrc, ~/.zshrc, or ~/.config/fish/completions/lowdim.fish.
+    Put it where your shell reads it at startup: ~/.bashrc, ~/.zshrc, or ~/.config/fish/completions/lowdim.fish.
     """
     from click.shell_completion import get_completion_class
 

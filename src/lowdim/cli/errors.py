@@ -1,4 +1,4 @@
-"""What a person sees when something goes wrong: one line on standard error, and an exit code."""
+"""Errors of the command line: one line on standard error, and an exit code."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 DONE, OURS, THEIRS, INTERRUPTED = 0, 1, 2, 130
-# Wrong usage, bad input or a lack of room; anything else is a failure of ours.
+# Wrong usage, bad input or a lack of memory or disk space; anything else is an internal error.
 _THEIRS = (ValueError, TypeError, MemoryError, OSError, ImportError)
 
 # The library names its keywords; here they are options.
@@ -28,12 +28,12 @@ def tell(message: str) -> None:
 
 
 def report(error: BaseException) -> int:
-    """Tell what went wrong and return the exit code that belongs to it."""
-    if isinstance(error, BrokenPipeError):  # the reader of our output has seen enough
+    """Report an error and return its exit code."""
+    if isinstance(error, BrokenPipeError):  # the reader of our output has closed it
         _abandon_stdout()
         return DONE
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        tell("interrupted; nothing was left half-written.")
+        tell("interrupted; no file was left incomplete.")
         return INTERRUPTED
     debug = os.environ.get("LOWDIM_DEBUG", "") not in ("", "0")
     if debug and not isinstance(error, click.ClickException):
@@ -44,13 +44,13 @@ def report(error: BaseException) -> int:
     if isinstance(error, _THEIRS):
         tell(in_options(_text(error)))
         return THEIRS
-    hint = "" if debug else " LOWDIM_DEBUG=1 shows where."
-    tell(f"a failure of lowdim itself, {type(error).__name__}: {error}. Please report it.{hint}")
+    hint = "" if debug else " Set LOWDIM_DEBUG=1 to see the traceback."
+    tell(f"internal error in lowdim, {type(error).__name__}: {error}. Please report it.{hint}")
     return OURS
 
 
 def in_options(message: str) -> str:
-    """Message of the library in the words of the command line.
+    """Message of the library in terms of command-line options.
 
     >>> in_options("read: every cell must hold a number. Pass missing='drop' or drop=[...].")
     'every cell must hold a number. Pass --missing drop or --drop COLUMN,COLUMN.'
@@ -72,7 +72,7 @@ def plain_warnings() -> Iterator[None]:
         if not sys.warnoptions:
             warnings.simplefilter("default")
             for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning):
-                warnings.simplefilter("ignore", kind)  # for programmers, who do not read them here
+                warnings.simplefilter("ignore", kind)  # for developers, not for users of the command line
         warnings.showwarning = show
         yield
 
@@ -90,6 +90,6 @@ def _text(error: BaseException) -> str:
 
 
 def _abandon_stdout() -> None:
-    """Point standard output nowhere, or Python would complain about the broken pipe when it exits."""
+    """Redirect standard output to null, or Python would complain about the broken pipe when it exits."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""``lowdim explore``: a page in the browser, in which maps are looked at, questioned and made."""
+"""``lowdim explore``: a page in the browser that shows, examines and computes maps."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ def _refuse_hosts(ctx: click.Context, param: click.Parameter, value: str) -> str
     if value not in _LOOPBACK:
         raise click.UsageError(
             f"--host {value}: the explorer serves this machine only. To reach it from another, leave --host out and "
-            "make a tunnel there: ssh -L PORT:127.0.0.1:PORT this-machine, with --port PORT here.",
+            "open a tunnel there: ssh -L PORT:127.0.0.1:PORT this-machine, with --port PORT here.",
             ctx,
         )
     return value
@@ -29,7 +29,7 @@ def _refuse_hosts(ctx: click.Context, param: click.Parameter, value: str) -> str
 
 @click.command(
     "explore",
-    short_help="Open a page that shows, questions and makes maps.",
+    short_help="Open a page that shows, examines and computes maps.",
     epilog="""\b
 Examples:
   lowdim explore digits
@@ -42,16 +42,17 @@ Examples:
 @arguments.method("Method of the first map.")
 @arguments.reading
 @preparing
-@click.option("--no-browser", is_flag=True, help="Print the address and open nothing.")
+@click.option("--no-browser", is_flag=True, help="Print the address and do not open a browser.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port; a free one by default.")
 @click.option("--host", default=_LOOPBACK[0], hidden=True, callback=_refuse_hosts, expose_value=False)
 @arguments.quiet
 def command(source: str, method: str, no_browser: bool, port: int, quiet: bool, **reading: Any) -> None:
     """Explore DATA in the browser.
 
-    The page shows maps of all rows, makes new ones while you watch, and answers questions about them: neighbours that
-    were torn apart, what tells a selection from the rest, where new rows belong. It is served on this machine only, at
-    an address with a secret token. Ctrl-C ends it; labels that were not exported are then written to a file here.
+    The page shows maps of all rows, computes new ones while you watch, and examines them: false and missing
+    neighbours, the columns that distinguish a selection from the rest, the positions of new rows. It is served on this
+    machine only, at an address with a secret token. Ctrl-C ends it; labels that were not exported are then written to a
+    file in the current folder.
     """
     from lowdim.explorer.exports import rescue_labels
     from lowdim.explorer.opening import session_of
@@ -68,7 +69,7 @@ def command(source: str, method: str, no_browser: bool, port: int, quiet: bool, 
     ended = server.serve(browser=not no_browser, announce=_announce)
     if session.unsaved:
         tell(f"wrote the labels to {rescue_labels(session, Path())}.")
-    if not ended:  # a solver that cannot be stopped must not hold up the end
+    if not ended:  # a solver that cannot be stopped must not delay the exit
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)

@@ -1,4 +1,4 @@
-"""``lowdim inspect``: what is in a data set or a model file, before any work is done with it."""
+"""``lowdim inspect``: the contents of a data set or a model file."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +18,10 @@ from lowdim.methods.registry import METHODS
 if TYPE_CHECKING:
     from lowdim.data import Table
 
-_BARS = 10  # components in the scree graph
-_WIDTH = 30  # signs in its longest bar
+_BARS = 10  # components in the scree plot
+_WIDTH = 30  # characters in its longest bar
 _WHOLE = 2000  # smaller side up to which the whole spectrum is computed; beyond it, the leading part
-_FAR_APART = 10.0  # ratio of standard deviations from which columns drown others
+_FAR_APART = 10.0  # ratio of standard deviations from which columns dominate others
 _COLUMNS = ("feature_names_in_", "n_features_in_")
 
 
@@ -40,14 +40,14 @@ Examples:
 @arguments.reading
 @click.option(
     "--missing", type=click.Choice(["drop", "mean"]), default="mean", show_default=True,
-    help="Missing values are counted; then their rows are dropped, or they become the mean of the column.",
+    help="Missing values are counted; then their rows are dropped, or they are filled by the mean of the column.",
 )  # fmt: skip
 @click.option("--scale", is_flag=True, help="Show the components of columns divided by their standard deviations.")
 @click.option(
     "--plan",
     metavar="FILE",
     shell_complete=arguments.complete_files,
-    help="Write what 'auto' would do to each column to a .toml file, to change and pass to --prepare.",
+    help="Write what 'auto' would do to each column to a .toml file, to edit and pass to --prepare.",
 )
 def command(source: str, scale: bool, missing: str, plan: str | None, **reading: Any) -> None:
     """Describe DATA, or a MODEL file that 'lowdim reduce --save' wrote.
@@ -55,8 +55,8 @@ def command(source: str, scale: bool, missing: str, plan: str | None, **reading:
     A folder of parquet files, or a pattern in quotes, is read in one pass, a few rows at a time.
 
     For data: shape, what each column holds and what --prepare auto would do to it, missing values, constant columns,
-    differences in scale, the share of variance that each leading component holds, how many components to keep, the
-    intrinsic dimension, and what the methods cost. No table is refused: columns that cannot be used are told.
+    differences in scale, the share of variance that each leading component explains, how many components to keep, the
+    intrinsic dimension, and what the methods cost. No table is refused: columns that cannot be used are listed.
     """
     if source.lower().endswith(".lowdim"):
         show_table(_model_facts(Path(source).expanduser()))
@@ -128,7 +128,7 @@ def _data_facts(table: "Table", lacking: str) -> list[list[str]]:
     if sparse.issparse(X):
         kind += f", sparse ({100 * X.nnz / (n * d):.2g} % filled)"
     elif isinstance(X, np.memmap):
-        kind += ", mapped from the file"
+        kind += ", memory-mapped"
     read = f"{table.source} ({', '.join(table.notes)})" if table.notes else table.source
     facts = [["data", read], ["shape", f"{n:,} rows × {d:,} columns"], ["type", kind]]
     facts.append(["columns", listing(table.names)])
@@ -140,7 +140,7 @@ def _data_facts(table: "Table", lacking: str) -> list[list[str]]:
 
 
 def _spread_facts(table: "Table", scale: bool) -> list[list[str]]:
-    """Columns that are constant, and those whose spread drowns or is drowned by the others."""
+    """Constant columns, and the columns with the smallest and the largest spread."""
     import numpy as np
 
     from lowdim.data.complaints import listing
@@ -153,7 +153,7 @@ def _spread_facts(table: "Table", scale: bool) -> list[list[str]]:
     constant = [name for name, flag in zip(table.names, still, strict=True) if flag]
     facts = [["constant", f"{len(constant):,} columns: {listing(constant)}" if constant else "none"]]
     moving = np.flatnonzero(~still & np.isfinite(spread))
-    # Pixels and counts of words share one unit: rare ones are no reason to scale.
+    # Pixels and counts of words share one unit: rare ones do not need scaling.
     alike = table.image_shape is not None or one_unit(table.X)
     if len(moving) < 2 or alike:
         return facts
@@ -162,7 +162,7 @@ def _spread_facts(table: "Table", scale: bool) -> list[list[str]]:
     text = f"standard deviations from {spread[low]:.3g} ({table.names[low]!r}) to {spread[high]:.3g} "
     text += f"({table.names[high]!r})"
     if ratio > _FAR_APART and not scale:
-        text += f", {ratio:,.0f} times: consider --scale, or a few columns decide the map"
+        text += f", {ratio:,.0f} times: consider --scale, or a few columns dominate the map"
     return [*facts, ["scale", text]]
 
 
@@ -176,7 +176,7 @@ def _show_scree(table: "Table", scale: bool) -> None:
     whole = min(table.X.shape) <= _WHOLE
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ScaleWarning)  # the facts tell it
+            warnings.simplefilter("ignore", ScaleWarning)  # the facts report it
             pca = PCA(None if whole else _BARS, standardize=scale, random_state=0).fit(table.X)
     except (ValueError, MemoryError) as error:
         echo(f"\ncomponents: not computed. {in_options(str(error))}")
@@ -203,12 +203,12 @@ def _show_shares(pca: Any, whole: bool) -> None:
     ]
     show_table(rows, ["component", "variance", "share", "so far"], apart=True)
     enough = f"{components_for(0.9, shares):,}" if reached[-1] >= 0.9 else f"more than {len(shares)}"
-    corner = f"{elbow(shares):,}" if whole else "not looked for in data of this size"
+    corner = f"{elbow(shares):,}" if whole else "not computed for data of this size"
     show_table([["-k for 90 % of the variance", enough], ["-k at the elbow", corner]], apart=True)
 
 
 def _show_dimension(table: "Table", scale: bool) -> None:
-    """How many numbers a row needs, by two estimates."""
+    """Intrinsic dimension, by two estimators."""
     from lowdim.quality import intrinsic_dimension
     from lowdim.relate.moments import divided_by_deviation
 
@@ -228,7 +228,7 @@ def _percent(share: float) -> str:
 
 
 def _show_costs(table: "Table") -> None:
-    """What the methods cost, and whether that is to be had."""
+    """Costs of the methods, and whether there is enough memory."""
     from lowdim.work import memory
 
     n, d = table.X.shape

@@ -1,4 +1,4 @@
-"""``lowdim methods``: what there is, when to use it, what it costs."""
+"""``lowdim methods``: the methods, when to use each, and what it costs."""
 
 import click
 

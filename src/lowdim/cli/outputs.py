@@ -1,4 +1,4 @@
-"""Where results go: targets are checked before any work starts, and files appear whole or not at all."""
+"""Output files: checked before any work starts, and written whole or not at all."""
 
 import os
 import sys
@@ -38,7 +38,7 @@ def demand_targets(source: str, targets: Mapping[str, tuple[str | None, Sequence
 
 
 def show_progress(quiet: bool) -> int:
-    """``verbose`` of the methods: bars for a person who watches, nothing in a log or a pipe."""
+    """``verbose`` of the methods: progress bars on a terminal, nothing in a log or a pipe."""
     return int(not quiet and sys.stderr.isatty())
 
 
@@ -57,7 +57,7 @@ def write_embedding(target: str, Y: Any, names: Sequence[str], table: "Table", *
                 "Rename the column."
             )
         columns[name], beside[role] = values, name
-    if beside and target.lower().endswith(".npy"):  # one array of numbers: the embedding and nothing else
+    if beside and target.lower().endswith(".npy"):  # one array of numbers: the embedding only
         if not quiet:
             tell(f"{target} holds the components alone; csv, parquet and npz keep {', '.join(columns)} as well.")
         columns, beside = {}, {}
@@ -72,7 +72,7 @@ def draw_embedding(target: str, Y: Any, names: Sequence[str], table: "Table", ti
     import matplotlib
     import polars as pl
 
-    matplotlib.use("Agg")  # a file is drawn; no window is needed, nor may there be a screen
+    matplotlib.use("Agg")  # draws to a file, without a window or a screen
     import matplotlib.pyplot as plt
 
     from lowdim import show

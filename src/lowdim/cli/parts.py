@@ -1,4 +1,4 @@
-"""Tables in many parquet files, on a cluster: partitions in, partitions out, one model."""
+"""Tables in many parquet files, on a cluster: one model, one output file per partition."""
 
 import os
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ on_cluster = click.option(
 
 
 def find_parts(source: str) -> list[Path]:
-    """Parquet files that a pattern, a folder or a file name stands for, in order."""
+    """Parquet files that a pattern, a folder or a file name matches, in order."""
     path = Path(source).expanduser()
     if path.is_dir():
         files = sorted(path.glob("*.parquet"))
@@ -39,7 +39,7 @@ def find_parts(source: str) -> list[Path]:
 
 
 def demand_folder(output: str | None) -> Path:
-    """Folder for the partitions, made now: new, or without parquet files."""
+    """Folder for the partitions, created now: new, or without parquet files."""
     if output is None or output == "-":
         raise ValueError("--cluster needs -o FOLDER, where each partition becomes a parquet file. Name a folder.")
     folder = Path(output).expanduser()
@@ -79,7 +79,7 @@ def connected(where: str, workers: int | None) -> Iterator[Any]:
 
 
 class Parts:
-    """Partitions of a table, with its features and the columns that go along."""
+    """Partitions of a table, with its features and the columns kept beside them."""
 
     def __init__(self, files: list[Path], label: str | None, id: str | None, columns: Any, drop: Any) -> None:
         import dask.dataframe as dd
@@ -101,7 +101,7 @@ class Parts:
             )
 
     def fit(self, model: Any, rows: int, seed: int | None) -> int | None:
-        """Fit the model on all rows, or on some where it needs them in one memory; how many then, else None."""
+        """Fit the model on all rows, or on a sample where it needs them in one memory; the sample size, or None."""
         from lowdim.cluster import METHODS
         from lowdim.data import sample
 
@@ -114,7 +114,7 @@ class Parts:
         return len(some)
 
     def write(self, model: Any, folder: Path) -> tuple[int, int]:
-        """Scores of all rows, a file for each partition; how many rows and files."""
+        """Scores of all rows, a file for each partition; the numbers of rows and files."""
         import numpy as np
 
         from lowdim.work.cluster import fold
@@ -123,7 +123,9 @@ class Parts:
         names = [str(name) for name in model.get_feature_names_out()]
         taken = [name for name in self.beside if name in names]
         if taken:
-            raise ValueError(f"columns that go along need names of their own; {taken[0]!r} is a component. Rename it.")
+            raise ValueError(
+                f"label and id columns need names other than those of the components; {taken[0]!r} is one. Rename it."
+            )
         frame = self.frame[[*self.beside, *self.features]]
         rows = Spread(frame, np.dtype(np.float64), len(self.features), None, "write", opened=_numbered)
         given = (model, os.fspath(folder.resolve()), self.beside, self.features, names)
@@ -156,7 +158,7 @@ def _summed(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
 
 
 def place_parts(parts: Parts, model: Any, folder: Path, quiet: bool) -> None:
-    """Write all partitions and say so."""
+    """Write all partitions and report it."""
     from lowdim.work import progress
 
     with progress.showing(getattr(model, "verbose", 0), "lowdim"):

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 _HELD = 2**25  # values in memory at a time
-_SHOWN = 40  # columns told one by one
+_SHOWN = 40  # columns listed individually
 
 
 def show_parts(files: list[Path]) -> Any:
-    """Print shape, gaps, scales and ranges of the columns; PCA of the rows without gaps, None where there is none."""
+    """Print shape, missing values, scales and ranges of the columns; return PCA of the complete rows, or None."""
     import numpy as np
     import polars as pl
 
@@ -42,7 +42,7 @@ def show_parts(files: list[Path]) -> Any:
     size = memory.human(sum(file.stat().st_size for file in files))
     facts = [
         ["files", f"{len(files):,}, {size}"],
-        ["rows", f"{rows:,}, {complete:,} of them with every number"],
+        ["rows", f"{rows:,}, {complete:,} of them without missing values"],
         ["columns", f"{len(schema):,}: {len(numbers):,} of numbers, {len(others):,} of other kinds"],
         ["missing values", f"{int(gaps.sum()):,}"],
     ]

@@ -1,4 +1,4 @@
-"""What happens to a table before the method: options for it, the steps they make, and what is told of them."""
+"""Preparation of a table before the method: its options, the steps they select, and messages about them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_LONG = 2.0  # seconds from which the time of each stage is told
+_LONG = 2.0  # seconds from which the time of each stage is shown
 
 
 class _First(click.ParamType):
-    """A method and how many components it is to give, ``pca=50``."""
+    """A method and its number of components, ``pca=50``."""
 
     name = "first"
 
@@ -64,13 +64,13 @@ def preparing(command: Command) -> Command:
 
 
 def preparing_by_model(command: Command) -> Command:
-    """Give a command the same options, to say that the model decides; ``--prepare auto`` says so too."""
+    """Give a command the same options, only to explain that the model determines them, as ``--prepare auto`` does."""
 
     def refuse(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         if value in (None, False) or (param.name == "prepare" and value == "auto"):
             return
         raise click.UsageError(
-            f"{param.opts[0]} is part of the model, which does to NEW what was done to the table it was fitted to. "
+            f"{param.opts[0]} is part of the model, which prepares NEW like the table it was fitted to. "
             "Give it to 'lowdim reduce' when the model is fitted.",
             ctx,
         )
@@ -85,7 +85,7 @@ def preparing_by_model(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line says about preparation."""
+    """Options of the command line about preparation."""
 
     prepare: str | None
     scale: bool
@@ -96,7 +96,7 @@ class Asked:
 
     @classmethod
     def out_of(cls, options: dict[str, Any]) -> "Asked":
-        """Take what belongs here out of the options of a command, and check what can be checked without data."""
+        """Take the options of preparation out of those of a command, and check what can be checked without data."""
         asked = cls(**{name: options.pop(name) for name in NAMES})
         if asked.prepare == "none" and (words := asked.words):
             raise ValueError(f"--prepare none leaves the data as they are; got {words[0]} too. Keep one of them.")
@@ -113,17 +113,17 @@ class Asked:
 
     @property
     def words(self) -> list[str]:
-        """Options that ask for something to be done to columns."""
+        """Options that change columns."""
         given = {"--scale": self.scale, "--log": self.logarithm, "--categories": self.categories}
         return [*(word for word, value in given.items() if value), *["--missing"] * (self.missing != "error")]
 
     @property
     def only_scale(self) -> bool:
-        """Whether all that is asked is to scale numbers."""
+        """Whether only scaling of numbers is requested."""
         return self.scale and self.words == ["--scale"] and self.prepare is None and self.first is None
 
     def preparation(self, table: "Table") -> Any:
-        """Unfitted preparation for the table, or None where nothing is to be done to it."""
+        """Unfitted preparation for the table, or None where none is needed."""
         from lowdim.data.plans import read_plan
         from lowdim.methods.prepare import Prepare
 
@@ -140,9 +140,9 @@ class Asked:
 
 @dataclass
 class Prepared:
-    """A table on its way to the method: what was done to it, and the fitted steps that did it."""
+    """A prepared table, with the fitted steps that prepared it."""
 
-    table: "Table"  # its X is the prepared rows
+    table: "Table"  # its X holds the prepared rows
     names: list[str]  # of the columns of X
     steps: list[Any] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -151,7 +151,7 @@ class Prepared:
 
     @property
     def given(self) -> "Table":
-        """The table before anything was done to its columns."""
+        """The table before preparation."""
         return self.table if self.read is None else self.read
 
     @property
@@ -172,7 +172,7 @@ class Prepared:
         return len(step.get_feature_names_out())
 
     def joined(self, model: Any) -> Any:
-        """The fitted model with the steps before it, as one."""
+        """The fitted model and the steps before it, as one model."""
         from lowdim.methods.chain import chain
 
         return chain(*self.steps, model) if self.steps else model
@@ -185,7 +185,7 @@ class Prepared:
         return result
 
     def tell_times(self, quiet: bool) -> None:
-        """Say how long each stage took, where it was long."""
+        """Report the time of each stage, if it was long."""
         if not quiet and sum(self.seconds.values()) >= _LONG:
             tell(", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.seconds.items()) + ".")
 
@@ -193,7 +193,7 @@ class Prepared:
 def prepared(
     source: Source, asked: Asked, reading: dict[str, Any], *, verbose: int, quiet: bool, inside: bool = False
 ) -> Prepared:
-    """Read a table and do to it what was asked, or what its columns need; all of it is told.
+    """Read a table and prepare it as requested, or as its columns need; every step is reported.
 
     ``inside`` says that the method scales numbers by itself, so that they need not be.
     """
@@ -227,13 +227,13 @@ def prepared(
 
 
 def tell_notes(table: "Table") -> None:
-    """Say what was found out about the file."""
+    """Report what was detected in the file."""
     if table.notes:
         tell(f"read {table.source}: {', '.join(table.notes)}.")
 
 
 def _apply(made: Prepared, step: Any, table: "Table") -> None:
-    """Fit the preparation and put what it makes in place of the table's columns."""
+    """Fit the preparation and replace the table's columns by the prepared ones."""
     X = made.timed("prepare", lambda: step.fit_transform(table.X))
     note_names(step, table)
     made.table = kept_rows(replace(table, X=X, image_shape=None), step, table.X)
@@ -265,7 +265,7 @@ def _reduce_first(made: Prepared, first: tuple[str, int], verbose: int) -> None:
     model = method.load()(**{"n_components": count} | ({"random_state": 0} if "random_state" in known else {}))
     model.set_params(verbose=verbose)
     if method.supervised and made.table.labels is None:
-        raise ValueError(f"--first {name} learns from labels; {made.table.source} came without. Pass --label COLUMN.")
+        raise ValueError(f"--first {name} learns from labels; {made.table.source} has none. Pass --label COLUMN.")
     Y = made.timed(name, lambda: model.fit_transform(made.table.X, made.table.labels))
     if not made.steps:
         note_names(model, made.table)

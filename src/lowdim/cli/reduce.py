@@ -1,4 +1,4 @@
-"""``lowdim reduce``: fit a method and write the embedding, a picture, the model."""
+"""``lowdim reduce``: fit a method and write the embedding, a plot and the model."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -45,16 +45,19 @@ Examples:
     "--output",
     metavar="FILE",
     shell_complete=arguments.complete_files,
-    help=f"The embedding: {', '.join(TABLES)}, or - for csv on stdout.",
+    help=f"Table of the embedding: {', '.join(TABLES)}, or - for csv on stdout.",
 )
 @click.option(
-    "--plot", metavar="FILE", shell_complete=arguments.complete_files, help=f"A picture of it: {', '.join(PICTURES)}."
+    "--plot",
+    metavar="FILE",
+    shell_complete=arguments.complete_files,
+    help=f"Plot of the embedding: {', '.join(PICTURES)}.",
 )
 @click.option(
     "--save",
     metavar="FILE",
     shell_complete=arguments.complete_files,
-    help="The fitted model, for 'lowdim transform': .lowdim.",
+    help="File of the fitted model, for 'lowdim transform': .lowdim.",
 )
 @arguments.reading
 @preparing
@@ -69,7 +72,7 @@ Examples:
     default=100_000,
     show_default=True,
     metavar="N",
-    help="With --cluster: rows that a method is fitted on which needs them in one memory; all rows are placed.",
+    help="With --cluster: rows to fit on, for methods that need them in one memory; all rows are transformed.",
 )
 @arguments.quiet
 def command(
@@ -90,11 +93,11 @@ def command(
 ) -> None:
     """Reduce DATA to a few columns.
 
-    Without -o, --plot and --save the embedding goes to standard output as csv: the id and label of each row, then its
-    components. Parameters come from -k (2 unless given; LDA: all) and --set; 'lowdim methods' lists the methods.
+    Without -o, --plot and --save the embedding is written to standard output as csv: the id and label of each row, then
+    its components. Parameters come from -k (2 unless given; LDA: all) and --set; 'lowdim methods' lists the methods.
 
     Columns of text and dates become numbers by their kind, and what was done is reported; --prepare, --scale, --log,
-    --missing, --categories and --first say how. All of it is saved with the model.
+    --missing, --categories and --first change it. All of it is saved with the model.
     """
     import lowdim
     from lowdim.relate.moments import divided_by_deviation
@@ -115,7 +118,8 @@ def command(
     if cluster is not None:
         if plot or asked_first.words or asked_first.first or asked_first.prepare not in (None, "none"):
             raise ValueError(
-                "--cluster takes parquet files of numbers as they are. Leave out --plot and what prepares."
+                "--cluster takes parquet files of numbers as they are. Leave out --plot and the options that prepare "
+                "columns."
             )
         _reduce_parts(source, model, cluster, output, save, sample, quiet=quiet, seed=seed, jobs=jobs, **reading)
         return
@@ -135,13 +139,13 @@ def command(
             )
         table = replace(table, X=divided_by_deviation(table.X))
     if chosen.supervised and table.labels is None:
-        raise ValueError(f"{chosen.class_name} learns from labels; {table.source} came without. Pass --label COLUMN.")
+        raise ValueError(f"{chosen.class_name} learns from labels; {table.source} has none. Pass --label COLUMN.")
     Y = made.timed(method, lambda: model.fit_transform(table.X, table.labels))
     if not made.steps:
         note_names(model, table)
     names = [str(name) for name in model.get_feature_names_out(made.names if made.steps else None)]
     if save:
-        whole = made.joined(model.set_params(verbose=0))  # whether we watched is no part of the model
+        whole = made.joined(model.set_params(verbose=0))  # verbosity is not part of the model
         lowdim.save(whole, Path(save).expanduser())
         if not quiet:
             steps = " after ".join(type(step).__name__ for step in (model, *reversed(made.steps)))
@@ -167,7 +171,7 @@ def _reduce_parts(
     jobs: int | None,
     **reading: Any,
 ) -> None:
-    """The same for parquet files in parts, on a cluster."""
+    """Reduce partitioned parquet files on a cluster."""
     files, folder = parts.find_parts(source), parts.demand_folder(output)
     with parts.connected(cluster, jobs):
         table = parts.Parts(files, **reading)
@@ -182,7 +186,7 @@ def _reduce_parts(
 
 
 def _build(chosen: registry.Method, asked: dict[str, tuple[str, Any]], verbose: int) -> Any:
-    """Unfitted model with the parameters asked for, checked before the data are read."""
+    """Unfitted model with the requested parameters, checked before the data are read."""
     cls = chosen.load()
     known = list(cls._get_param_names())
     arguments.demand_parameters(chosen.class_name, known, {name: option for name, (option, _) in asked.items()})

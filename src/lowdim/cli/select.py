@@ -1,4 +1,4 @@
-"""``lowdim select``: the columns that serve a prediction, found one at a time."""
+"""``lowdim select``: the columns that best predict a target, found one at a time."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ class _Number(click.ParamType):
 
 @click.command(
     "select",
-    short_help="Select the columns that serve a prediction.",
+    short_help="Select the columns that best predict a target.",
     epilog="""\b
 Examples:
   lowdim select table.csv --target species --estimator lda
@@ -55,13 +55,13 @@ Examples:
     "--output",
     metavar="FILE",
     shell_complete=arguments.complete_files,
-    help=f"The selected columns: {', '.join(TABLES)}, or - for csv on stdout.",
+    help=f"Table of the selected columns: {', '.join(TABLES)}, or - for csv on stdout.",
 )
 @click.option(
     "--save",
     metavar="FILE",
     shell_complete=arguments.complete_files,
-    help="The selection, for 'lowdim transform': .lowdim.",
+    help="File of the selection, for 'lowdim transform': .lowdim.",
 )
 @arguments.reading
 @preparing
@@ -88,7 +88,7 @@ def command(
 ) -> None:
     """Select columns of DATA that predict a column, by cross-validation.
 
-    The path is printed as a table: what came or went, and the score then. --target is the same as --label.
+    The path is printed as a table: the columns added or removed, and the scores. --target is the same as --label.
     """
     import lowdim
 
@@ -100,10 +100,10 @@ def command(
     made = prepared(Source(source), asked, reading, verbose=verbose, quiet=quiet)
     table, prepare = made.table, made.preparation
     if table.labels is None:
-        raise ValueError(f"a column to predict is needed; {table.source} came without. Pass --target COLUMN.")
+        raise ValueError(f"a column to predict is needed; {table.source} has none. Pass --target COLUMN.")
     if made.scale:
         raise ValueError(f"--scale needs a dense table; {table.source} is sparse. Leave it out, or save it dense.")
-    # The columns that one column of the table became come and go together.
+    # The columns made from one column of the table are added and removed together.
     whole = prepare is not None and asked.first is None
     groups = prepare.sources() if whole else None
     names = table.names if whole else made.names
@@ -138,7 +138,7 @@ def _build(estimator: str | None, settings: dict[str, Any]) -> Any:
 
 
 def _places(keep: str | None, names: list[str], groups: list[int] | None, source: str) -> list[int] | None:
-    """Places of the columns that are always chosen."""
+    """Positions of the columns that are always selected."""
     if keep is None:
         return None
     places: list[int] = []
@@ -174,7 +174,7 @@ def _show_path(model: Any, names: list[str], *, to_error: bool) -> None:
     owners = range(len(names)) if model.groups is None else model.groups
     places = dict.fromkeys(owner for owner, flag in zip(owners, model.support_, strict=True) if flag)
     chosen = ", ".join(names[place] for place in places)
-    last = f"{len(places)} of {len(names)} columns serve {model.estimator_name_} (score {model.score_:.4f}): "
+    last = f"{len(places)} of {len(names)} columns selected for {model.estimator_name_} (score {model.score_:.4f}): "
     last += chosen
     if to_error:
         click.echo(aligned(rows, header) + "\n" + last, err=True)

@@ -1,4 +1,4 @@
-"""The data a command was given, readable more than once even where they come from a pipe."""
+"""The data of a command, which can be read more than once even from a pipe."""
 
 import io
 import sys
@@ -37,10 +37,10 @@ def counted(d: int) -> list[str]:
 
 
 def note_names(model: Any, table: "Table") -> None:
-    """Let the model know its columns, as it would from a data frame.
+    """Set the column names of the model, as from a DataFrame.
 
-    Rows go in as the plain array they were read into: a data frame would copy them, and a memory map would be read
-    whole. Names that only count the columns are none.
+    Rows are passed as the plain array they were read into: a DataFrame would copy them, and read a memory map
+    entirely. Names x0, x1, … are not names.
     """
     import numpy as np
 
@@ -49,7 +49,7 @@ def note_names(model: Any, table: "Table") -> None:
 
 
 def named_labels(table: "Table") -> Any:
-    """Labels under the name of their column, which becomes the title of the legend; None where there are none."""
+    """Labels under the name of their column, which becomes the title of the legend; None without labels."""
     import polars as pl
 
     y = table.labels

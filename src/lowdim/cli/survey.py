@@ -1,4 +1,4 @@
-"""What ``lowdim inspect`` tells of the columns of a table, one by one."""
+"""The columns of a table, one by one, as ``lowdim inspect`` lists them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from lowdim.data import Table
     from lowdim.data.preparation import Survey
 
-_MOST_SHOWN = 40  # columns told one by one
+_MOST_SHOWN = 40  # columns listed individually
 
 
 def survey_columns(table: "Table") -> "list[Survey]":
-    """What each column holds and what 'auto' would do to it; none for pictures and columns that are only counted."""
+    """What each column holds and what 'auto' would do to it; none for images and columns without names."""
     from scipy import sparse
 
     from lowdim.data.columns import Columns
@@ -53,7 +53,7 @@ def show_columns(found: "list[Survey]", n_columns: int) -> None:
 
 
 def prepared_for_a_look(table: "Table", found: "list[Survey]", missing: str) -> tuple["Table | None", str]:
-    """Table of mixed columns as numbers, without columns that cannot be used; or None, and why there is none."""
+    """Table of mixed columns as numbers, without columns that cannot be used; or None, and the reason."""
     from lowdim.methods.prepare import Prepare
 
     drop = {one.name: "drop" for one in found if one.wrong}
@@ -71,7 +71,7 @@ def write_plan(path: Path, found: "list[Survey]") -> None:
     from lowdim.work.atomic import atomic
 
     lines = [
-        "# Change what you like and pass this file to --prepare.",
+        "# Edit this file and pass it to --prepare.",
         'numbers = "standardize"',
         'missing = "error"',
         "",
@@ -89,14 +89,14 @@ def write_plan(path: Path, found: "list[Survey]") -> None:
 
 
 def _quoted(text: str) -> str:
-    """Text as a quoted key of TOML."""
+    """Text as a quoted TOML key."""
     import json
 
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def gaps_told(found: "list[Survey]") -> str:
-    """Which columns lack how many values."""
+    """Description of the columns with missing values."""
     import numpy as np
 
     from lowdim.data.missing import gaps

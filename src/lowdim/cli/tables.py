@@ -1,4 +1,4 @@
-"""Tables for a person: framed by rich on a terminal, aligned text where the output goes elsewhere."""
+"""Printed tables: framed by rich on a terminal, aligned text in other output."""
 
 import sys
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ import click
 
 
 def show_table(rows: Sequence[Sequence[str]], header: Sequence[str] | None = None, *, apart: bool = False) -> None:
-    """Print a table whose first column names the rows; ``apart`` leaves a line to what is above."""
+    """Print a table whose first column names the rows; ``apart`` leaves a blank line above."""
     if sys.stdout.isatty():
-        _framed(rows, header)  # its frame has room around it
+        _framed(rows, header)  # its frame leaves space around it
     else:
         echo("\n" * apart + aligned(rows, header))
 
@@ -29,7 +29,7 @@ def aligned(rows: Sequence[Sequence[str]], header: Sequence[str] | None = None) 
 
 
 def echo(text: str) -> None:
-    """Print text; signs that the output's encoding lacks become question marks rather than a failure."""
+    """Print text; characters that the output's encoding lacks become question marks."""
     encoding = sys.stdout.encoding or "utf-8"
     click.echo(text.encode(encoding, "replace").decode(encoding))
 
@@ -44,5 +44,5 @@ def _framed(rows: Sequence[Sequence[str]], header: Sequence[str] | None) -> None
     for j in range(len(rows[0])):
         table.add_column(header[j] if header else "", style="bold" if j == 0 else "", no_wrap=j == 0, overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))  # plain text: a name in brackets is no markup
+        table.add_row(*map(Text, row))  # plain text: a name in brackets is not markup
     Console().print(table)

@@ -1,4 +1,4 @@
-"""``lowdim transform``: place new rows with a saved model."""
+"""``lowdim transform``: transform new rows with a saved model."""
 
 import warnings
 from dataclasses import replace
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "transform",
-    short_help="Place new rows with a saved model.",
+    short_help="Transform new rows with a saved model.",
     epilog="""\b
 Examples:
   lowdim transform map.lowdim new.csv -o new_map.csv
@@ -35,14 +35,14 @@ Examples:
     metavar="FILE",
     shell_complete=arguments.complete_files,
     default="-",
-    help=f"The embedding: {', '.join(TABLES)}; csv on stdout by default.",
+    help=f"Table of the embedding: {', '.join(TABLES)}; csv on stdout by default.",
 )
 @arguments.reading_for_model
 @click.option(
     "--missing",
     type=click.Choice(["error", "drop", "mean", "median"]),
-    help="Missing values: refuse, drop their rows, or fill in. As the model was fitted unless given; means and medians "
-    "are those the model learned, or of NEW where it learned none.",
+    help="Missing values: refuse, drop their rows, or fill in. By default as the model was fitted; means and medians "
+    "are those of the model, or of NEW if it has none.",
 )
 @preparing_by_model
 @parts.on_cluster
@@ -50,10 +50,10 @@ Examples:
 def command(
     model_file: str, source: str, output: str, quiet: bool, missing: str | None, cluster: str | None, **reading: Any
 ) -> None:
-    """Place the rows of NEW on the map of MODEL, a file that 'lowdim reduce --save' wrote.
+    """Transform the rows of NEW with MODEL, a file that 'lowdim reduce --save' wrote.
 
-    Columns are found by the names the model was fitted with, in any order; others are left out. What was done to the
-    table before the method (scaling, categories, gaps) is part of the model and is done to NEW as well.
+    Columns are found by the names the model was fitted with, in any order; others are left out. The
+    preparation of the table (scaling, categories, missing values) is part of the model and is applied to NEW as well.
     """
     from lowdim import load
 
@@ -83,7 +83,7 @@ def command(
     for step in steps:
         step.set_params(verbose=show_progress(quiet))
     with warnings.catch_warnings():
-        # The columns have just been matched by name; the plain array they are in need not have names as well.
+        # The columns have been matched by name, so the plain array needs no names.
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         Y = model.transform(table.X)
         if prepare is not None:
@@ -92,7 +92,7 @@ def command(
 
 
 def _transform_parts(model: Any, source: str, cluster: str, output: str, quiet: bool, reading: dict[str, Any]) -> None:
-    """The same for parquet files in parts, on a cluster."""
+    """Transform partitioned parquet files on a cluster."""
     files, folder = parts.find_parts(source), parts.demand_folder(output)
     names = getattr(model, "feature_names_in_", None)
     with parts.connected(cluster, None):
@@ -105,7 +105,7 @@ def _transform_parts(model: Any, source: str, cluster: str, output: str, quiet: 
 def _matched_mixed(
     source: Source, names: list[str] | None, prepare: Any, reading: dict[str, Any], quiet: bool
 ) -> "Table":
-    """Table of any kinds of columns with the model's columns in the model's order."""
+    """Table of mixed columns, with the model's columns in the model's order."""
     import polars as pl
 
     from lowdim.data.complaints import listing
@@ -115,7 +115,7 @@ def _matched_mixed(
         tell_notes(table)
     wanted = names or counted(prepare.n_features_in_)
     if table.names == wanted or (names is None and set(table.names) != set(wanted)):
-        return table  # a model without names takes columns as they come, and counts them
+        return table  # a model without column names checks only their number
     used = {wanted[j] for j in prepare.sources()}
     _demand_columns([name for name in wanted if name in used], table, prepare)
     others = [name for name in table.names if name not in wanted]
@@ -134,19 +134,19 @@ def _matched(source: Source, names: list[str] | None, model: Any, reading: dict[
     wanted = names or counted(model.n_features_in_)
     try:
         table = source.read(**reading)
-    except ValueError:  # perhaps text or gaps in columns that the model does not use
+    except ValueError:  # perhaps text or missing values in columns that the model does not use
         if names is None:
             raise
         table = source.read(columns=wanted, **reading)
         tell_left_out("other columns", quiet)
         return table
     if table.names == wanted or (names is None and set(table.names) != set(wanted)):
-        return table  # a model without names takes columns as they come, and counts them
+        return table  # a model without column names checks only their number
     _demand_columns(wanted, table, model)
     others = [name for name in table.names if name not in wanted]
     if others:
         tell_left_out(listing(others), quiet)
-    if reading["missing"] != "error":  # again, so that gaps in the others cost no rows
+    if reading["missing"] != "error":  # again, so that missing values in the others drop no rows
         return source.read(columns=wanted, **reading)
     place = {name: j for j, name in enumerate(table.names)}
     return replace(table, X=table.X[:, [place[name] for name in wanted]], names=wanted)
@@ -164,6 +164,6 @@ def _demand_columns(wanted: list[str], table: "Table", model: Any) -> None:
 
 
 def tell_left_out(what: str, quiet: bool) -> None:
-    """Say which columns were not used."""
+    """Report which columns were not used."""
     if not quiet:
         tell(f"left out {what}, which the model was not fitted with.")

@@ -1,6 +1,6 @@
-"""Verbs for rows on several machines, in Dask's arrays and DataFrames: a module for each module of NumPy's.
+"""Verbs for distributed rows, in Dask arrays and DataFrames; the modules mirror those for NumPy.
 
-What is computed of a block is what NumPy's verb computes; ``lowdim.work.cluster`` says how blocks become one result.
+Each block is computed by the NumPy verb; ``lowdim.work.cluster`` combines the blocks into one result.
 """
 
 METHODS = frozenset({"CCA", "KLExpansion", "KernelPCA", "LDA", "PCA"})  # estimators that fit from blocks

@@ -1,4 +1,4 @@
-"""Calls of a fitted model on rows of several machines, put off: each block goes through the model where it is."""
+"""Lazy calls of a fitted model on distributed rows: each block is computed where it is."""
 
 import warnings
 from copy import copy
@@ -18,7 +18,7 @@ from lowdim.work.spread import Spread, Where
 
 
 def put_off(model: Any, method: str, X: Any, y: Any = None) -> Any:
-    """Dask array of ``model.method(X)``, or of both views; the model is one key that any worker can compute again."""
+    """Dask array of ``model.method(X)``, or of both views; the model is one key that any worker can recompute."""
     if method == "transform" and (asked := _get_output_config("transform", model)["dense"]) != "default":
         raise ValueError(
             f"{model._name}: set_output(transform='{asked}') has no effect on Dask collections, whose scores are a "
@@ -26,7 +26,7 @@ def put_off(model: Any, method: str, X: Any, y: Any = None) -> Any:
             "dask.dataframe.from_dask_array(Y, columns=model.get_feature_names_out())."
         )
     rows = _scores(model, X) if method == "inverse_transform" else _rows(model, X)
-    # As it is now: what is fitted later must not change what was put off before.
+    # A copy: a later fit must not change a lazy call made before.
     shared = key(copy(model), [type(model).__name__, model.__getstate__()], "model")
     columns, dtype = model._outline(method, rows.dtype)
     result = each(rows, partial(_called, method=method, opened=rows.opened), columns, dtype, shared=shared)
@@ -50,7 +50,7 @@ def _rows(model: Any, X: Any) -> Spread:
 
 
 def _scores(model: Any, Y: Any) -> Spread:
-    """Scores on their way back."""
+    """Scores for ``inverse_transform``."""
     rows = gate.rows(Y, model._name, called="Y", sparse=model._sparse)
     if rows.width != (k := len(model.get_feature_names_out())):
         raise ValueError(
@@ -62,11 +62,11 @@ def _scores(model: Any, Y: Any) -> Spread:
 
 def _called(block: Any, where: Where, model: Any, *, method: str, opened: Any) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of names that fit saw and arrays lack, told when the call was put off
+        warnings.simplefilter("ignore")  # about feature names that arrays lack, reported when the call was made
         try:
             return getattr(model, method)(block)
         except ValueError:
-            opened(block, where)  # says which row of all it is
+            opened(block, where)  # errors name the row among all
             raise
 
 

@@ -1,4 +1,4 @@
-"""Moments of two views of rows on several machines."""
+"""Moments of two views of distributed rows."""
 
 from functools import partial
 from typing import Any

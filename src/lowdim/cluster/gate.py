@@ -1,4 +1,4 @@
-"""The gate for Dask: what can be told before anything is read is told here, the rest by the task that reads a block."""
+"""The gate for Dask: what is known before reading is checked here, the rest by the task that reads a block."""
 
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from lowdim.work.spread import Spread, Where
 
 
 def rows(X: Any, name: str, *, sparse: bool = False, minimum: int = 1, called: str = "X", **_: Any) -> Spread:
-    """Rows of a Dask collection; ``scan`` means nothing here, where the task that reads a block looks at its values."""
+    """Rows of a Dask collection; ``scan`` has no effect: the task that reads a block checks its values."""
     if isinstance(X, Spread):
         return X
     lengths = lengths_of(X)
@@ -42,7 +42,7 @@ def rows(X: Any, name: str, *, sparse: bool = False, minimum: int = 1, called: s
 
 
 def _demand_uncut(X: Any, name: str, called: str) -> None:
-    """Refuse arrays that are not two-dimensional, or whose columns are cut."""
+    """Refuse arrays that are not two-dimensional, or whose columns are split."""
     if X.ndim != 2:
         raise ValueError(
             f"{name}: Expected 2D array; got a Dask array of {X.ndim} dimensions. Rows are samples, columns "
@@ -52,8 +52,8 @@ def _demand_uncut(X: Any, name: str, called: str) -> None:
         raise ValueError(f"{name}: {called} must have a column; got shape {X.shape}. Pass at least one column.")
     if len(X.chunks[1]) > 1:
         raise ValueError(
-            f"{name}: blocks of {called} must hold whole rows; got columns cut into {len(X.chunks[1])} chunks. "
-            f"Call {called}.rechunk({{1: -1}}), with smaller chunks of rows if need be."
+            f"{name}: blocks of {called} must hold whole rows; got columns split into {len(X.chunks[1])} chunks. "
+            f"Call {called}.rechunk({{1: -1}}), with smaller chunks of rows if necessary."
         )
 
 
@@ -65,23 +65,23 @@ def open_block(block: Any, where: Where, *, name: str, called: str, dtype: np.dt
         return found
     if not np.can_cast(found.dtype, dtype, "same_kind"):
         raise ValueError(
-            f"{name}: blocks must be of the type that the collection says; block {where.block} of {called} holds "
+            f"{name}: blocks must have the dtype of the collection; block {where.block} of {called} holds "
             f"{found.dtype}, not {dtype}. Convert them alike, as by {called}.astype('float64')."
         )
     return found.astype(dtype)
 
 
 def outline(X: Any) -> Any:
-    """What tells the names of the columns: a DataFrame of two made-up rows."""
+    """Object that holds the column names: a DataFrame of two placeholder rows."""
     return X if isinstance(X, Spread) or is_array(X) else X._meta_nonempty
 
 
 def beside(name: str, values: Any, X: Spread, called: str) -> Any:
-    """``values`` with an entry for each row of ``X``, in blocks cut alike."""
+    """``values`` with an entry for each row of ``X``, in the same blocks."""
     if not hasattr(values, "to_delayed"):
         if X.lengths is None:
             raise ValueError(
-                f"{name}: {called} must be a Dask collection here, since the blocks of X do not know their lengths. "
+                f"{name}: {called} must be a Dask collection here, since the lengths of the blocks of X are unknown. "
                 "Take it from the same DataFrame, or call X.compute_chunk_sizes() of an array first."
             )
         return cut_like(gate.one_a_row(name, values, sum(X.lengths), called, "entry"), X)
@@ -92,14 +92,14 @@ def beside(name: str, values: Any, X: Spread, called: str) -> Any:
     if blocks != X.n_blocks or unlike:
         cut = f"({', '.join(map(str, (lengths or ())[:4]))}{', …' if blocks > 4 else ''})" if lengths else "unknown"
         raise ValueError(
-            f"{name}: {called} must be cut as X is, into {X.n_blocks:,} blocks of the same lengths; got {blocks:,} of "
+            f"{name}: {called} must be chunked as X is, in {X.n_blocks:,} blocks of equal lengths; got {blocks:,} of "
             f"lengths {cut}. Call {called}.rechunk({{0: X.chunks[0]}}), or take both from one DataFrame."
         )
     return values
 
 
 def weights(name: str, sample_weight: Any, X: Spread) -> Any:
-    """Sample weights, cut as the rows are, or None; each block is checked where it is read."""
+    """Sample weights, in the blocks of the rows, or None; each block is checked where it is read."""
     return None if sample_weight is None else beside(name, sample_weight, X, "sample_weight")
 
 
@@ -110,7 +110,7 @@ def block_weights(name: str, block: Any, X: NDArray) -> Any:
 
 
 def second_view(name: str, y: Any, X: Any, n_columns: int | None = None, **_: Any) -> Spread:
-    """The second view as rows of its own, cut as ``X`` is."""
+    """The second view as rows of its own, in the blocks of ``X``."""
     if y is None:
         gate.targets(name, None, X)
     values = beside(name, y, X, "y") if isinstance(X, Spread) else y

@@ -1,4 +1,4 @@
-"""Products with centred rows on several machines, one pass over the blocks for each."""
+"""Products with centred distributed rows, one pass over the blocks for each."""
 
 from collections.abc import Callable
 from operator import add
@@ -13,10 +13,10 @@ from lowdim.work.cluster import fold
 
 
 class Centred:
-    """What there is of ``relate.gram.Centred`` for blocks."""
+    """The part of ``relate.gram.Centred`` that exists for blocks."""
 
     def scatter_operator(self: Any) -> Callable[[NDArray], NDArray]:
-        """Function ``V -> Zᵀ Z V`` for blocks ``V`` (d, b), reading ``X`` once a call."""
+        """Function ``V -> Zᵀ Z V`` for blocks ``V`` (d, b), reading ``X`` once per call."""
         beside = [] if self.root is None else [self.root]
 
         def apply(V: NDArray) -> NDArray:

@@ -1,4 +1,4 @@
-"""Spectra for kernel PCA of rows on several machines: landmarks from a sample, moments of features over all blocks."""
+"""Spectra for kernel PCA of distributed rows: landmarks from a sample, moments of features over all blocks."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Labels of rows on several machines: one pass finds the classes, and tasks that need codes make them."""
+"""Labels of distributed rows: one pass finds the classes, and tasks that need codes compute them."""
 
 import warnings
 from functools import partial
@@ -15,7 +15,7 @@ from lowdim.work.spread import Spread, Where
 
 
 def labels(name: str, y: Any, X: Spread, *, several: bool = True, of: str = "X") -> Labels:
-    """Labels, whose codes are a Dask array cut as ``X`` is."""
+    """Labels, whose codes are a Dask array in the blocks of ``X``."""
     if y is None:
         return labels_here(name, None, np.empty((0, 0)), of=of)
     values = beside(name, y, X, "y")
@@ -35,7 +35,7 @@ def labels(name: str, y: Any, X: Spread, *, several: bool = True, of: str = "X")
 
 
 def one_class(name: str, X: Spread) -> Labels:  # noqa: ARG001  # X knows it
-    """Labels of rows that are all of one class; blocks that do not know their lengths are counted, in a pass."""
+    """Labels of rows that are all of one class; rows of blocks of unknown length are counted, in a pass."""
     counted = with_lengths(X)
     column = Spread(X.X, np.dtype(object), 1, X.lengths, X.name)
     return Labels(np.zeros(1, np.int64), each(column, _zeros, None, np.int32), np.array([counted.shape[0]]))

@@ -1,4 +1,4 @@
-"""Moments of rows on several machines: those of each block, merged in a fixed tree, in one pass."""
+"""Moments of distributed rows: those of each block, merged in a fixed tree, in one pass."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from lowdim.work.spread import Spread
 
 
 def moments(X: Spread, weights: Any = None) -> Moments:
-    """Moments of the rows, each block read once; whole numbers have the bits of one machine, for any blocks."""
+    """Moments of the rows, each block read once; integers give the same bits as on one machine, for any blocks."""
     if _is_whole(X) and weights is None:
         raw = fold(X, _whole_sums, _Whole.merge, state=_square(X.width), stage="moments")
         return demand_rows(X, raw and here.whole_moments(raw.sums, raw.products, int(raw.counts[0])))
@@ -31,14 +31,14 @@ def column_moments(X: Spread, weights: Any = None) -> ColumnMoments:
 
 
 def class_moments(X: Spread, labels: Any, class_weights: NDArray, *, doubles: bool = False) -> ClassMoments:
-    """Moments by class; ``labels`` are codes cut as the rows are."""
+    """Moments by class; ``labels`` are codes in the blocks of the rows."""
     add_up = partial(fold, X, beside=[labels], state=_square(X.width), stage="moments of classes")
     if _is_whole(X) and np.ptp(class_weights) <= 1e-12 * class_weights[0]:
         raw = add_up(_whole_class_sums, _Whole.merge, len(class_weights))
         M = here.whole_class_moments(raw.sums, raw.products, raw.counts, class_weights)
     else:
         M = add_up(_class_moments, _merge_classes, class_weights, doubles)
-    for c in np.flatnonzero(class_weights == 0):  # a class that counts nothing still has a mean
+    for c in np.flatnonzero(class_weights == 0):  # a class of weight 0 still has a mean
         M.means[c] = fold(X, _moments_of_class, ColumnMoments.merge, int(c), beside=[labels]).mean
     return M
 
@@ -55,7 +55,7 @@ def rows_differ(X: Spread, weights: Any = None) -> bool:
 
 
 class _Whole(NamedTuple):
-    """Exact sums by class (C, d), products (d, d) and rows (C,) of whole numbers."""
+    """Exact sums by class (C, d), products (d, d) and rows (C,) of integers."""
 
     sums: NDArray
     products: NDArray
@@ -74,7 +74,7 @@ def _square(d: int) -> float:
 
 
 def demand_rows(X: Spread, M: Any) -> Any:
-    """Moments of enough rows: blocks of unknown lengths are counted by now."""
+    """Moments, once there are enough rows: blocks of unknown lengths have been counted."""
     n = 0 if M is None else M.rows
     if n < max(1, min(X.minimum, 2)):
         raise ValueError(f"{X.name}: at least {X.minimum} samples (rows) are needed; got {n}. Pass more rows.")
@@ -82,7 +82,7 @@ def demand_rows(X: Spread, M: Any) -> Any:
 
 
 def _weighed(measure: Any, name: str, X: NDArray, weights: Any = None) -> Any:
-    """Moments of one block; a block that counts nothing has none."""
+    """Moments of one block; None for a block of weight 0."""
     w = None if weights is None else block_weights(name, weights, X)
     return None if w is not None and not w.any() else measure(X, w)
 
@@ -110,7 +110,7 @@ def _moments_of_class(X: NDArray, labels: NDArray[np.int32], c: int) -> ColumnMo
 
 
 def _sample_of_rows(X: NDArray, weights: NDArray | None = None) -> tuple[NDArray, bool] | None:
-    """First row that counts, and whether another differs from it."""
+    """First row of positive weight, and whether another differs from it."""
     counted = np.arange(len(X)) if weights is None else np.flatnonzero(np.asarray(weights) > 0)
     if not len(counted):
         return None

@@ -1,11 +1,11 @@
-"""What is never done to Dask collections in silence."""
+"""Conversions that are never done silently to Dask collections."""
 
 from typing import Any
 
 
 def to_numpy(A: Any) -> Any:  # noqa: ARG001  # it is refused
-    """Refuse to bring a collection over: it may not fit."""
+    """Refuse to convert a collection: it may not fit in memory."""
     raise TypeError(
-        "rows of NumPy go with labels, weights and second views of NumPy; got a Dask array or DataFrame. Bring it over "
+        "NumPy rows need labels, weights and second views in NumPy; got a Dask array or DataFrame. Convert it "
         "with .compute(), or pass X as a Dask collection too."
     )

@@ -1,4 +1,4 @@
-"""Linear maps of rows on several machines, put off."""
+"""Lazy linear maps of distributed rows."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Some of the rows of a Dask collection, brought here."""
+"""Samples of rows of a Dask collection, in the memory of this process."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from lowdim.work.cluster import counted, take
 
 
 def sample(X: Any, n: int, random_state: Any = None) -> Any:
-    """Rows by their numbers among all, whatever the blocks; the seed is drawn before anything is read."""
+    """Rows by their numbers among all, for any blocks; the seed is drawn before anything is read."""
     lengths = counted(X, "sample")
     ids = drawn(sum(lengths), n, random_state)
     width = X.shape[1] if X.ndim == 2 else 1
@@ -22,7 +22,7 @@ def sample(X: Any, n: int, random_state: Any = None) -> Any:
 
 
 def rows_at(X: Any, ids: NDArray[np.int64], lengths: Sequence[int]) -> Any:
-    """Rows with these numbers, rising, of a collection whose blocks have these lengths."""
+    """Rows with these ascending numbers, of a collection whose blocks have these lengths."""
     parts = take(X, ids, lengths, "sample")
     if not parts:
         raise ValueError("sample: rows are needed; got a collection without any. Check how it was read.")

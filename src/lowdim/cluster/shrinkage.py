@@ -1,4 +1,4 @@
-"""Shrinkage of covariance matrices within classes of rows on several machines: a pass for each class, and one more."""
+"""Shrinkage of covariance matrices within classes of distributed rows: a pass for each class, and one more."""
 
 from functools import partial
 from operator import add

@@ -1,4 +1,4 @@
-"""Rows on several machines and how far they lie apart: some rows are asked for, and all blocks answer."""
+"""Distributed rows and their distances: sampled rows are sent to all blocks, whose results are combined."""
 
 from dataclasses import replace
 from functools import cached_property, partial
@@ -19,13 +19,15 @@ from lowdim.work.cluster import counted, fold, with_lengths
 from lowdim.work.spread import Spread, Where
 
 _STRIP_BYTES = 2**26  # of distances at a time
-_SOME = 1000  # rows asked for unless more are
+_SOME = 1000  # default number of rows sampled
 
 
 def both(who: str, X: Any, Y: Any, metric: str) -> tuple["SpreadSpace", "SpreadSpace"]:
-    """The two spaces, of as many rows; lengths that blocks do not know are counted, in a pass."""
+    """The two spaces, with the same number of rows; unknown lengths of blocks are counted, in a pass."""
     if metric == "precomputed":
-        raise ValueError(f"{who}: metric='precomputed' takes no Dask collections. Pass the rows, and a metric of them.")
+        raise ValueError(
+            f"{who}: metric='precomputed' does not accept Dask collections. Pass the rows, and a metric of them."
+        )
     rows = [with_lengths(gate.rows(A, who, called=called, minimum=3)) for A, called in ((X, "X"), (Y, "Y"))]
     if rows[0].shape[0] != rows[1].shape[0]:
         raise ValueError(
@@ -36,7 +38,7 @@ def both(who: str, X: Any, Y: Any, metric: str) -> tuple["SpreadSpace", "SpreadS
 
 
 class SpreadSpace:
-    """What measures ask of ``quality.space.Space``, for rows in blocks: each answer takes one pass over them."""
+    """The methods of ``quality.space.Space`` that measures use, for rows in blocks: each takes one pass over them."""
 
     def __init__(self, who: str, X: Spread, metric: str = "euclidean") -> None:
         self.name, self.metric, self.n = who, metric, int(X.shape[0])
@@ -53,7 +55,7 @@ class SpreadSpace:
         return found.indices
 
     def ranks(self, sample: Any, targets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Place (m, k), from 1, of each of the ``targets`` (m, k) among all other rows by (distance, index)."""
+        """Rank (m, k), from 1, of each of the ``targets`` (m, k) among all other rows by (distance, index)."""
         asked = _Asked(self._at(sample.where), sample.where, targets, self._between(sample, targets))
         return 1 + fold(self.X, _closer, add, asked, self._direct, state=8.0 * targets.size, stage="ranks")
 
@@ -63,15 +65,15 @@ class SpreadSpace:
         return np.square(D) / 2 if self.metric == "cosine" else D
 
     def strips(self, sample: Any, name: str) -> Any:  # noqa: ARG002  # Space's
-        """Refuse what needs all distances of a row at once."""
+        """Refuse measures that need all distances of a row at once."""
         raise TypeError(
-            f"{self.name}: all distances of each row are needed at once, which Dask collections do not give. Use "
+            f"{self.name}: all distances of each row are needed at once, which Dask collections do not support. Use "
             "trustworthiness, continuity, neighborhood_recall or lcmc, or measure lowdim.data.sample(X, n, seed) and "
             "the same rows of Y."
         )
 
     def _between(self, sample: Any, others: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The same in the metric of the rows as they are opened."""
+        """Distances in the metric of the opened rows."""
         Q = self._at(sample.where).astype(np.float64)
         ids, at = np.unique(others, return_inverse=True)
         T, at = self._at(ids), at.reshape(others.shape)
@@ -83,7 +85,7 @@ class SpreadSpace:
 
     @property
     def _direct(self) -> str:
-        """Metric of the rows as they are opened: those of the cosine have length 1."""
+        """Metric of the opened rows, which have length 1 for the cosine."""
         return "euclidean" if self.metric == "cosine" else self.metric
 
     @cached_property
@@ -91,7 +93,7 @@ class SpreadSpace:
         return self.X.lengths or counted(self.X.X, self.name)
 
     def _at(self, ids: NDArray[np.intp]) -> NDArray:
-        """Rows with these numbers, brought here."""
+        """Rows with these numbers, in the memory of this process."""
         memory.require(
             2.0 * self.dtype.itemsize * len(ids) * self.X.width,
             f"{self.name}: {len(ids):,} rows of {self.X.width:,} columns",
@@ -111,14 +113,14 @@ class _Block(NamedTuple):
 
 
 class _Near(NamedTuple):
-    """Nearest rows (m, k) so far, by (distance, index), and how far they are."""
+    """Nearest rows (m, k) so far, by (distance, index), and their distances."""
 
     indices: NDArray[np.int64]
     distances: NDArray[np.float64]
 
 
 class _Asked(NamedTuple):
-    """Rows asked for, their numbers, and the rows whose places are wanted with their distances."""
+    """Sampled rows, their numbers, and the rows to rank with their distances."""
 
     rows: NDArray
     ids: NDArray[np.intp]
@@ -151,7 +153,7 @@ def _first(indices: NDArray[np.int64], distances: NDArray[np.float64], k: int) -
 
 
 def _closer(block: _Block, asked: _Asked, metric: str) -> NDArray[np.int64]:
-    """How many rows of a block come before each target (m, k)."""
+    """Number of rows of a block that rank before each target (m, k)."""
     X, m, n = block.rows, len(asked.ids), len(block.rows)
     out = np.empty(asked.targets.shape, np.int64)
     step = max(1, _STRIP_BYTES // (8 * n))
@@ -170,7 +172,7 @@ def _closer(block: _Block, asked: _Asked, metric: str) -> NDArray[np.int64]:
             first, last = (np.searchsorted(ordered, lengths, side) for side in ("left", "right"))
             here = (targets >= block.start) & (targets < block.start + n)
             own = np.where(here, d[np.clip(targets - block.start, 0, n - 1)], np.inf)
-            out[i] = first - (own < lengths)  # a target is not before itself, whatever rounding says
-            for j in np.flatnonzero(last > first):  # equally far: by number
+            out[i] = first - (own < lengths)  # a target is not before itself, even after rounding
+            for j in np.flatnonzero(last > first):  # ties in distance: by number
                 out[i, j] += np.count_nonzero((d == lengths[j]) & (numbers < targets[j]))
     return out

@@ -1,4 +1,4 @@
-"""The solver of PCA for rows on several machines."""
+"""The solver of PCA for distributed rows."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from lowdim.work.spread import Spread
 
 
 def choose(X: Spread, n_components: Any, solver: str = "auto") -> str:
-    """Solver that runs: moments in one pass, unless products in several passes are cheaper."""
+    """Solver used: moments in one pass, unless products in several passes are cheaper."""
     if solver == "auto":
         return "randomized" if choose_for(X.width, X.width, n_components) == "randomized" else "covariance"
     if solver in ("svd", "gram"):

@@ -1,4 +1,4 @@
-"""Which methods take part: those asked for, or those that suit the data by what the registry says of them."""
+"""Methods of a comparison: those requested, or those that suit the data by their entries in the registry."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ Methods = Sequence[str] | Mapping[str, Any] | None
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method ready to be fitted, under the name it goes by in the comparison."""
+    """A method to be fitted, with its name in the comparison."""
 
     name: str
     model: Any  # unfitted
     method: registry.Method | None  # None for an estimator of the caller's
-    given: dict[str, Any]  # parameters that differ from those of a first look
+    given: dict[str, Any]  # parameters that differ from the defaults of a comparison
 
     @property
     def title(self) -> str:
@@ -38,7 +38,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Ground:
-    """What of the data decides whether a method can take part."""
+    """Properties of the data that decide which methods are included."""
 
     n: int
     d: int
@@ -53,9 +53,9 @@ def enlist(
     parameters: Mapping[str, Mapping[str, Any]],
     common: dict[str, Any],
 ) -> tuple[list[Candidate], dict[str, str]]:
-    """Candidates in the order asked for, and why each of the others was left out.
+    """Candidates in the requested order, and why each of the others was left out.
 
-    ``parameters`` are by method; ``common`` go to every method that knows them.
+    ``parameters`` are by method; ``common`` are passed to every method that has them.
     """
     if isinstance(methods, str):
         methods = [methods]
@@ -74,11 +74,11 @@ def enlist(
     if not candidates:
         raise ValueError("compare: at least one method is needed; got none. Name some, as in methods=['pca', 'tsne'].")
     names = [candidate.name for candidate in candidates]
-    by_name = not isinstance(methods, Mapping)  # estimators go by names of the caller's
+    by_name = not isinstance(methods, Mapping)  # estimators have the caller's names
     strange = [name for name in parameters if (registry.find(name).name if by_name else name) not in names]
     if strange:
         raise ValueError(
-            f"compare: parameters must be for methods that take part ({', '.join(names)}); got some for "
+            f"compare: parameters must be for methods of the comparison ({', '.join(names)}); got some for "
             f"{', '.join(strange)}. Add them to methods, or drop their parameters."
         )
     for candidate in candidates:
@@ -91,7 +91,7 @@ def enlist(
 
 
 def unsuited(method: registry.Method, ground: Ground) -> str:
-    """Why a method does not take part by default; empty if it does."""
+    """Why a method is not included by default; empty if it is."""
     if not method.default_rows:
         return "produces no map; name it explicitly to include it"
     if method.supervised and ground.classes < 2:
@@ -101,7 +101,7 @@ def unsuited(method: registry.Method, ground: Ground) -> str:
     needed, free = method.memory(ground.n, ground.d), memory.available()
     if needed > free:
         return f"needs {memory.human(needed)} of memory; {memory.human(free)} is available"
-    return "takes no sparse data" if ground.sparse and not method.load()._sparse else ""
+    return "does not accept sparse data" if ground.sparse and not method.load()._sparse else ""
 
 
 def _named(
@@ -114,7 +114,7 @@ def _named(
         if registry.find(name) is method:
             given |= values
     options.demand_known(method.class_name, given, known)
-    # Methods that find few components by themselves give them all; the comparison looks at the first ones.
+    # Methods with few components return all of them; the comparison uses the first ones.
     first = common | {"n_components": k if method.components is not None else None}
     model = cls(**({name: value for name, value in first.items() if name in known} | given))
     return Candidate(method.name, model, method, given)

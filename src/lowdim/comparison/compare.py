@@ -88,7 +88,7 @@ def compare(
     if image_shape is not None and (len(image_shape) != 2 or image_shape[0] * image_shape[1] != d):
         raise ValueError(
             f"compare: image_shape must be (height, width) with {d} pixels in all, one per column; got {image_shape}. "
-            "Pass the shape of one row's picture."
+            "Pass the shape of the image in one row."
         )
     labels = None if y is None else read_labels(y, n, caller="compare", most=n)
     classes = _classes(labels)
@@ -126,20 +126,20 @@ def compare(
 
 
 def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) -> Outcome | str:
-    """Fit one method and measure its map; what goes wrong is told in words, and no reason to stop."""
+    """Fit one method and measure its map; an error is returned as text, so that the others can continue."""
     model = candidate.model
     try:
         with warnings.catch_warnings(record=True) as caught, progress.showing(verbose, candidate.name), Cost() as cost:
             warnings.simplefilter("always", UserWarning)
-            warnings.simplefilter("ignore", ScaleWarning)  # the verdict tells it once
-            Y = np.asarray(model.fit_transform(X, y))[:, :k]  # who has no use for labels leaves them
+            warnings.simplefilter("ignore", ScaleWarning)  # the summary mentions it once
+            Y = np.asarray(model.fit_transform(X, y))[:, :k]  # methods that use no labels ignore them
         if not np.isfinite(Y).all():
             raise ValueError(f"{candidate.title}: the embedding must be finite; got NaN or infinity.")
         with progress.showing(verbose, candidate.name):
             found = measure(X, Y, y, random_state=seed)
     except ImportError:
         raise
-    except Exception as error:  # whatever it is, the other methods can still be compared
+    except Exception as error:  # the other methods can still be compared
         return " ".join(str(error).split()) or type(error).__name__
     told = dict.fromkeys(" ".join(str(w.message).split()) for w in caught if issubclass(w.category, UserWarning))
     return Outcome(candidate, Y, found, cost.seconds, cost.memory, tuple(told))

@@ -1,17 +1,17 @@
-"""What a piece of work costs: seconds, and the memory it takes at its peak."""
+"""Cost of a computation: seconds, and peak memory."""
 
 import threading
 from time import perf_counter
 from types import TracebackType
 
-_PERIOD = 0.01  # seconds between two looks at the memory
+_PERIOD = 0.01  # seconds between two readings of the memory
 
 
 class Cost:
     """Context that fills in ``seconds``, and ``memory``: the peak of the resident set above its level before.
 
-    A thread looks every 10 ms, so a shorter peak may pass unseen, and memory that was held and is used again counts as
-    none.
+    A thread reads it every 10 ms, so a shorter peak may be missed; memory that was already held and is reused does not
+    count.
 
     >>> with Cost() as cost:
     ...     _ = bytearray(10)

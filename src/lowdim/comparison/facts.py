@@ -1,4 +1,4 @@
-"""The data at a glance: what there is before any method looks at it."""
+"""The data at a glance, before any method is fitted."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,22 +8,22 @@ from scipy import sparse
 
 _WHOLE = 2000  # smaller side up to which the whole spectrum is computed; beyond it, the leading part
 _PART = 100
-_FAR_APART = 10.0  # ratio of standard deviations from which some columns drown others
+_FAR_APART = 10.0  # ratio of standard deviations from which some columns dominate others
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is told of a data set."""
+    """Facts of a data set."""
 
     rows: int
     columns: int
     kind: str  # numeric type, and whether it is sparse
-    constant: int  # columns that never change
-    spread: tuple[float, float] | None  # least and largest standard deviation of the others
+    constant: int  # constant columns
+    spread: tuple[float, float] | None  # smallest and largest standard deviation of the others
     classes: int
     shares: np.ndarray  # of the variance, by principal component
     whole: bool  # whether ``shares`` has all components
-    enough: int | None  # components that hold 90 % of the variance
+    enough: int | None  # components that explain 90 % of the variance
     corner: int | None  # components before the elbow
     dimension: dict[str, float]  # intrinsic dimension, by estimator
 
@@ -31,7 +31,7 @@ class Facts:
 
     @property
     def drowned(self) -> bool:
-        """Whether columns differ so much in scale that a few decide every distance."""
+        """Whether columns differ so much in scale that a few dominate every distance."""
         return not self.alike and self.spread is not None and self.spread[1] > _FAR_APART * self.spread[0]
 
 

@@ -1,4 +1,4 @@
-"""What is measured of every embedding: which numbers, what each says in a sentence, and which end is good."""
+"""Measures of every embedding: names, a one-sentence explanation of each, and whether more is better."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -10,17 +10,17 @@ import numpy as np
 from lowdim import quality
 
 _NEIGHBORS, _FOLDS = 10, 5
-_MANY, _SOME = 10_000, 500  # beyond so many rows, so many are looked at: a curve costs n log n for each
-_PAIRS = 100_000  # of rows whose distances are looked at
+_MANY, _SOME = 10_000, 500  # beyond so many rows, so many are sampled: a curve costs n log n for each
+_PAIRS = 100_000  # of pairs whose distances are used
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A measure by its name in :mod:`lowdim.quality`, and what a reader should know of it."""
+    """A measure by its name in :mod:`lowdim.quality`, with its explanation."""
 
     name: str
     title: str
-    question: str  # the heading that it stands under
+    question: str  # the heading that it is listed under
     sentence: str
     high: bool = True  # whether more is better
 
@@ -85,7 +85,7 @@ KINDS = (
         "stress_sammon",
         "Sammon's stress",
         FAR,
-        "The same with each squared error divided by the distance, so that errors in small distances weigh more.",
+        "The same with each squared error divided by the distance, so that errors in small distances have more weight.",
         high=False,
     ),
     Kind(
@@ -119,13 +119,13 @@ BY_NAME = {kind.name: kind for kind in KINDS}
 
 @dataclass(frozen=True)
 class Found:
-    """What was measured of one embedding."""
+    """Measures of one embedding."""
 
     values: dict[str, float]
-    errors: dict[str, float]  # standard errors; 0 where all rows were looked at
-    sampled: int | None  # rows that were looked at for neighbourhoods, None for all
-    pairs: int | None  # pairs that were looked at for distances, None for all
-    rows: np.ndarray | None  # rows that were looked at, None for all
+    errors: dict[str, float]  # standard errors; 0 where all rows were used
+    sampled: int | None  # rows sampled for neighbourhoods, None for all
+    pairs: int | None  # pairs sampled for distances, None for all
+    rows: np.ndarray | None  # rows sampled, None for all
     distortion: np.ndarray  # how much each of them is misplaced, from 0 to 1
     curve: np.ndarray  # R_NX for neighbourhoods of 1, 2, …
 
@@ -133,7 +133,7 @@ class Found:
 def measure(X: Any, Y: Any, labels: Any, *, random_state: int) -> Found:
     """Measure the embedding ``Y`` of ``X``; ``labels`` name classes, or are None.
 
-    Classes of which none has a row for every fold are not measured.
+    Labels are not measured if no class has a row for every fold.
     """
     n = X.shape[0]
     if labels is not None and np.unique(labels, return_counts=True)[1].max() < _FOLDS:
@@ -148,14 +148,14 @@ def measure(X: Any, Y: Any, labels: Any, *, random_state: int) -> Found:
 
 
 def intrinsic_dimension(X: Any, random_state: int) -> dict[str, float]:
-    """Estimates of the dimension of the surface that the rows lie on, by name; what cannot be estimated is left out."""
+    """Estimates of the intrinsic dimension of the rows, by name; those that fail are left out."""
     n = X.shape[0]
     kinds = {"two_nn": "two nearest neighbours", "mle": "maximum likelihood"}
     if n > _MANY:
         del kinds["mle"]  # each costs a search
     estimates = {}
     for kind, title in kinds.items():
-        with suppress(ValueError):  # too few rows that differ
+        with suppress(ValueError):  # too few distinct rows
             k, sample = min(20, n - 1), "auto" if n <= _MANY else _SOME
             found = quality.intrinsic_dimension(X, kind, n_neighbors=k, sample=sample, random_state=random_state)
             value = float(found)

@@ -1,4 +1,4 @@
-"""The one-liner: reduce data by a method's name."""
+"""Reduce data by the name of a method, in one call."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ def reduce(X: Any, method: str = "pca", *, y: Any = None, **parameters: Any) -> 
     y : array of shape (n_samples,), optional
         Labels, for methods that use them.
     **parameters
-        Parameters of the method's class. ``n_components`` is 2 unless given; methods that
-        find few by themselves (LDA) give all of them.
+        Parameters of the method's class. ``n_components`` is 2 by default; methods with few
+        components (LDA) return all of them.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a comparison found: embeddings, measures, costs, and what to make of them."""
+"""Result of a comparison: embeddings, measures, costs, and a summary."""
 
 import html
 import os
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one method gave: an embedding, its measures and its cost."""
+    """Result of one method: an embedding, its measures and its cost."""
 
     candidate: Candidate
     embedding: np.ndarray
     found: Found
     seconds: float
-    memory: int  # bytes at the peak, above what was held before
-    warnings: tuple[str, ...]  # what the method had to say of the data or the fit
+    memory: int  # peak memory in bytes, above that before
+    warnings: tuple[str, ...]  # warnings of the method about the data or the fit
 
     @property
     def name(self) -> str:
@@ -37,7 +37,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Methods side by side on one data set; made by :func:`lowdim.compare`.
+    """Methods side by side on one data set; returned by :func:`lowdim.compare`.
 
     Attributes
     ----------
@@ -161,20 +161,20 @@ class Comparison:
         prepared: Sequence[str] = (),
         commands: list[str] | None = None,
     ) -> None:
-        """Write everything to one HTML page that needs nothing but itself.
+        """Write everything to one self-contained HTML page.
 
         Parameters
         ----------
         path : str or path-like
-            The file; it appears whole or not at all.
+            The file; it is written whole or not at all.
         title : str, optional
             Heading of the page.
         ids : array of shape (n_samples,), optional
-            Identity of each row, shown with it.
+            Identifier of each row, shown with it.
         missing : str
-            What is told of missing values; arrays come without any.
+            Text about missing values; arrays have none.
         prepared : sequence of str
-            What was done to the data before, as :meth:`lowdim.Prepare.describe` tells it.
+            What was done to the data before, as :meth:`lowdim.Prepare.describe` returns it.
         commands : list of str, optional
             Commands that reproduce the page; Python code by default.
         """

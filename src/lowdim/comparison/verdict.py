@@ -1,4 +1,4 @@
-"""The verdict: what the measures say, in sentences."""
+"""The verdict: a summary of the measures in sentences."""
 
 from typing import TYPE_CHECKING
 
@@ -7,13 +7,13 @@ from lowdim.comparison.measures import BY_NAME, CLASSES, FAR, NEAR
 if TYPE_CHECKING:
     from lowdim.comparison.result import Comparison
 
-# For each question the measure that answers it, and the words for what a good map does.
+# For each question the measure that answers it, and the words of the summary.
 _ANSWERS = {
-    NEAR: ("trustworthiness", "keeps neighbourhoods"),
-    FAR: ("shepard_correlation", "keeps distances"),
-    CLASSES: ("knn_accuracy", "keeps classes apart"),
+    NEAR: ("trustworthiness", "preserves neighbourhoods"),
+    FAR: ("shepard_correlation", "preserves distances"),
+    CLASSES: ("knn_accuracy", "separates classes"),
 }
-_CLOSE = 0.005  # measures nearer than this are called equal
+_CLOSE = 0.005  # measures closer than this are called equal
 
 
 def tell(comparison: "Comparison") -> str:
@@ -33,7 +33,7 @@ def tell(comparison: "Comparison") -> str:
     sentences = ["; ".join(f"{title} {_listed(words)}" for title, words in led.items()) + "."] if led else []
     facts = comparison.facts
     if facts.enough is not None:
-        hold = "1 component holds" if facts.enough == 1 else f"{facts.enough:,} components hold"
+        hold = "1 component explains" if facts.enough == 1 else f"{facts.enough:,} components explain"
         sentences.append(f"{hold} 90 % of the variance.")
     if facts.dimension:
         spread = sorted(facts.dimension.values())
@@ -51,7 +51,7 @@ def tell(comparison: "Comparison") -> str:
 
 
 def _title(comparison: "Comparison", name: str) -> str:
-    """What a method is called in a sentence: its class, or the name it was given."""
+    """Name of a method in a sentence: its class, or the name it was given."""
     outcome = next(outcome for outcome in comparison.outcomes if outcome.name == name)
     return outcome.candidate.title.replace("TSNE", "t-SNE") if outcome.candidate.named else name
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from lowdim.data.categories import Values, read_labels
 from lowdim.data.missing import missing_counts
 
-MOST_CODES = 65_534  # categories that 16 bits tell apart, beside "missing"
-_FEW = 50  # distinct texts that are categories however few rows there are
+MOST_CODES = 65_534  # categories that 16 bits can encode, besides "missing"
+_FEW = 50  # distinct texts that are categories for any number of rows
 OTHER = "other"
 
 
 class Column:
-    """A column of the table, read when asked for. ``kind`` is "category", "number" or "text"."""
+    """A column of the table, read on first use. ``kind`` is "category", "number" or "text"."""
 
     def __init__(self, name: str, values: Any) -> None:
         self.name, self._values = name, values
@@ -43,12 +43,12 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """What the column is to the eye."""
+        """Kind of the column for display."""
         return "number" if self.is_feature else self._read[0]
 
     @property
     def categories(self) -> list[str]:
-        """Names of the categories, in order; none of numbers."""
+        """Names of the categories, in order; empty for numbers."""
         return [] if self.is_feature else self._read[2]
 
     @property
@@ -76,21 +76,21 @@ class Column:
         return described | {"label": isinstance(self, Labels)}
 
     def array(self) -> dict[str, NDArray]:
-        """The column as it travels: codes of 8 or 16 bits, all ones for missing, or values."""
+        """The column as it is sent: codes of 8 or 16 bits, all ones for missing, or values."""
         if self.kind == "number":
             return {"values": self.numbers}
         dtype = np.uint8 if len(self.categories) < 255 else np.uint16
         return {"codes": np.where(self.codes < 0, np.iinfo(dtype).max, self.codes).astype(dtype)}
 
     def texts(self, rows: NDArray) -> list[str]:
-        """What a table shows for these rows."""
+        """Cells of a table for these rows."""
         if self.kind == "number":
             return ["" if np.isnan(v) else f"{v:.6g}" for v in np.asarray(self._values[rows], np.float64)]
         names = self.categories
         return ["" if code < 0 else names[code] for code in self.codes[rows].tolist()]
 
     def raw(self, rows: NDArray) -> list[Any]:
-        """Values of these rows as they came, None where they are missing."""
+        """Original values of these rows, None where they are missing."""
         if self.kind == "number":
             values = np.asarray(self._values[rows])
             return [None if v != v else v for v in values.tolist()]
@@ -115,7 +115,7 @@ def _compared(values: NDArray[np.float32], text: str) -> NDArray[np.bool_]:
 
 
 class Labels(Column):
-    """A column that the user makes: a name for some of the rows, none for the others."""
+    """A column of labels given by the user: a name for some of the rows, none for the others."""
 
     def __init__(self, name: str, n: int) -> None:
         self.name, self._values = name, None
@@ -130,14 +130,16 @@ class Labels(Column):
         return "category", self._codes, self._names
 
     def put(self, rows: NDArray[np.bool_], name: str | None) -> None:
-        """Give rows this label, or take theirs away."""
-        codes = self._codes.copy()  # whoever reads now sees all of it or nothing
+        """Give rows this label, or remove theirs."""
+        codes = self._codes.copy()  # readers see all of the change or none
         if name is None:
             codes[rows] = -1
         else:
             if name not in self._names:
                 if len(self._names) >= MOST_CODES:
-                    raise ValueError(f"label: at most {MOST_CODES:,} labels are told apart. Use one that is there.")
+                    raise ValueError(
+                        f"label: at most {MOST_CODES:,} different labels are possible. Use an existing one."
+                    )
                 self._names = [*self._names, name]
             codes[rows] = self._names.index(name)
         self._codes = codes
@@ -150,7 +152,7 @@ def feature_columns(X: Any, names: Sequence[str]) -> dict[str, Column]:
 
 
 class _Feature:
-    """A column of an array or CSR matrix that is taken out when it is read."""
+    """A column of an array or CSR matrix, extracted when it is read."""
 
     def __init__(self, X: Any, j: int, missing: int) -> None:
         self._X, self._j, self.missing = X, j, missing

@@ -1,4 +1,4 @@
-"""What leaves the explorer: tables, labels, models, pictures and pages, as bytes for the browser to save."""
+"""Exports: tables, labels, models, images and pages, as bytes for the browser to save."""
 
 import io
 import re
@@ -41,11 +41,11 @@ _AXES = "xyz"
 
 
 def export(visitor: "Visitor", selected: NDArray[np.bool_], fields: dict[str, Any]) -> Message:
-    """What was asked for, as a file."""
+    """The requested export, as a file."""
     what, format = fields.get("what"), fields.get("format")
     if not isinstance(what, str) or format not in _FORMATS.get(what, ()):
         known = "; ".join(f"{one} as {' or '.join(formats)}" for one, formats in _FORMATS.items())
-        raise ValueError(f"export: {str(what)[:20]!r} as {str(format)[:20]!r} is not there. There are {known}.")
+        raise ValueError(f"export: {str(what)[:20]!r} as {str(format)[:20]!r} is not available. Available: {known}.")
     session, view = visitor.session, plain(fields.get("view"))
     one = None if fields.get("map") is None else session.map(fields["map"])
     if what in ("selection", "labels", "rows"):
@@ -75,12 +75,12 @@ def stem(title: str) -> str:
 
 def _demanded(one: Map | None, what: str) -> Map:
     if one is None:
-        raise ValueError(f"export: a {what} is that of a map. Choose one.")
+        raise ValueError(f"export: a {what} needs a map. Choose one.")
     return one
 
 
 def frame_of(session: Session, names: list[str], rows: NDArray[np.intp], one: Map | None = None) -> Any:
-    """Columns of these rows as a polars DataFrame, with their places on a map."""
+    """Columns of these rows as a polars DataFrame, with their positions on a map."""
     import polars as pl
 
     columns: dict[str, Any] = {"row": rows}
@@ -103,7 +103,7 @@ def _table(session: Session, what: str, format: str, one: Map | None, selected: 
     if what == "selection":
         rows = np.flatnonzero(selected)
         if not len(rows):
-            raise ValueError("export: no rows are selected. Draw around some first.")
+            raise ValueError("export: no rows are selected. Select some first.")
     else:
         rows = np.arange(session.n)
     if what == "labels":
@@ -135,7 +135,7 @@ def _model(session: Session, one: Map) -> bytes:
     from lowdim.methods.chain import chain, save
 
     if one.fitted is None:
-        raise ValueError(f"export: map {one.number} has no model before it is finished. Wait for it, or stop it.")
+        raise ValueError(f"export: map {one.number} has no model until it is finished. Wait for it, or stop it.")
     with tempfile.TemporaryDirectory(prefix="lowdim-") as folder:
         path = Path(folder) / "map.lowdim"
         save(chain(*session.steps, one.fitted) if session.steps else one.fitted, path)
@@ -166,7 +166,7 @@ def _picture(session: Session, one: Map, format: str, view: dict[str, Any]) -> b
 
 
 def _page(visitor: "Visitor", view: dict[str, Any]) -> bytes:
-    """The saved page: all maps as they stand, the columns that fit, and the state of the view."""
+    """The saved page: all maps in their current state, the columns that fit, and the state of the view."""
     session = visitor.session
     hello = visitor.hello()
     maps = [one for one in session.maps.values() if one.Y is not None]

@@ -1,4 +1,4 @@
-"""Forms for methods: which there are and which parameters they take, from the registry and the rules of each class."""
+"""Forms for methods: their names and parameters, from the registry and the rules of each class."""
 
 import inspect
 import re
@@ -9,20 +9,20 @@ from lowdim.comparison.candidates import Ground, unsuited
 from lowdim.data.options import Rule
 from lowdim.methods import registry
 
-# Set by the explorer itself, or nothing that a form can ask for.
+# Set by the explorer itself, or not suitable for a form.
 _HIDDEN = {"n_components", "callback", "callback_every", "warm_start", "n_jobs", "verbose", "metric_params", "device"}
 _NO_MAPS = {"select", "cca", "kernel_cca"}
 _NUMBERS = ("int", "float")
-_WORDS = {"precomputed"}  # choices for other data than rows
+_WORDS = {"precomputed"}  # choices for data other than rows
 
 
 def forms(ground: Ground) -> list[dict[str, Any]]:
-    """Methods that make maps of such data, each with its parameters."""
+    """Methods that can map such data, each with its parameters."""
     return [form(method, ground) for method in registry.METHODS if offered(method, ground)]
 
 
 def offered(method: registry.Method, ground: Ground) -> bool:
-    """Whether the method can make a map of such data at all."""
+    """Whether the method can map such data."""
     if method.name in _NO_MAPS or (method.supervised and ground.classes < 2):
         return False
     return method.name != "autoencoder" or find_spec("torch") is not None
@@ -49,13 +49,13 @@ def form(method: registry.Method, ground: Ground) -> dict[str, Any]:
 
 
 def takes_start(cls: Any) -> bool:
-    """Whether maps of this class can begin at a given layout."""
+    """Whether this class accepts an initial layout."""
     rule = cls._rules.get("init")
     return rule is not None and bool(rule.accepts([[0.0]]))
 
 
 def _parameter(name: str, rule: Rule | None, default: Any, text: str) -> dict[str, Any] | None:
-    """A parameter as a form asks for it, or None where a form cannot."""
+    """A parameter as a form shows it, or None if a form cannot."""
     if rule is None:
         return None
     choices = [word for word in rule.options if word not in _WORDS]
@@ -77,7 +77,7 @@ def _parameter(name: str, rule: Rule | None, default: Any, text: str) -> dict[st
 
 
 def _texts(cls: Any) -> dict[str, str]:
-    """What the class's documentation says of each parameter."""
+    """Description of each parameter in the class's docstring."""
     page = inspect.getdoc(cls) or ""
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+$|\Z)", page, re.M | re.S)
     found: dict[str, str] = {}

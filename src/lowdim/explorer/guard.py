@@ -1,7 +1,8 @@
-"""Who may come in: the user's own browser, by a secret address, and nobody else on this machine or on the web.
+"""Access control: only the user's own browser, by a secret address; nobody else on this machine or on the web.
 
 Other programs and pages can send requests to a port of this machine too. A page of another site is recognised by its
-``Origin``, one whose name was made to point here by its ``Host``, and another user of the machine lacks the secret.
+``Origin``, one whose host name was made to resolve here (DNS rebinding) by its ``Host``, and other users lack the
+secret.
 """
 
 import secrets
@@ -27,8 +28,8 @@ class Guard:
 
     def __init__(self, app: App, port: int, token: str | None = None) -> None:
         self._app, self.token = app, token or secrets.token_urlsafe(32)
-        self._secret = secrets.token_urlsafe(32)  # of the cookie: the address alone is seen in more places
-        self.cookie = f"lowdim-{port}"  # cookies do not tell ports apart
+        self._secret = secrets.token_urlsafe(32)  # of the cookie: the address itself is exposed in more places
+        self.cookie = f"lowdim-{port}"  # cookies do not distinguish ports
         self.hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
         self.origins = {f"http://{host}" for host in self.hosts}
         sockets = " ".join(sorted(f"ws://{host}" for host in self.hosts))
@@ -47,7 +48,7 @@ class Guard:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, let in, or pass on."""
+        """Refuse a request, sign it in, or pass it on."""
         if scope["type"] not in ("http", "websocket"):
             return
         headers = _single(scope["headers"])
@@ -61,12 +62,12 @@ class Guard:
                 words = "Refused: open the address that 'lowdim explore' printed, with its token."
                 await self._refuse(scope, send, 403, words)
         elif scope["type"] == "http" and self._has_token(scope):
-            await self._let_in(send)  # once more, so that the token leaves the address bar
+            await self._let_in(send)  # again, so that the token leaves the address bar
         else:
             await self._app(scope, receive, self._signed(send) if scope["type"] == "http" else send)
 
     def _wrong(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
-        """What is wrong with where a request comes from; empty if nothing is."""
+        """Reason to refuse the origin of a request; empty if there is none."""
         if headers.get(b"host", b"").decode("latin-1").lower() not in self.hosts:
             return "the host is not this explorer's"
         origin = headers.get(b"origin")
@@ -75,7 +76,7 @@ class Guard:
         return "" if origin.decode("latin-1").lower() in self.origins else "the page belongs to another site"
 
     def _known(self, headers: dict[bytes, bytes]) -> bool:
-        """Whether the cookie is there."""
+        """Whether the request has the cookie."""
         try:
             cookies = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1"))
         except CookieError:
@@ -88,7 +89,7 @@ class Guard:
         return scope["path"] == "/" and compare_digest(given[0].encode(), self.token.encode())
 
     async def _let_in(self, send: Send) -> None:
-        """Give the cookie and lead to the page: by the page itself, since a strict cookie is not sent on a redirect."""
+        """Set the cookie and forward to the page: by HTML, since a strict cookie is not sent on a redirect."""
         cookie = f"{self.cookie}={self._secret}; Path=/; HttpOnly; SameSite=Strict"
         await self._answer(send, 200, _MOVED, "text/html; charset=utf-8", {"set-cookie": cookie})
 
@@ -115,7 +116,7 @@ class Guard:
 
 
 def _single(headers: Any) -> dict[bytes, bytes] | None:
-    """Headers by name; None where one that decides comes twice."""
+    """Headers by name; None if one that matters occurs twice."""
     names = [name.lower() for name, _ in headers]
     if any(names.count(name) > 1 for name in (b"host", b"origin", b"cookie")):
         return None

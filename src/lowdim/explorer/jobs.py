@@ -1,4 +1,4 @@
-"""Maps in the making: one thread for each fit, of whose frames only the newest is kept; pause, stop, go on."""
+"""Maps being computed: one thread for each fit, of whose frames only the newest is kept; pause, stop, continue."""
 
 import time
 from collections.abc import Callable
@@ -15,9 +15,9 @@ from lowdim.work import progress
 from lowdim.work.user_warnings import collecting
 
 ENDED = ("done", "stopped", "failed")
-_REPORTS = 0.08  # seconds between two frames of a fit, about
-_STEP = 1e-7  # seconds that a step of a descent takes per row, about; it only spaces the frames
-_TOLD = 0.2  # seconds between two reports of how far a stage is
+_REPORTS = 0.08  # approximate seconds between two frames of a fit
+_STEP = 1e-7  # approximate seconds per row of a step of a descent, for the interval of frames
+_TOLD = 0.2  # seconds between two reports on a stage
 
 
 class Stopped(Exception):  # noqa: N818  # a wish, no error
@@ -25,9 +25,9 @@ class Stopped(Exception):  # noqa: N818  # a wish, no error
 
 
 class Map:
-    """A map of the rows or of some, how it is made, and where it stands; ``changed(map, what)`` hears of each change.
+    """A map of all or some rows, its model and its state; ``changed(map, what)`` is called after each change.
 
-    What it shows is replaced as a whole, never changed, so that readers need no lock.
+    Its state is replaced as a whole, never modified, so that readers need no lock.
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class Map:
         }
 
     def places(self) -> NDArray[np.float32]:
-        """Places (n, dims) of all rows, NaN for those that are not in the map."""
+        """Positions (n, dims) of all rows, NaN for those that are not in the map."""
         if self.Y is None:
-            raise ValueError(f"map {self.number} has no places yet. Wait for its first frame.")
+            raise ValueError(f"map {self.number} has no positions yet. Wait for its first frame.")
         if self.rows is None:
             return self.Y
         full = np.full((self.n, self.Y.shape[1]), np.nan, np.float32)
@@ -118,7 +118,7 @@ class Map:
         return message
 
     def curve(self) -> Message:
-        """The loss on the way."""
+        """The loss during the descent."""
         fields = {
             "map": self.number,
             "name": "loss",
@@ -133,23 +133,23 @@ class Map:
             return None
         return self._descending / self.iteration * max(0, self.total - self.iteration)
 
-    # What the page asks for
+    # Requests of the page
 
     def start(self, fit: Callable[[Any], Any]) -> None:
-        """Fit in a thread; ``fit(model)`` returns the places (m, dims)."""
+        """Fit in a thread; ``fit(model)`` returns the positions (m, dims)."""
         context = copy_context()
         self._thread = Thread(target=context.run, args=(self._run, fit), daemon=True, name=f"map {self.number}")
         self._thread.start()
 
     def pause(self) -> None:
-        """Hold the fit at the next place where it can wait."""
+        """Pause the fit at the next point where it can wait."""
         with self._wish:
             self._paused = self.alive
         if self.alive:
             self._be("paused")
 
     def resume(self) -> None:
-        """Let the fit go on."""
+        """Continue the fit."""
         with self._wish:
             self._paused = False
             self._wish.notify_all()
@@ -157,7 +157,7 @@ class Map:
             self._be("running")
 
     def stop(self) -> None:
-        """End the fit at the next place where it can; the newest frame is kept."""
+        """End the fit at the next point where it can; the newest frame is kept."""
         with self._wish:
             self._stop, self._paused = True, False
             self._wish.notify_all()
@@ -167,7 +167,7 @@ class Map:
         if self._thread is not None:
             self._thread.join(timeout)
 
-    # What the thread does
+    # Work of the thread
 
     def _run(self, fit: Callable[[Any], Any]) -> None:
         if "callback" in self.model.get_params(deep=False):
@@ -184,8 +184,8 @@ class Map:
             self._show(np.asarray(Y, np.float32))
             self._be("stopped" if stopped else "done", " ".join(dict.fromkeys(told)))
         except Stopped:
-            self._be("stopped", "Stopped before there was a map to keep." if self.Y is None else "")
-        except BaseException as error:  # the session lives on, whatever a fit comes to
+            self._be("stopped", "Stopped before there was a map." if self.Y is None else "")
+        except BaseException as error:  # the session continues, whatever a fit raises
             self._be("failed", str(error) or type(error).__name__)
         with suppress(Stopped, ValueError, MemoryError):
             if self.fitted is not None and self.Y is not None:
@@ -208,20 +208,20 @@ class Map:
             self.trace = [*self.trace, (iteration, self.loss)]
 
     def _report(self, iteration: int, loss: float, Y: NDArray) -> bool:
-        """Keep the frame; wait while paused, and say whether to stop."""
+        """Store the frame; wait while paused, and return whether to stop."""
         self.iteration, self.loss = iteration, float(loss)
         self.trace.append((iteration, float(loss)))
         self._show(np.asarray(Y, np.float32))
         return self._held()
 
     def _held(self) -> bool:
-        """Wait while paused; whether the fit shall stop."""
+        """Wait while paused; return whether the fit should stop."""
         begun = time.perf_counter()
         with self._wish:
             while self._paused and not self._stop:
                 self._wish.wait()
         waited = time.perf_counter() - begun
-        self._begun += waited  # waiting is no work
+        self._begun += waited  # waiting is not counted as work
         self._stage_begun += waited
         return self._stop
 
@@ -233,7 +233,7 @@ class Map:
         self._changed(self, "frame")
 
     def _follow(self, name: str, total: int | None) -> progress.Tick:
-        """Tell the stage, and stop there where the method has no map to keep."""
+        """Report the stage, and stop there if the method has no map yet."""
         live = name == "descent" and "callback" in self.model.get_params(deep=False)
         self._keeps = self._keeps or live
         self.stage, self.share = name, None
@@ -257,7 +257,7 @@ class Map:
         return tick
 
     def _demand_wanted(self) -> None:
-        """Wait while paused, and end a fit that was stopped before it had a map to keep."""
+        """Wait while paused, and end a fit that was stopped before it had a map."""
         if not self._keeps and self._held():
             raise Stopped
 
@@ -265,5 +265,5 @@ class Map:
         self.status, self.message = status, message
         if status in ENDED:
             self.stage, self.share = "", None
-            self._encoded = None  # the last frame is told to be final
+            self._encoded = None  # the last frame is marked as final
         self._changed(self, "status")

@@ -1,4 +1,4 @@
-"""How well a map shows rows: the measures of quality, over some of the rows in large data."""
+"""Quality of a map: the measures of quality, for large data over a sample of rows."""
 
 from typing import Any
 
@@ -9,16 +9,16 @@ from lowdim.quality.measure import Sample
 from lowdim.quality.neighbourhoods import Neighbourhoods
 from lowdim.quality.space import Space
 
-NEAR = 10  # neighbours by which a map is judged
-_MANY = 5000  # rows above which some are looked at
-_FEWEST, _MOST = 32, 200  # of them
-_PRODUCTS = 1.9e9  # that their search may take: beyond 2e9 the rows are sorted into groups first, which takes longer
+NEAR = 10  # neighbours used to measure a map
+_MANY = 5000  # rows above which a sample is used
+_FEWEST, _MOST = 32, 200  # size of the sample
+_PRODUCTS = 1.9e9  # limit of their search: beyond 2e9 the rows are first sorted into groups, which takes longer
 
 
 def judge(X: Any, Y: NDArray, inside: NDArray[np.intp]) -> dict[str, float]:
-    """Trustworthiness, continuity and the share of neighbours kept, of the rows ``inside``; empty where there are none.
+    """Trustworthiness, continuity and the share of neighbours kept, of the rows ``inside``; empty if there are none.
 
-    Neighbours are sought among all rows.
+    Neighbours are searched among all rows.
     """
     k = min(NEAR, (len(Y) - 1) // 2)
     if not len(inside) or k < 1:

@@ -1,4 +1,4 @@
-"""Threads for questions that take time, so that others are answered meanwhile; they end when the explorer does."""
+"""Threads for requests that take time, so that others are answered meanwhile; they end with the explorer."""
 
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -9,7 +9,7 @@ from lowdim.work import progress
 _THREADS = 2
 
 
-class _Closed(BaseException):  # a wish, no error: no answer to a question holds it up
+class _Closed(BaseException):  # not an error: no handler of a request catches it
     """The explorer was closed."""
 
 

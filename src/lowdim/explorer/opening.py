@@ -1,4 +1,4 @@
-"""How an explorer is opened: sessions made of arrays, data frames and tables that were read."""
+"""Opening an explorer: sessions from arrays, DataFrames and tables."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ _LABEL, _ID = "label", "id"
 
 
 def session_of(given: Table, X: Any, steps: list[Any], title: str) -> Session:
-    """Session of a table as it was read, and the rows ``X`` that the fitted ``steps`` made of it."""
+    """Session of a table as it was read, and the rows ``X`` that the fitted ``steps`` computed from it."""
     columns: dict[str, Column] = {}
     colour = identity = None
     if given.ids is not None:
@@ -68,7 +68,7 @@ def table_of(X: Any, y: Any, table: Any, image_shape: tuple[int, int] | None) ->
 
 
 def _further(table: Any, n: int) -> dict[str, Column]:
-    """Columns of a mapping or data frame, of n rows."""
+    """Columns of a mapping or DataFrame, of n rows."""
     if table is None:
         return {}
     if not isinstance(table, Mapping) and not hasattr(table, "columns"):
@@ -110,16 +110,16 @@ def explore(
     method: str = "pca",
     browser: bool = False,
 ) -> Any:
-    """Explore maps of ``X``: look at them, question them, watch them being made.
+    """Explore maps of ``X`` interactively: show, examine and compute them.
 
     Parameters
     ----------
     X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
         The data. Columns of text and dates of a data frame are prepared by :class:`lowdim.Prepare`.
     y : array or Series of shape (n_samples,), optional
-        Labels, by which points are coloured first and from which supervised methods learn.
+        Labels: the initial colours of the points, and the targets of supervised methods.
     table : DataFrame or mapping of arrays, optional
-        Further columns to colour by, search in and count; no features.
+        Further columns to colour by, search in and count; they are not features.
     image_shape : (int, int), optional
         Height and width, where each row is an image.
     title : str

@@ -1,4 +1,4 @@
-"""What is on its way to one page: replies at once; of each map the newest frame, no faster than the page draws."""
+"""Messages to one page: replies at once; of each map the newest frame, no faster than the page draws."""
 
 from collections import deque
 from collections.abc import Callable
@@ -10,12 +10,12 @@ from lowdim.explorer.wire import Message, encode
 
 PACE = 0.1  # seconds between two frames of a map
 _MOST_WAITING = 10_000  # messages to a page that does not read
-_PATIENCE = 30.0  # seconds after which an unanswered frame counts as lost
+_PATIENCE = 30.0  # seconds after which an unacknowledged frame counts as lost
 
 
 @dataclass
 class _Sent:
-    """Frame of a map that was sent last, when, and whether the page has answered."""
+    """Frame of a map sent last, its time, and whether the page has acknowledged it."""
 
     frame: int = 0
     at: float = -1e9
@@ -33,7 +33,7 @@ class Outbox:
         self._lock = Lock()
 
     def put(self, message: Message) -> None:
-        """Send a message as soon as can be."""
+        """Send a message as soon as possible."""
         with self._lock:
             self._waiting.append(message)
         self._wake()

@@ -75,7 +75,7 @@ def join(sources: dict[str, str], entry: str) -> str:
 
 
 def saved_page(messages: Iterable[bytes], title: str) -> str:
-    """One HTML file that holds the module, its style and these messages, and asks nothing of any network."""
+    """One HTML file that holds the module, its style and these messages, and needs no network."""
     blob = b"".join(struct.pack("<I", len(message)) + message for message in messages)
     packed = base64.b64encode(gzip.compress(blob, 6, mtime=0)).decode()
     style = static()["app.css"].decode()
@@ -106,7 +106,7 @@ def _hashed(text: str) -> str:
 
 
 def _unbroken(script: str) -> str:
-    """Script that no end tag inside it can cut short."""
+    """Script that contains no end tag."""
     if re.search(r"</script|<!--", script, re.I):
         raise ValueError("saved_page: the modules must not hold '</script' or '<!--'. Write them in two parts.")
     return script
@@ -118,5 +118,5 @@ def content_type(name: str) -> str:
 
 
 def plain(value: Any) -> dict[str, Any]:
-    """State of a view as the page sent it; anything else is none."""
+    """State of a view as the page sent it; None for anything else."""
     return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""New rows on a map: a file that was dropped on the page, placed by the model, each with how far to trust it."""
+"""New rows on a map: from a file dropped on the page, placed by the model, each with its trust."""
 
 import tempfile
 from pathlib import Path
@@ -17,15 +17,15 @@ from lowdim.relate.trust import spacings, trust
 from lowdim.work.rows import in_form_of, searchable
 
 _FORMATS = ("csv", "tsv", "parquet", "npy", "npz")
-_NEAREST = 15  # neighbours that tell how far to trust a place
+_NEAREST = 15  # neighbours used for trust
 _SHOWN = 200  # characters of a file name
 
 
 def place(session: Session, name: Any, format: Any, number: Any, data: bytes) -> Message:
-    """Places of the rows of a file on a map, which stays as it is."""
+    """Positions of the rows of a file on a map, which is left unchanged."""
     one = session.map(number)
     if one.fitted is None or not hasattr(one.fitted, "transform"):
-        raise ValueError(f"map {one.number} cannot place new rows before it is finished. Wait for it, or stop it.")
+        raise ValueError(f"map {one.number} cannot place new rows until it is finished. Wait for it, or stop it.")
     if format not in _FORMATS:
         raise ValueError(
             f"place: a file of one of the kinds {', '.join(_FORMATS)} is needed; got {str(format)[:20]!r}."
@@ -39,9 +39,9 @@ def place(session: Session, name: Any, format: Any, number: Any, data: bytes) ->
 
 
 def _table(session: Session, data: bytes, format: str, called: str) -> Table:
-    """Table of the bytes, with the columns that the rows of the session were made of."""
+    """Table of the bytes, with the columns that the rows of the session come from."""
     with tempfile.TemporaryDirectory(prefix="lowdim-") as folder:
-        path = Path(folder) / f"dropped.{format}"  # a name of ours: nothing the page says is ever opened
+        path = Path(folder) / f"dropped.{format}"  # our own name: no path from the page is ever opened
         path.write_bytes(data)
         try:
             return _matched(session, path)
@@ -64,7 +64,7 @@ def _matched(session: Session, path: Path) -> Table:
 
 
 def _trusted(session: Session, one: Map, X: Any) -> NDArray[np.float64]:
-    """Trust in the place of each new row."""
+    """Trust in the position of each new row."""
     if hasattr(one.fitted, "trust"):
         return np.asarray(one.fitted.trust(X))
     rows = session.rows if one.rows is None else session.rows[one.rows]

@@ -1,4 +1,4 @@
-"""What a page may ask, and the answers; one :class:`Visitor` for each page, whatever carries its messages."""
+"""Requests of a page and their answers; one :class:`Visitor` for each page, over any transport."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,16 +14,17 @@ from lowdim.explorer.session import MOST_LISTED, Session
 from lowdim.explorer.wire import Message, WireError, decode, pack_bits, unpack_bits
 
 UPLOAD_BYTES = 64 * 2**20
-_MOST_ROWS = 1000  # of a table that are sent at a time
-_SHOWN = 50  # columns of a table that are sent
+_MOST_ROWS = 1000  # rows of a table sent at a time
+_SHOWN = 50  # columns of a table sent
 
 Later = Callable[[], Message]
 
 
 class Visitor:
-    """One page: its selection and what is on its way to it.
+    """One page: its selection and its outgoing messages.
 
-    ``receive`` takes bytes of a request. Answers that need time are handed to ``aside``, which runs them elsewhere.
+    ``receive`` takes bytes of a request. Answers that take time are passed to ``aside``, which runs them in another
+    thread.
     """
 
     def __init__(self, session: Session, wake: Callable[[], None], aside: Callable[[Callable[[], None]], Any]) -> None:
@@ -32,15 +33,15 @@ class Visitor:
         self._leave = session.listen(self._told)
 
     def close(self) -> None:
-        """The page is gone; what it started goes on."""
+        """The page is closed; the fits it started continue."""
         self._leave()
 
     def receive(self, data: bytes | bytearray | memoryview) -> None:
-        """Answer a request; whatever is wrong with it becomes an error message."""
+        """Answer a request; an invalid one is answered by an error message."""
         try:
             request = decode(data)
         except WireError as error:
-            self.outbox.put(Message("error", None, {"map": None, "message": f"No message: {error}"}))
+            self.outbox.put(Message("error", None, {"map": None, "message": f"Invalid message: {error}"}))
             return
         if request.type == "ack":
             number, frame = request.fields.get("map"), request.fields.get("frame")
@@ -62,12 +63,12 @@ class Visitor:
         """What ``work`` returns, or its error as a message."""
         try:
             return work()
-        except Exception as error:  # whatever it is, the page is told and the session lives on
+        except Exception as error:  # the page is told, and the session continues
             words = str(error) or type(error).__name__
             return Message("error", None, {"message": words, "request": request.type, "map": None})
 
     def _told(self, what: str, whom: Any) -> None:
-        """Pass on what happened in the session."""
+        """Forward an event of the session."""
         if what == "frame":
             self.outbox.note(whom)
         elif what == "status":
@@ -93,7 +94,7 @@ class Visitor:
     def _answer(self, request: Message) -> Message | Later:
         handler = getattr(self, f"_on_{request.type}", None) if request.type in REQUESTS else None
         if handler is None:
-            raise ValueError(f"no request {request.type[:40]!r} is known. Reload the page.")
+            raise ValueError(f"request {request.type[:40]!r} is unknown. Reload the page.")
         answer: Message | Later = handler(request.fields, request.arrays)
         return answer
 
@@ -103,7 +104,7 @@ class Visitor:
         return self.hello()
 
     def hello(self) -> Message:
-        """All that a page needs to begin."""
+        """All that a page needs at the start."""
         session = self.session
         shape = session.image_shape
         fields = {
@@ -125,7 +126,7 @@ class Visitor:
         return self.column(fields.get("name"))
 
     def column(self, name: Any) -> Message:
-        """A column as it is coloured by."""
+        """A column to colour by."""
         column = self.session.column(name)
         return Message("column", None, {**column.described(), "categories": column.categories or None}, column.array())
 
@@ -156,7 +157,7 @@ class Visitor:
         one = self.session.map(fields.get("map"))
         frame = one.picture()
         if frame is None:
-            raise ValueError(f"map {one.number} has no places yet. Wait for its first frame.")
+            raise ValueError(f"map {one.number} has no positions yet. Wait for its first frame.")
         if one.trace:
             self.outbox.put(one.curve())
         return Message("map", None, frame.fields, frame.arrays)
@@ -211,7 +212,7 @@ class Visitor:
 
     def _selection(self) -> NDArray[np.bool_]:
         if not self.selected.any():
-            raise ValueError("no rows are selected. Draw around some first.")
+            raise ValueError("no rows are selected. Select some first.")
         return self.selected
 
     def _on_label(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Message:  # noqa: ARG002

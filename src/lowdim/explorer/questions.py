@@ -1,4 +1,4 @@
-"""Questions to a map and a selection: neighbours, what is misplaced, counts, and what tells the selection apart."""
+"""Analysis of a map and a selection: neighbours, distortion, counts, and the columns that distinguish the selection."""
 
 from typing import Any
 
@@ -14,16 +14,16 @@ from lowdim.relate.moments import column_moments
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.states import ColumnMoments
 
-_WIDER = 2  # times k neighbours within which a neighbour does not count as torn
+_WIDER = 2  # times k: a neighbour within so many nearest is not counted as lost
 _MOST_NEIGHBOURS = 1000
 _MOST_ASKED = 100_000  # rows named in one request
 _COUNTED = 20  # categories counted in each column
 _CATEGORIES = 1000  # categories up to which a column is counted
-_TELLING = 20  # columns that tell the selection from the rest
+_TELLING = 20  # columns that distinguish the selection
 
 
 def row_numbers(given: Any, n: int) -> NDArray[np.intp]:
-    """Row numbers out of a request, all of which exist."""
+    """Validated row numbers of a request."""
     whole = isinstance(given, list) and all(isinstance(i, int) and 0 <= i < n for i in given)
     if not whole or len(given) > _MOST_ASKED:
         raise ValueError(f"a list of at most {_MOST_ASKED:,} row numbers from 0 to {n - 1} is needed.")
@@ -69,8 +69,8 @@ def neighbours(session: Session, row: Any, k: Any, number: Any) -> Message:
 
 
 def _smallest(values: NDArray, k: int, but: int) -> NDArray[np.intp]:
-    """Places of the ``k`` smallest values without the one at ``but``, in their order; equal ones by place."""
-    edge = np.partition(values, k)[k]  # one more than wanted: the row itself is among them
+    """Indices of the ``k`` smallest values without the one at ``but``, in ascending order; ties by index."""
+    edge = np.partition(values, k)[k]  # one more than needed: the row itself is among them
     some = np.flatnonzero(values <= edge)
     some = some[some != but]
     return some[np.argsort(values[some], kind="stable")][:k]
@@ -80,7 +80,7 @@ def distortion(session: Session, number: Any, k: Any) -> Message:
     """Share of false and of missing neighbours of each row, in the newest frame of a map."""
     one = session.map(number)
     if one.Y is None:
-        raise ValueError(f"map {one.number} has no places yet. Wait for its first frame.")
+        raise ValueError(f"map {one.number} has no positions yet. Wait for its first frame.")
     k, Y, frame = _count(k, len(one.Y)), one.Y, one.frame
     wide = min(_WIDER * k, len(Y) - 1)
     data = (session.near(wide) if one.rows is None else nearest(session.rows[one.rows], wide)).indices
@@ -114,7 +114,7 @@ def _count(k: Any, n: int) -> int:
 
 
 def describe(session: Session, selected: NDArray[np.bool_]) -> Message:
-    """What a selection is: its counts by category, what tells it from the rest, and how well each map shows it."""
+    """Description of a selection: counts by category, distinguishing columns, and its quality in each map."""
     inside = int(selected.sum())
     fields: dict[str, Any] = {"count": inside, "counts": [], "telling": [], "quality": []}
     if inside:
@@ -146,7 +146,7 @@ def _counts(column: Column, selected: NDArray[np.bool_]) -> list[dict[str, Any]]
 
 
 def telling(session: Session, selected: NDArray[np.bool_]) -> list[dict[str, Any]]:
-    """Columns ranked by how far they tell the selection from the rest.
+    """Columns ranked by how well they distinguish the selection from the rest.
 
     The score is the correlation of a number, or Cramér's V of a category, with being selected: 0 to 1 for both.
     """
@@ -167,7 +167,7 @@ def telling(session: Session, selected: NDArray[np.bool_]) -> list[dict[str, Any
 
 
 def _telling_features(session: Session, selected: NDArray[np.bool_]) -> list[dict[str, Any]]:
-    """The same of all features at once."""
+    """Scores of all features at once."""
     names = [name for name, column in session.columns.items() if column.is_feature]
     return _telling_numbers(session.features, session.spread, names, selected) if names else []
 
@@ -214,7 +214,7 @@ def _telling_category(column: Column, selected: NDArray[np.bool_]) -> dict[str, 
 
 
 def quality(session: Session, one: Map, selected: NDArray[np.bool_]) -> dict[str, Any] | None:
-    """How well a map shows the selected rows: trustworthiness and the share of neighbours kept."""
+    """Quality of a map for the selected rows: trustworthiness and the share of neighbours kept."""
     Y = one.Y
     if Y is None:
         return None

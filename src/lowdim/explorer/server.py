@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 _MOST_PAGES = 32  # open at a time
-_ROOM = 2**20  # bytes of a message beside an upload
-_GRACE = 2  # seconds that open pages have to say goodbye
+_ROOM = 2**20  # bytes of a message other than an upload
+_GRACE = 2  # seconds that open pages have to close
 
 
 def demand_packages() -> None:
-    """Say which extra is needed, before any work."""
+    """Raise an error that names the extra needed, before any work."""
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
@@ -45,7 +45,7 @@ class Server:
 
     def __init__(self, session: Session, port: int = 0) -> None:
         demand_packages()
-        static()  # read before anybody asks
+        static()  # read before the first request
         self.session, self.lanes = session, Lanes()
         self._pages = 0
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -62,7 +62,7 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Address of the page, with the token that lets the browser in."""
+        """Address of the page, with the token that grants access."""
         return f"http://{LOOPBACK}:{self.port}/?token={self.guard.token}"
 
     def run(self) -> None:
@@ -88,7 +88,7 @@ class Server:
             self._socket.close()
 
     def serve(self, *, browser: bool, announce: Callable[[str], None]) -> bool:
-        """Serve until Ctrl-C, in the thread that calls, and stop what still runs; whether all of it has ended."""
+        """Serve until Ctrl-C, in the calling thread, then stop what still runs; return whether all of it has ended."""
         announce(self.address)
         if browser:
             threading.Thread(target=webbrowser.open, args=(self.address,), daemon=True).start()
@@ -102,7 +102,7 @@ class Server:
             self._uvicorn.should_exit = True
 
     def close(self) -> bool:
-        """Stop fits and questions; whether all of them have ended."""
+        """Stop fits and requests; return whether all of them have ended."""
         self.session.close()
         ended = self.lanes.close()
         for one in list(self.session.maps.values()):
@@ -122,7 +122,7 @@ class Server:
         )
 
     async def _file(self, request: "Request") -> "Response":
-        """A file of the page, out of those that were read at the start: no path is ever opened for a request."""
+        """A file of the page, from those read at the start: no path is ever opened for a request."""
         from starlette.responses import PlainTextResponse, Response
 
         name = request.path_params.get("name", "index.html")
@@ -151,7 +151,7 @@ class Server:
             while True:
                 data = await channel.receive_bytes()
                 await asyncio.to_thread(visitor.receive, data)
-        except (WebSocketDisconnect, RuntimeError, KeyError):  # gone, or text, which no page of ours sends
+        except (WebSocketDisconnect, RuntimeError, KeyError):  # closed, or text, which our page never sends
             pass
         finally:
             self._pages -= 1
@@ -162,7 +162,7 @@ class Server:
 
 
 async def _send(channel: "WebSocket", visitor: Visitor, news: asyncio.Event) -> None:
-    """Send what there is, as fast as the page takes it."""
+    """Send pending messages as fast as the page reads them."""
     while True:
         news.clear()
         messages, wait = await asyncio.to_thread(visitor.outbox.take, time.monotonic())

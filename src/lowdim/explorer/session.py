@@ -1,4 +1,4 @@
-"""What an explorer knows: the rows, the columns beside them, the maps and the labels. No web in it."""
+"""State of an explorer: the rows, further columns, the maps and the labels, independent of the web."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -26,20 +26,20 @@ from lowdim.work import memory
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.rows import searchable
 
-MOST_LISTED = 1000  # columns that the page lists; others can be asked for by name
+MOST_LISTED = 1000  # columns that the page lists; others can be requested by name
 MOST_FITS = 4  # at a time
 _APPROXIMATE = 20_000  # rows above which neighbours in the data are searched approximately
-_JUDGED = 100_000  # rows up to which every map is judged
-_NOISE = 1e-2  # of a dimension that a start lacks, beside its spread
+_JUDGED = 100_000  # rows up to which the quality of every map is measured
+_NOISE = 1e-2  # of a dimension that the initial layout lacks, relative to its spread
 
-Listener = Callable[[str, Any], None]  # what happened, and to what
+Listener = Callable[[str, Any], None]  # event and its subject
 
 
 class Session:
-    """Rows ``X`` as the methods take them, columns as the page shows them, and what the user makes of both.
+    """Rows ``X`` as the methods take them, columns as the page shows them, maps and labels.
 
-    ``steps`` are the fitted steps that made ``X`` of the table, ``names`` the table's columns they take, and
-    ``features`` its numbers, of which the columns that are features are made; ``X`` itself unless given.
+    ``steps`` are the fitted steps that computed ``X`` from the table, ``names`` the table's columns they take, and
+    ``features`` its numbers, from which the feature columns are taken; ``X`` itself unless given.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class Session:
         self._listeners: list[Listener] = []
         self._lock, self._searching = RLock(), RLock()
 
-    # Who listens
+    # Listeners
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Tell ``listener`` of every change; returns what ends that."""
+        """Call ``listener`` on every change; returns a function that ends this."""
         with self._lock:
             self._listeners.append(listener)
 
@@ -74,7 +74,7 @@ class Session:
         return leave
 
     def tell(self, what: str, whom: Any) -> None:
-        """Tell all listeners."""
+        """Notify all listeners."""
         for listener in list(self._listeners):
             listener(what, whom)
 
@@ -97,13 +97,13 @@ class Session:
         return [*self.labels.values(), *list(self.columns.values())[:MOST_LISTED]]
 
     def label(self, column: Any, name: Any, rows: NDArray[np.bool_]) -> Labels:
-        """Give rows the label ``name`` in a column of labels, which is made if there is none."""
+        """Give rows the label ``name`` in a column of labels, which is created if there is none."""
         if not isinstance(column, str) or not column.strip() or len(column) > 200:
             raise ValueError(f"label: a column needs a name of 1 to 200 characters; got {str(column)[:40]!r}.")
         if name is not None and (not isinstance(name, str) or not name.strip() or len(name) > 1000):
-            raise ValueError(f"label: a label has 1 to 1000 characters; got {str(name)[:40]!r}.")
+            raise ValueError(f"label: a label must have 1 to 1000 characters; got {str(name)[:40]!r}.")
         if column in self.columns:
-            raise ValueError(f"label: the data have a column {column!r}, which is left as it is. Choose another name.")
+            raise ValueError(f"label: the data have a column {column!r}, which cannot be changed. Choose another name.")
         with self._lock:
             labels = self.labels.setdefault(column, Labels(column, self.n))
             labels.put(rows, name)
@@ -115,7 +115,7 @@ class Session:
 
     @cached_property
     def ground(self) -> Ground:
-        """What decides which methods suit the rows."""
+        """Properties of the rows that decide which methods are offered."""
         classes = 0
         if self.targets is not None:
             column = Column("", self.targets)
@@ -137,12 +137,12 @@ class Session:
     def fit(
         self, method: Any, parameters: Any, dims: Any = 2, rows: NDArray[np.bool_] | None = None, start: Any = None
     ) -> Map:
-        """Begin a map of all rows or of those in the mask ``rows``, perhaps from where another map stands."""
+        """Start a map of all rows or of those in the mask ``rows``, optionally from the layout of another map."""
         chosen = registry.find(method)
         if not offered(chosen, self.ground):
-            raise ValueError(f"{chosen.class_name} makes no map of these data. Choose a method that the page lists.")
+            raise ValueError(f"{chosen.class_name} cannot map these data. Choose a method that the page lists.")
         if not isinstance(dims, int) or not 1 <= dims <= 3:
-            raise ValueError(f"fit: a map has 1, 2 or 3 dimensions; got {dims!r}. Choose 2 or 3.")
+            raise ValueError(f"fit: a map must have 1, 2 or 3 dimensions; got {dims!r}. Choose 2 or 3.")
         if not isinstance(parameters, dict):
             raise ValueError(f"fit: parameters must be given by name; got {parameters!r}.")
         where = None if rows is None or rows.all() else np.flatnonzero(rows)
@@ -165,7 +165,7 @@ class Session:
         return made
 
     def drop(self, number: Any) -> None:
-        """Stop a map and forget it."""
+        """Stop a map and remove it."""
         self.map(number).stop()
         with self._lock:
             self.maps.pop(number, None)
@@ -173,7 +173,7 @@ class Session:
         self.tell("maps", None)
 
     def _model(self, chosen: registry.Method, parameters: dict[str, Any], dims: int) -> Any:
-        """Unfitted model with parameters that a form may ask for."""
+        """Unfitted model with the parameters of a form."""
         cls = chosen.load()
         form = next(one for one in self.methods if one["name"] == chosen.name)
         options.demand_known(chosen.class_name, parameters, [one["name"] for one in form["parameters"]])
@@ -187,20 +187,22 @@ class Session:
         return model
 
     def _begin_at(self, model: Any, source: Map, where: NDArray[np.intp] | None, dims: int) -> None:
-        """Let the model begin where the map ``source`` stands, which is stopped if it still moves."""
+        """Start the model from the layout of the map ``source``, which is stopped if it is still running."""
         if not takes_start(type(model)):
-            raise ValueError(f"{type(model).__name__} cannot begin at a map. Choose one that descends, such as tsne.")
+            raise ValueError(
+                f"{type(model).__name__} cannot start from another map. Choose an iterative method, such as tsne."
+            )
         Y = source.places() if where is None else source.places()[where]
         if np.isnan(Y).any():
             raise ValueError(
-                f"map {source.number} lacks {int(np.isnan(Y[:, 0]).sum()):,} of the rows. Begin at a map of them all."
+                f"map {source.number} lacks {int(np.isnan(Y[:, 0]).sum()):,} of the rows. Start from a map of them all."
             )
         source.stop()
         if Y.shape[1] != dims:
             lacking = np.random.default_rng(0).normal(size=(len(Y), max(0, dims - Y.shape[1]))) * _NOISE * Y.std()
             Y = np.hstack([Y[:, :dims], lacking.astype(np.float32)])
         elif type(model) is type(source.model) and "warm_start" in model.get_params(deep=False):
-            # The same loss goes on at the same scale, without the phases that lay out a first map.
+            # The same loss continues at the same scale, without the phases of an initial layout.
             model.set_params(warm_start=True)
             model.embedding_ = Y.astype(float_dtype(self.X.dtype))
             model.n_iter_, model.loss_iterations_, model.loss_trace_ = 0, np.empty(0, np.int64), np.empty(0)
@@ -215,12 +217,12 @@ class Session:
         if "warm_start" in model.get_params(deep=False):
             model.set_params(warm_start=False)
         if "init" in model.get_params(deep=False) and not isinstance(model.init, str):
-            model.set_params(init=type(model)().init)  # a layout of this session belongs in no model file
-        lacking = np.zeros((len(Y), max(0, dims - Y.shape[1])), Y.dtype)  # LDA of two classes finds one direction
+            model.set_params(init=type(model)().init)  # a layout of this session does not belong in a model file
+        lacking = np.zeros((len(Y), max(0, dims - Y.shape[1])), Y.dtype)  # LDA of two classes has one direction
         return np.hstack([Y[:, :dims], lacking])
 
     def _judged(self, Y: NDArray, where: NDArray[np.intp] | None) -> dict[str, float]:
-        """Quality of a map, where it takes no longer than a moment."""
+        """Quality of a map, if it can be computed quickly."""
         if len(Y) > _JUDGED:
             return {}
         return judge(self.rows if where is None else self.rows[where], Y, np.arange(len(Y)))
@@ -235,7 +237,7 @@ class Session:
 
     @cached_property
     def brightness(self) -> tuple[float, float]:
-        """Smallest and largest value of the features, of which images are made."""
+        """Smallest and largest value of the features, for images."""
         return float(self.features.min()), float(self.features.max())
 
     def prepared(self, table: Table) -> Any:
@@ -262,13 +264,13 @@ class Session:
         dtype = float_dtype(self.X.dtype)
         if sparse.issparse(self.X):
             return pairwise(self.rows, "euclidean", self.rows[[row]])[0]
-        out = np.empty(self.n, dtype)  # of one row by one pass: a search would first copy all rows
+        out = np.empty(self.n, dtype)  # for one row by one pass: a search would first copy all rows
         for rows, block in row_blocks(self.X, dtype, less=self.X[row].astype(dtype)):
             out[rows] = np.einsum("ij,ij->i", block, block)
         return np.sqrt(out)
 
     def near(self, k: int) -> Neighbors:
-        """The ``k`` nearest rows of each row in the data; searched once for the largest ``k`` asked for."""
+        """The ``k`` nearest rows of each row in the data; searched once for the largest ``k`` requested."""
         with self._searching:
             known: Neighbors | None = getattr(self, "_near", None)
             if known is None or known.indices.shape[1] < k:
@@ -279,7 +281,7 @@ class Session:
 
 
 def _cast(field: dict[str, Any], value: Any) -> Any:
-    """Value of a form as the parameter takes it: a float that is whole may be a count."""
+    """Value of a form as the parameter takes it: an integral float may be a count."""
     if field["kind"] == "int" and isinstance(value, float) and value.is_integer():
         return int(value)
     return value

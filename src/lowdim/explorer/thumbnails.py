@@ -1,4 +1,4 @@
-"""Small pictures of rows that are images, many of them in one."""
+"""Thumbnails of rows that are images, joined into one atlas."""
 
 import math
 from typing import Any
@@ -10,14 +10,14 @@ from scipy import sparse
 from lowdim.explorer.session import Session
 from lowdim.explorer.wire import Message
 
-_SIDE = 64  # pixels of the longer side; larger images are thinned out
+_SIDE = 64  # pixels of the longer side; larger images are subsampled
 _MOST = 2**24  # pixels of an atlas
 
 
 def atlas(session: Session, rows: NDArray[np.intp]) -> Message:
-    """The images of these rows side by side, as many in a line as there are lines."""
+    """The images of these rows in a square grid."""
     if session.image_shape is None:
-        raise ValueError("thumbs: the rows of these data are no images.")
+        raise ValueError("thumbs: the rows of these data are not images.")
     height, width = session.image_shape
     thin = max(1, math.ceil(max(height, width) / _SIDE))
     tall, wide = math.ceil(height / thin), math.ceil(width / thin)

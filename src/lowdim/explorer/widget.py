@@ -17,9 +17,9 @@ from lowdim.explorer.session import Session
 
 
 class Explorer(anywidget.AnyWidget):
-    """Widget that shows the explorer of a session; made by :func:`lowdim.explore`.
+    """Widget that shows the explorer of a session; returned by :func:`lowdim.explore`.
 
-    ``selection``, ``labels`` and ``maps`` are what the page shows now.
+    ``selection``, ``labels`` and ``maps`` reflect the current state of the page.
     """
 
     def __init__(self, session: Session) -> None:
@@ -33,17 +33,17 @@ class Explorer(anywidget.AnyWidget):
 
     @property
     def selection(self) -> NDArray[np.intp]:
-        """Numbers of the rows that are selected."""
+        """Indices of the selected rows."""
         return np.flatnonzero(self._visitor.selected)
 
     @property
     def labels(self) -> Any:
-        """Labels that were given, as a polars DataFrame of one row per row of the data."""
+        """Labels as a polars DataFrame with one row per row of the data."""
         return frame_of(self._session, list(self._session.labels), np.arange(self._session.n))
 
     @property
     def maps(self) -> dict[int, NDArray[np.float32]]:
-        """Places (n, dims) by the number of the map, NaN for rows that are not in it."""
+        """Positions (n, dims) by the number of the map, NaN for rows that are not in it."""
         return {number: one.places() for number, one in self._session.maps.items() if one.Y is not None}
 
     def model(self, number: int) -> Any:
@@ -52,11 +52,11 @@ class Explorer(anywidget.AnyWidget):
 
         one = self._session.map(number)
         if one.fitted is None:
-            raise ValueError(f"map {number} has no model before it is finished. Wait for it, or stop it.")
+            raise ValueError(f"map {number} has no model until it is finished. Wait for it, or stop it.")
         return chain(*self._session.steps, one.fitted) if self._session.steps else one.fitted
 
     def close(self) -> None:
-        """Stop all fits and take the widget down."""
+        """Stop all fits and close the widget."""
         self._ended.set()
         self._news.set()
         self._visitor.close()
@@ -70,7 +70,7 @@ class Explorer(anywidget.AnyWidget):
 
 
 def _pump(widget: Any, visitor: Visitor, news: Event, ended: Event) -> None:
-    """Send what there is until the widget is closed or forgotten."""
+    """Send messages until the widget is closed or garbage-collected."""
     wait: float | None = None
     while not ended.is_set():
         news.wait(wait)

@@ -1,7 +1,7 @@
 """Messages between the page and Python: a JSON header and raw arrays in one block of bytes.
 
 ``u32 H | H bytes of JSON | arrays``, little-endian. The header is padded with spaces to a multiple of 8 bytes (its
-length field included) and each array with zeros, so that the page can view the arrays where they lie.
+length field included) and each array with zeros, so that the page can view the arrays without copying.
 """
 
 import json
@@ -22,7 +22,7 @@ _MOST_DIMENSIONS = 4
 
 
 class WireError(ValueError):
-    """Bytes that are no message."""
+    """Bytes that are not a valid message."""
 
 
 @dataclass
@@ -73,7 +73,7 @@ def decode(data: bytes | bytearray | memoryview) -> Message:
         raise WireError("the header must be an object.")
     kind, number, described = header.pop("type", None), header.pop("id", None), header.pop("arrays", [])
     if not isinstance(kind, str):
-        raise WireError("the header must have a type, which is text.")
+        raise WireError("the header must have a type, a string.")
     if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
         raise WireError("the id of a message must be a whole number or null.")
     if not isinstance(described, list):
@@ -87,7 +87,7 @@ def decode(data: bytes | bytearray | memoryview) -> Message:
         if place + size > len(view):
             raise WireError(f"array {name!r} needs {size:,} bytes; {max(0, len(view) - place):,} are left.")
         if name in arrays:
-            raise WireError(f"array {name!r} comes twice.")
+            raise WireError(f"array {name!r} occurs twice.")
         arrays[name] = np.frombuffer(view[place : place + size], dtype).reshape(shape)
         place += size
     if len(view) - place >= _ALIGN:
@@ -110,7 +110,7 @@ def _described(one: Any) -> tuple[str, np.dtype, tuple[int, ...]]:
 
 
 def _plain(value: Any) -> Any:
-    """Value as JSON knows it; numbers that it lacks (NaN, infinity) become null."""
+    """Value in the types of JSON; NaN and infinity become null."""
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -128,14 +128,14 @@ def pack_bits(mask: NDArray[np.bool_]) -> NDArray[np.uint8]:
 
 
 def unpack_bits(bits: NDArray[np.uint8], n: int) -> NDArray[np.bool_]:
-    """Mask (n,) of such bits."""
+    """Mask (n,) from packed bits."""
     if bits.dtype != np.uint8 or bits.shape != ((n + 7) // 8,):
         raise WireError(f"a mask of {n:,} rows has {(n + 7) // 8:,} bytes; got {bits.shape} of {bits.dtype}.")
     return np.unpackbits(bits, count=n, bitorder="little").astype(bool)
 
 
 def quantise(Y: NDArray) -> tuple[NDArray[np.uint16], list[list[float]]]:
-    """Places (n, k) as 16-bit shares of their box, and the box: lowest and highest of each dimension.
+    """Positions (n, k) as 16-bit fractions of their bounding box, and the box: lowest and highest of each dimension.
 
     >>> quantise(np.array([[0.0], [1.0]]))[1]
     [[0.0, 1.0]]

@@ -1,7 +1,7 @@
-"""What the state of a fitted model may hold: declared once per method, checked on what comes out of a file.
+"""Fields of the state of a fitted model: declared once per method, checked when a file is loaded.
 
-Sizes are letters that stand for one number throughout a state: ``array("k", "d")`` and ``array("d")`` must agree in
-``d``. A letter is bound by the first field that has it, so that the order of a declaration matters.
+Sizes are letters that denote one number throughout a state: ``array("k", "d")`` and ``array("d")`` must agree in
+``d``. A letter is bound by the first field that uses it, so the order of a declaration matters.
 """
 
 import math
@@ -23,7 +23,7 @@ _LABELS = "biufUSMO"  # kinds of arrays that hold labels
 
 @dataclass(frozen=True)
 class Field:
-    """Test of one attribute, which raises ValueError with what is wrong; ``optional`` ones may be missing."""
+    """Test of one attribute, which raises ValueError with the reason; ``optional`` ones may be missing."""
 
     check: Callable[[Any, Sizes], None]
     optional: bool = False
@@ -44,7 +44,7 @@ class Field:
 
 
 def freely(field: Field) -> Field:
-    """A field whose letters stand for sizes of its own."""
+    """A field with sizes of its own for some letters."""
     return Field(lambda value, _: field.check(value, {}), field.optional)
 
 
@@ -68,7 +68,7 @@ def check_fields(state: Mapping[str, Any], fields: Mapping[str, Field], *, partl
         except ValueError as error:
             raise ValueError(f"{name} {error}") from None
     if not partly and (strange := sorted(set(state) - set(fields))):
-        raise ValueError(f"{', '.join(strange)} belong to no such model")
+        raise ValueError(f"{', '.join(strange)} do not belong to this model")
 
 
 def optional(field: Field) -> Field:
@@ -104,20 +104,20 @@ def array(
 
 
 def indices(*shape: Size, below: Size, low: int = 0, kind: str = "i", rising: bool = False) -> Field:
-    """Array of places from ``low`` to below a size; ``rising``: each larger than the one before."""
+    """Array of indices from ``low`` to below a size; ``rising``: strictly increasing."""
 
     def check(value: Any, sizes: Sizes) -> None:
         _demand_type(value, kind)
         _demand_shape(value.shape, shape, sizes)
         _demand_range(value, low, _limit(below, sizes) - 1, True)
         if rising and (np.diff(value) <= 0).any():
-            raise ValueError("must rise")
+            raise ValueError("must be strictly increasing")
 
     return Field(check)
 
 
 def starts(n: Size, of: Size) -> Field:
-    """Where each of ``n`` groups of ``of`` things starts and the last ends: int64 (n + 1,), from 0, not falling."""
+    """Start of each of ``n`` groups of ``of`` items and the end of the last: int64 (n + 1,), from 0, not decreasing."""
 
     def check(value: Any, sizes: Sizes) -> None:
         _demand_type(value, "i8")
@@ -125,7 +125,7 @@ def starts(n: Size, of: Size) -> Field:
             raise ValueError(f"must have one dimension; got shape {value.shape}")
         _demand_size(len(value) - 1, n, sizes)
         if value[0] != 0 or (np.diff(value) < 0).any():
-            raise ValueError("must start at 0 and not fall")
+            raise ValueError("must start at 0 and not decrease")
         _demand_size(int(value[-1]), of, sizes)
 
     return Field(check)
@@ -188,7 +188,7 @@ def text(*choices: str) -> Field:
 
 
 def labels(n: Size) -> Field:
-    """One label (number, text or date) for each of some things."""
+    """One label (number, text or date) for each of some items."""
 
     def check(value: Any, sizes: Sizes) -> None:
         if not isinstance(value, np.ndarray) or value.dtype.kind not in _LABELS:
@@ -215,7 +215,7 @@ def parts(*fields: Field) -> Field:
 
 
 def graph(n: Size, n_edges: Size) -> Field:
-    """Graph of ``n`` rows by its edges: where those of each row start, where they end, and how long they are."""
+    """Graph of ``n`` rows by its edges: their starts by row, their ends, and their lengths."""
     return parts(starts(n, n_edges), indices(n_edges, below=n, kind="i4"), array(n_edges, kind="f4", low=0))
 
 
@@ -234,7 +234,7 @@ def each(field: Field, n: Size | None = None) -> Field:
 
 
 def tested(test: Callable[[Any], Any]) -> Field:
-    """Whatever a function of the method's own does not raise ValueError for."""
+    """Any value for which the method's own function raises no ValueError."""
 
     def check(value: Any, _: Sizes) -> None:
         test(value)
@@ -258,7 +258,7 @@ def mapping(values: Field) -> Field:
 
 
 def bind(letter: str, size: Size) -> Field:
-    """None, with ``letter`` from now on for the same as ``size``."""
+    """None; ``letter`` then denotes the same number as ``size``."""
 
     def check(value: Any, sizes: Sizes) -> None:
         if value is not None:
@@ -284,7 +284,7 @@ def _is_plain(value: Any, sizes: Sizes) -> None:
 
 nothing = Field(_is_none)
 plain = Field(_is_plain)
-# What scikit-learn's base class keeps beside what is learnt.
+# What scikit-learn's base class stores besides fitted attributes.
 SEEN = {
     "n_features_in_": count("d", low=1),
     "feature_names_in_": optional(labels("d")),
@@ -317,16 +317,16 @@ def _demand_shape(found: Iterable[int], shape: tuple[Size, ...], sizes: Sizes) -
             _demand_size(size, letter, sizes)
         except ValueError:
             needed = tuple(part if isinstance(part, int) else sizes.get(part, part) for part in shape)
-            raise ValueError(f"does not fit together with the rest: shape {found}, not {needed}") from None
+            raise ValueError(f"is inconsistent with the rest: shape {found}, not {needed}") from None
 
 
 def _demand_precision(value: Any, letter: str, sizes: Sizes) -> None:
     if letter and sizes.setdefault(f"bytes of {letter}", value.dtype.itemsize) != value.dtype.itemsize:
-        raise ValueError(f"must have the precision of the rest; got {value.dtype}")
+        raise ValueError(f"must have the dtype of the rest; got {value.dtype}")
 
 
 def _limit(size: Size, sizes: Sizes) -> float:
-    """Number that a size stands for; none where what binds it is not there."""
+    """Value of a size; None where the field that binds it is absent."""
     return size if isinstance(size, int) else sizes.get(size, math.inf)
 
 

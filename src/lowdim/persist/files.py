@@ -3,7 +3,7 @@
 - ``manifest.json``: what the file is, its format version, and the state as JSON;
 - ``arrays/<number>.npy``: the arrays the manifest refers to.
 
-Any ZIP tool can look inside. Nothing in it can name code: a state is numbers, text, lists and arrays.
+Any ZIP tool can open it. It cannot contain code: a state is numbers, text, lists and arrays.
 """
 
 import io
@@ -22,16 +22,16 @@ from lowdim.work.archive_errors import ARCHIVE_ERRORS, shortened
 from lowdim.work.atomic import atomic
 
 FORMAT = "lowdim-model"
-FORMAT_VERSION = 2  # 1 held one model a file; 2 may hold a chain of them, under 'steps'
+FORMAT_VERSION = 2  # 1 held one model per file; 2 may hold a chain of models, under 'steps'
 _MANIFEST = "manifest.json"
 _MAX_MANIFEST = 2**26
 _BYTES_PER_CHARACTER = 24  # of the lists and dictionaries that JSON becomes, at the most
-# What each older version lacked, by version; a file that cannot be brought up to date says so here.
-_TOO_OLD = {0: "format 0 was a draft that kept no parameters"}
+# Versions that can no longer be read, and why.
+_TOO_OLD = {0: "format 0 was a draft without parameters"}
 
 
 class ModelFileError(ValueError):
-    """A file that is no model file, or one that cannot be read whole."""
+    """A file that is not a model file, or cannot be read completely."""
 
 
 def write_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
@@ -53,7 +53,7 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
     """
     path = Path(path)
     if not path.is_file():
-        what = "a folder" if path.is_dir() else "no regular file" if path.exists() else "nothing"
+        what = "a folder" if path.is_dir() else "a special file" if path.exists() else "nothing"
         raise FileNotFoundError(f"A model file is needed; found {what} at '{path}'. Check the path.")
     try:
         with zipfile.ZipFile(path) as archive:
@@ -71,7 +71,7 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]:
-    """Members by name. None can expand or share its bytes with another: together they are no larger than the file."""
+    """Members by name. None can expand or overlap another: together they are no larger than the file."""
     infos, end = sorted(archive.infolist(), key=lambda info: info.header_offset), 0
     for info in infos:
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
@@ -123,7 +123,7 @@ def _arrays(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], names
         shape, fortran, dtype = read_header(stream)
         size = math.prod(shape) * dtype.itemsize
         if dtype.kind not in PLAIN or len(data) - stream.tell() != size:
-            raise _refusal(path, f"has an array '{info.filename}' that is not what it says")
+            raise _refusal(path, f"has an array '{info.filename}' that does not match its header")
         values = np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape, order="F" if fortran else "C")
         arrays[name] = values.copy(order="K")
     return arrays

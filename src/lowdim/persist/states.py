@@ -1,4 +1,4 @@
-"""States as JSON: numbers, text, lists and dictionaries as they are; the rest as {"$kind": ...} with arrays aside."""
+"""States as JSON: numbers, text, lists and dictionaries as they are; the rest as {"$kind": ...}, arrays separately."""
 
 from typing import Any
 
@@ -100,7 +100,7 @@ def decode(value: Any, arrays: Arrays) -> Any:
         if not all(
             isinstance(part, np.ndarray) and part.dtype.isnative and part.dtype.kind in "biuf" for part in parts
         ):
-            raise ValueError("a sparse matrix whose parts are no plain arrays")
+            raise ValueError("a sparse matrix whose parts are not plain arrays")
         matrix = sp.csr_array(parts, shape=tuple(body["shape"]))
         demand_sound(matrix)
         return matrix

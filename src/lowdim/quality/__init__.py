@@ -1,4 +1,4 @@
-"""What a map kept of the data and what it lost: measures that see data and map, never a method."""
+"""Measures of quality, computed from the data and a map, independently of the method."""
 
 from lowdim.quality.coranking import rnx_auc, rnx_curve
 from lowdim.quality.dimension import intrinsic_dimension

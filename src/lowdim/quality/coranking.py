@@ -1,4 +1,4 @@
-"""How large are the neighbourhoods that were kept? Whole rows of ranks in both spaces, compared at every size.
+"""How large are the neighbourhoods that are preserved? Full rows of ranks in both spaces, compared at every size.
 
 Formulas are in docs/maths/quality.md.
 """
@@ -15,7 +15,10 @@ from lowdim.quality.space import Space, both
 from lowdim.work import jobs
 
 _RULES = {"metric": METRIC, "sample": SAMPLE, "random_state": options.seed, "n_jobs": options.jobs}
-_PAIRS, _SOME = 9_000_000, 1000  # distances that are sorted at most (all of 3,000 rows), unless so few rows have more
+_PAIRS, _SOME = (
+    9_000_000,
+    1000,
+)  # maximum number of distances sorted (all of 3,000 rows), unless the minimum number of rows has more
 
 
 def rnx_curve(
@@ -84,7 +87,7 @@ def rnx_auc(
 
 
 class Coranking:
-    """Q_NX(K), the share of the K neighbours that both spaces have in common, for every K, from whole rows of ranks."""
+    """Q_NX(K), the share of the K neighbours that both spaces have in common, for every K, from full rows of ranks."""
 
     def __init__(self, X: Space, Y: Space, sample: Any, random_state: Any) -> None:
         n = X.n

@@ -1,4 +1,4 @@
-"""How many numbers a sample needs: the intrinsic dimension, from the distances to the nearest neighbours."""
+"""The intrinsic dimension, estimated from the distances to the nearest neighbours."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ _RULES = {
     "random_state": options.seed,
     "n_jobs": options.jobs,
 }
-_TAIL = 0.1  # share of the largest ratios that only count as large: they come from noise and edges
-_WORK = 5e11  # products up to which all rows are looked at
+_TAIL = 0.1  # share of the largest ratios that are censored: they come from noise and edges
+_WORK = 5e11  # products up to which all rows are used
 _SOME = 5000
 
 
@@ -38,11 +38,11 @@ def intrinsic_dimension(
     Parameters
     ----------
     X : array, DataFrame or CSR matrix of shape (n_samples, n_features)
-        The data. Rows that coincide count once.
+        The data. Duplicate rows count once.
     kind : {"two_nn", "mle"}, default "two_nn"
         From the ratio of the distances to the second and the first neighbour (Facco et al. 2017), least sensitive to
-        density and curvature; or from those to ``n_neighbors`` (Levina and Bickel 2004, averaged as MacKay and
-        Ghahramani did), less sensitive to noise.
+        density and curvature; or from those to ``n_neighbors`` (Levina and Bickel 2004, averaged as by MacKay and
+        Ghahramani), less sensitive to noise.
     n_neighbors : int, default 20
         Neighbours for ``"mle"``.
     metric : {"euclidean", "cosine", "manhattan", "precomputed"}, default "euclidean"
@@ -57,9 +57,9 @@ def intrinsic_dimension(
     Returns
     -------
     Measure
-        A float; its ``error`` is the standard error, with what rows and their neighbours share but without bias,
-        ``sampled`` the number of sampled rows, or None for all. Infinite where all neighbours are as far, as on a
-        grid.
+        A float; its ``error`` is the standard error, including the correlation of neighbouring rows but not the
+        bias, ``sampled`` the number of sampled rows, or None for all. Infinite where all neighbours are at the same
+        distance, as on a grid.
 
     Examples
     --------
@@ -88,15 +88,16 @@ def intrinsic_dimension(
         d, shares = _two_nn(reached) if kind == "two_nn" else _mle(reached)
         if d == float("inf"):
             warn(
-                "intrinsic_dimension: neighbours at different distances are needed; all of a row are as far, as on a "
-                "grid, so that the estimate is infinite. Pass rows with a little noise, or more of them to kind='mle'."
+                "intrinsic_dimension: neighbours at different distances are needed; those of each row are at the same "
+                "distance, as on a grid, so that the estimate is infinite. Add a little noise to the rows, or use "
+                "kind='mle' with more neighbours."
             )
         error = _error(shares, rows.where[apart], near[apart], space.n)
         return Measure(d, error, None if rows.rows is None else len(rows))
 
 
 def _distinct(X: Any, metric: str) -> Any:
-    """Rows of ``X`` less those that are equal to an earlier one; sparse rows and tables of distances as they are."""
+    """Rows of ``X`` without duplicates; sparse rows and matrices of distances as they are."""
     if metric == "precomputed" or not isinstance(X, np.ndarray):
         return X
     plain = np.ascontiguousarray(X + 0)  # −0 becomes 0
@@ -113,7 +114,7 @@ def _demand_distinct(distinct: int, n: int) -> None:
 
 
 def _two_nn(reached: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """ln(r₂/r₁) has the exponential distribution of mean 1/d; the largest are only known to be as large as that.
+    """ln(r₂/r₁) has the exponential distribution of mean 1/d; the largest are censored.
 
     The dimension, and what each row adds to its deviation from the true one (to first order, as below).
     """
@@ -138,10 +139,9 @@ def _mle(reached: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
 
 
 def _error(shares: NDArray[np.float64], rows: NDArray[np.intp], near: NDArray[Any], n: int) -> float:
-    """Standard error of the sum of ``shares``, one a row: squares, and products of those of rows and their neighbours.
+    """Standard error of the sum of ``shares``, one per row: squares, and products with those of neighbours.
 
-    Rows and their neighbours look at the same distances, so that their shares vary together; those of rows further
-    apart do not.
+    Rows and their neighbours share distances, so that their shares are correlated; those of rows further apart are not.
     """
     all_shares = np.zeros(n)
     all_shares[rows] = shares

@@ -1,4 +1,4 @@
-"""Were distances kept? Distances d_ij of pairs in X against e_ij in Y; formulas are in docs/maths/quality.md."""
+"""Are distances preserved? Distances d_ij of pairs in X against e_ij in Y; formulas are in docs/maths/quality.md."""
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
@@ -16,10 +16,10 @@ from lowdim.work.blocks import row_blocks
 from lowdim.work.random import seed_of, stream
 
 _RULES = {"metric": METRIC, "sample": SAMPLE, "random_state": options.seed, "n_jobs": options.jobs}
-_MOST = 500_000  # pairs looked at unless more are asked for: all of 1,000 rows
+_MOST = 500_000  # default number of pairs: all of 1,000 rows
 _PARTS = 20  # parts of a sample, whose spread gives its standard error
-_LARGE_PART = 1000  # pairs of a part from which on its own statistic is near that of the whole
-_SAME = 1e-13  # share of the squares below which a variance is rounding
+_LARGE_PART = 1000  # pairs of a part from which its statistic approximates that of the whole
+_SAME = 1e-13  # share of the squares below which a variance is rounding error
 
 Doubles = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ def shepard_correlation(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Measure:
-    """Correlation of the distances of pairs in the data with those in the map; 1 if their order is kept.
+    """Correlation of the distances of pairs in the data with those in the map; 1 if their order is preserved.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def stress(
         As in :func:`shepard_correlation`.
     kind : {"normalised", "kruskal", "sammon"}, default "normalised"
         Root of the squared differences, relative to the squared distances; Kruskal's stress-1, which allows any
-        monotone function of the distances; Sammon's, in which small distances weigh more.
+        monotone function of the distances; Sammon's, in which small distances have more weight.
     scaled : bool, default True
         Whether to scale the map by the best factor first, so that its unit does not matter (for Kruskal's stress it
         never does).
@@ -117,7 +117,7 @@ def stress(
             found = pairs.summed(partial(normalised if kind == "normalised" else sammon, scaled=scaled))
         if not np.isfinite(found):
             raise ValueError(
-                f"stress: rows of X that differ are needed, or there is nothing to compare with; kind={kind!r} came to "
+                f"stress: distinct rows of X are needed; kind={kind!r} came to "
                 f"{float(found)}. Pass other rows, or another kind."
             )
         return found
@@ -132,7 +132,7 @@ def residual_variance(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Measure:
-    """Share of the variance of the distances that a linear function of the distances in the map leaves: 1 − r².
+    """Share of the variance of the distances that is not explained linearly by those in the map: 1 − r².
 
     Parameters and result are those of :func:`shepard_correlation`.
 
@@ -202,7 +202,7 @@ def _total_variance(A: Any) -> float:
     rounding = A.shape[0] * np.finfo(np.float64).eps * np.abs(mean).max()  # of an entry of the mean
     if total <= A.shape[0] * A.shape[1] * rounding**2:
         raise ValueError(
-            "reconstruction_error: rows that differ are needed for relative=True; all rows of X are the same. Pass "
+            "reconstruction_error: distinct rows are needed for relative=True; all rows of X are equal. Pass "
             "relative=False."
         )
     return total / A.shape[0]
@@ -284,16 +284,16 @@ def _spread(statistic: Callable[[Doubles, Doubles], float], d: Doubles, e: Doubl
     parts = np.array_split(np.arange(m), min(m, _PARTS))
     if m >= _PARTS * _LARGE_PART:
         return float(np.std([statistic(d[part], e[part]) for part in parts], ddof=1)) / _PARTS**0.5
-    # Of few pairs a part says little by itself; the others without it say what it adds (the jackknife).
+    # With few pairs, the statistic of all others without the part is used instead (the jackknife).
     without = [statistic(np.delete(d, part), np.delete(e, part)) for part in parts]
     return float(np.std(without)) * (len(parts) - 1) ** 0.5
 
 
 def sums(d: Doubles, e: Doubles) -> Doubles:
-    """Count, Σd, Σe, Σd², Σe², Σde, and Σe²/d, Σe where d > 0, from which every statistic of sums is made."""
+    """Count, Σd, Σe, Σd², Σe², Σde, and Σe²/d, Σe where d > 0, from which every statistic of sums is computed."""
     apart = d > 0
     ratio = e[apart] / d[apart]
-    with jobs.alone():  # BLAS sums long vectors in as many parts as it has threads
+    with jobs.alone():  # the sums of BLAS depend on its number of threads
         return np.array([d.size, d.sum(), e.sum(), d @ d, e @ e, d @ e, ratio @ e[apart], e[apart].sum()])
 
 
@@ -336,9 +336,9 @@ def spearman(d: Doubles, e: Doubles) -> float:
 
 
 def kruskal(d: Doubles, e: Doubles) -> float:
-    """√(Σ(e − ê)² / Σe²), with ê the rising function of d nearest to e; pairs of equal d in the order of e.
+    """√(Σ(e − ê)² / Σe²), with ê the monotone function of d closest to e; pairs of equal d in the order of e.
 
-    A map of one point has nothing to be relative to; it counts as the worst, unless the data are one point too.
+    A map of one point has stress 1, the worst, unless the data are one point too.
     """
     from scipy.optimize import isotonic_regression
 

@@ -1,4 +1,4 @@
-"""Do labels lie together? Neighbours that share a label, votes of neighbours, and how far classes lie apart."""
+"""Are classes separated? Neighbours with the same label, votes of neighbours, and distances between classes."""
 
 import warnings
 from typing import Any
@@ -27,8 +27,8 @@ from lowdim.work.random import seed_of
 
 _RULES = {"metric": METRIC, "n_jobs": options.jobs}
 _DRAWING = {"sample": SAMPLE, "random_state": options.seed}
-_WHOLE_SUMS = 5e11  # differences of features up to which the silhouette looks at all rows: 125,000 of a map
-_SEEDS = 2**32  # scikit-learn's folds take no larger
+_WHOLE_SUMS = 5e11  # differences of features up to which the silhouette uses all rows: 125,000 of a map
+_SEEDS = 2**32  # scikit-learn's folds accept none larger
 
 
 @described(TEXTS)
@@ -96,7 +96,7 @@ def knn_accuracy(
     Y, y, metric, n_jobs
         As in :func:`neighbor_hit`.
     n_neighbors : int, default 5
-        Number of neighbours; ties are won by the first label in order.
+        Number of neighbours; ties go to the first label in sorted order.
     cv : int, default 5
         Number of stratified folds.
     random_state : int, Generator, RandomState or None, default 0
@@ -128,7 +128,7 @@ def knn_accuracy(
             warnings.simplefilter("ignore", UserWarning)  # a class smaller than cv is absent from some folds
             splits = list(folds.split(np.zeros(space.n), found.codes))
         fewest = min(len(train) for train, _ in splits)
-        demand_neighbors(who, n_neighbors, space.n, fewest + 1, "the rows of a fold to learn from, plus one")
+        demand_neighbors(who, n_neighbors, space.n, fewest + 1, "the training rows of a fold, plus one")
         right = [_votes(space, found, train, test, int(n_neighbors)) == found.codes[test] for train, test in splits]
         by_fold = [float(hits.mean()) for hits in right]
         return Measure(float(np.mean(by_fold)), float(np.std(by_fold, ddof=1)) / len(by_fold) ** 0.5)
@@ -143,7 +143,7 @@ def silhouette(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Measure:
-    """Mean over rows of (b − a)/max(a, b), with the mean distances a to the own class and b to the nearest other.
+    """Mean over rows of (b − a)/max(a, b), with the mean distances a to the same class and b to the nearest other.
 
     Parameters and result are those of :func:`neighbor_hit`. From −1 to 1; a class of one row counts 0.
 
@@ -160,7 +160,7 @@ def silhouette(
         if len(found.classes) == space.n:
             raise ValueError(
                 f"silhouette: fewer classes than rows are needed; got {space.n:,} classes for {space.n:,} rows. Pass "
-                "labels that rows share."
+                "labels with several rows each."
             )
         rows = draw_rows(space.n, sample, affordable(space, _WHOLE_SUMS), random_state, "rows of a measure")
         totals = space.class_sums(rows, found.codes, found.counts)
@@ -187,7 +187,7 @@ def _labelled(who: str, Y: Any, y: Any, metric: str) -> tuple[Space, Labels]:
 
 
 def _votes(space: Space, found: Labels, train: NDArray[np.intp], test: NDArray[np.intp], k: int) -> NDArray[np.intp]:
-    """Class that most of the ``k`` nearest of ``train`` have, for each of ``test``."""
+    """Majority class of the ``k`` nearest of ``train``, for each of ``test``."""
     metric = "euclidean" if space.metric == "cosine" else space.metric
     if metric == "precomputed":
         near = neighbors.nearest(

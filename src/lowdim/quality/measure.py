@@ -1,4 +1,4 @@
-"""What every measure shares: arguments checked, rows sampled, and a number that says how it was found."""
+"""Parts common to all measures: validation, sampling of rows, and a float with its standard error."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ class Measure(float):
     sampled: int | None
 
     def __new__(cls, value: float, error: float = 0.0, sampled: int | None = None) -> "Measure":
-        """Keep what a plain float has no place for."""
+        """Store the standard error and the size of the sample."""
         number = super().__new__(cls, value)
         number.error, number.sampled = float(error), sampled
         return number
@@ -51,7 +51,7 @@ TEXTS = {  # what docstrings of measures share
     "rows": """sample : None, int or "auto", default "auto"
         Rows to use: all, this many, or all up to ``n²d = 5e12`` products. Their neighbours are searched among all rows.
     random_state : int, Generator, RandomState or None, default 0
-        Draws the sample.""",
+        Seed of the sample.""",
     "sampled_rows": """Measure
         A float; its ``error`` is the standard error of sampling, ``sampled`` the number of rows, or None for all.""",
 }
@@ -59,14 +59,14 @@ TEXTS = {  # what docstrings of measures share
 
 @contextmanager
 def measuring(name: str, rules: Mapping[str, options.Rule], **given: Any) -> Iterator[str]:
-    """Check what the measure ``name`` was given, hold threads to its ``n_jobs``, and yield the name."""
+    """Validate the arguments of the measure ``name``, limit threads to its ``n_jobs``, and yield the name."""
     options.check(name, given, rules)
     with jobs.using(given["n_jobs"]):
         yield name
 
 
 def rows_of(who: str, X: Any, called: str, *, sparse: bool = True, minimum: int = 3) -> Any:
-    """Rows as a measure takes them, through the gate."""
+    """Rows of a measure, validated by the gate."""
     if getattr(X, "ndim", 2) != 2:
         advice = f"Pass {called}.reshape(-1, 1) if that is one column." if X.ndim == 1 else "Flatten each row."
         raise ValueError(
@@ -102,7 +102,7 @@ def demand_neighbors(who: str, k: int, n: int, below: float, reason: str) -> Non
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows that a measure looks at: all of them, or some drawn without replacement."""
+    """Rows that a measure uses: all of them, or some drawn without replacement."""
 
     n: int
     rows: NDArray[np.intp] | None
@@ -116,7 +116,7 @@ class Sample:
         return np.arange(self.n) if self.rows is None else self.rows
 
     def mean(self, values: NDArray[np.floating]) -> Measure:
-        """Mean over all rows, from the values of those looked at."""
+        """Mean over all rows, from the values of those used."""
         if self.rows is None:
             return Measure(float(values.mean()))
         m = len(values)

@@ -1,6 +1,6 @@
-"""Were neighbourhoods kept? Ranks of neighbours in one space among the distances of the other.
+"""Are neighbourhoods preserved? Ranks of neighbours in one space among the distances of the other.
 
-``r_ij`` is the place of ``j`` among all other rows by distance from ``i`` in X, ``s_ij`` in Y, both from 1; equal
+``r_ij`` is the rank of ``j`` among all other rows by distance from ``i`` in X, ``s_ij`` in Y, both from 1; equal
 distances are ordered by index. Formulas are in docs/maths/quality.md.
 """
 
@@ -45,7 +45,7 @@ def trustworthiness(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Measure:
-    """How far neighbours in the map are neighbours in the data: 1 if all are, about 0.5 for a random map.
+    """Degree to which neighbours in the map are neighbours in the data: 1 if all are, about 0.5 for a random map.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def lcmc(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Measure:
-    """Local continuity meta-criterion: the recall of neighbours less what a random map has, k/(n − 1).
+    """Local continuity meta-criterion: the recall of neighbours minus that of a random map, k/(n − 1).
 
     Parameters and result are those of :func:`neighborhood_recall`.
 
@@ -184,7 +184,7 @@ def distortion(
     >>> from lowdim import quality
     >>> X = np.arange(8.0)[:, None]
     >>> Y = X.copy()
-    >>> Y[0] = 20.0  # one sample torn from its place
+    >>> Y[0] = 20.0  # one row moved far from its neighbours
     >>> quality.distortion(X, Y, n_neighbors=1).false_neighbors.round(2)
     array([1.  , 0.17, 0.  , 0.  , 0.  , 0.  , 0.  , 0.  ])
     """
@@ -195,7 +195,7 @@ def distortion(
 
 
 class Neighbourhoods:
-    """Neighbours of the same rows in both spaces; what is asked for is computed, once."""
+    """Neighbours of the same rows in both spaces; each quantity is computed once, on first use."""
 
     def __init__(
         self,
@@ -222,7 +222,7 @@ class Neighbourhoods:
         return self._found[space]
 
     def _excess(self, there: str, here: str) -> NDArray[np.float64]:
-        """For each row Σ max(0, rank − k) over its neighbours ``here``, ranked ``there``, as a share of the most."""
+        """For each row Σ max(0, rank − k) over its neighbours ``here``, ranked ``there``, as a share of the maximum."""
         ranks = getattr(self, there).ranks(self.sample, self._near(here))
         beyond = np.maximum(ranks.astype(np.int64) - self.k, 0).sum(axis=1)
         return 2 * beyond / (self.k * (2 * self.n - 3 * self.k - 1))

@@ -1,4 +1,4 @@
-"""All measures of one map at once, what they share computed once."""
+"""All measures of one map at once; shared quantities are computed once."""
 
 from typing import Any
 
@@ -100,7 +100,7 @@ def report(
     -------
     Report
         A dict of measures by name; each is a float with ``error`` and ``sampled``. Its attributes ``distortion`` and
-        ``rnx`` hold what belongs to each sample and to each size of neighbourhoods.
+        ``rnx`` hold values per row and per neighbourhood size.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def report(
         spaces = both(who, X, Y, metric)
         near = Neighbourhoods(who, *spaces, n_neighbors, **drawing)
         labelled = {}
-        if y is not None:  # before all that takes long, so that wrong labels are told early
+        if y is not None:  # before the long computations, so that wrong labels are reported early
             largest = int(labels_of(who, y, spaces[1].X).counts.max())
             labelled = _labelled(Y, y, largest, int(n_neighbors), drawing)
         back = {} if X_back is None else {"reconstruction_error": reconstruction_error(X, X_back)}
@@ -140,8 +140,8 @@ def report(
 
 
 def _labelled(Y: Any, y: Any, largest: int, k: int, drawing: dict[str, Any]) -> dict[str, Measure]:
-    """Measures with labels; accuracy asks no more folds and votes than the rows allow."""
-    width = silhouette(Y, y, **drawing)  # first, since it tells of labels that no two rows share
+    """Measures with labels; accuracy uses no more folds and votes than the rows allow."""
+    width = silhouette(Y, y, **drawing)  # first, since it reports labels that no two rows share
     seed = drawing["random_state"]
     return {
         "knn_accuracy": knn_accuracy(Y, y, min(_VOTES, k), cv=min(_FOLDS, largest), random_state=seed),

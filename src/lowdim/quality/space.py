@@ -1,4 +1,4 @@
-"""Rows and how far they lie apart: neighbours, ranks and distances in one space, by strips of rows."""
+"""Rows and their distances: neighbours, ranks and distances in one space, in blocks of rows."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -21,9 +21,9 @@ from lowdim.work.rows import searchable, take
 
 _STRIP_BYTES = 2**26  # of distances at a time
 _ROUNDING = 1e-14  # of a squared distance from products
-_WHOLE_WORK = 5e12  # products up to which all rows are looked at: 70,000 rows of 784 features
-_WHOLE_STRIPS = 5e10  # the same where distances are made by strips
-_SOME = 5000  # rows looked at beyond that
+_WHOLE_WORK = 5e12  # products up to which all rows are used: 70,000 rows of 784 features
+_WHOLE_STRIPS = 5e10  # the same where distances are computed in blocks
+_SOME = 5000  # rows sampled beyond that
 
 
 class Space:
@@ -34,8 +34,8 @@ class Space:
         self.sparse = sp.issparse(X)
         if of(X) is not None and metric not in ("euclidean", "cosine"):
             raise ValueError(
-                f"{who}: metric={metric!r} has no version for tensors; there are 'euclidean' and 'cosine'. Use one of "
-                "these, or bring the rows to NumPy."
+                f"{who}: metric={metric!r} has no version for tensors, only 'euclidean' and 'cosine'. Use one of "
+                "these, or convert the rows to NumPy."
             )
         self.X: Any = searchable(X, float_dtype(X.dtype))
         if metric != "precomputed":
@@ -84,7 +84,7 @@ class Space:
         queries = take(self.X, sample.rows)
         found = to_numpy(neighbors.nearest(self.X, k + 1, queries=queries, metric=metric, how="exact").indices)
         others = found != sample.rows[:, None]
-        others[others.all(axis=1), -1] = False  # rows that coincide with it may have pushed it out
+        others[others.all(axis=1), -1] = False  # duplicates may have replaced it among the nearest
         return found[others].reshape(len(sample), k)
 
     def apart(self, sample: Sample, others: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -107,7 +107,7 @@ class Space:
         return lengths.reshape(others.shape)
 
     def ranks(self, sample: Sample, targets: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Place (m, k), from 1, of each of the ``targets`` (m, k) among all other rows by (distance, index)."""
+        """Rank (m, k), from 1, of each of the ``targets`` (m, k) among all other rows by (distance, index)."""
         if self.products:
             size = 4 * self.X.shape[1] * (self.n + (0 if sample.rows is None else len(sample))) + 16 * targets.size
             memory.require(size, f"ranks of {len(sample):,} rows", "Pass sample=1000, or fewer rows.", self.X)
@@ -120,7 +120,7 @@ class Space:
     def strips(self, sample: Sample, name: str) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Yield (rows, D): distances from some rows of the sample to all, infinite to themselves.
 
-        The strip may be overwritten, and is by the next.
+        The block may be overwritten, and the next one overwrites it.
         """
         rows = sample.where
         step = max(1, min(len(rows), _STRIP_BYTES // (8 * self.n)))
@@ -182,7 +182,7 @@ def ranks_among(X: Any, targets: NDArray[np.int32], rows: NDArray[np.intp] | Non
 
 @verb(on=1, anywhere=True)
 def both(who: str, X: Any, Y: Any, metric: str) -> tuple[Space, Space]:
-    """The two spaces, of as many rows."""
+    """The two spaces, with the same number of rows."""
     X, Y = rows_of(who, X, "X"), rows_of(who, Y, "Y", sparse=False)
     demand_same_length(who, X, Y)
     return Space(who, X, metric), Space(who, Y)
@@ -190,7 +190,7 @@ def both(who: str, X: Any, Y: Any, metric: str) -> tuple[Space, Space]:
 
 def affordable(space: Space, most: float = _WHOLE_WORK) -> int:
     """Rows whose distances to all others take reasonable time, up to ``most`` differences of features."""
-    if hasattr(space, "affordable"):  # of rows on several machines
+    if hasattr(space, "affordable"):  # of distributed rows
         return int(space.affordable)
     work = space.n**2 * max(32, space.X.shape[1])
     return space.n if work <= (most if space.products else _WHOLE_STRIPS) else _SOME

@@ -1,4 +1,4 @@
-"""Pictures of embeddings and models; each function takes ``ax=`` and returns the Axes it drew in.
+"""Plots of embeddings and models; each function takes ``ax=`` and returns the Axes it drew in.
 
 Nothing here loads matplotlib until a function is called.
 """

@@ -9,7 +9,7 @@ from lowdim.show import style
 from lowdim.show.scatter import scatter
 from lowdim.show.style import Floats
 
-REACH = 0.85  # how far the longest arrow reaches, as a share of the way to the outermost samples
+REACH = 0.85  # length of the longest arrow, relative to the distance of the outermost samples
 ARROW = "#22272e"
 
 
@@ -26,8 +26,8 @@ def biplot(
 ) -> Any:
     """Draw samples and loadings of a fitted linear model together.
 
-    A sample lies far along an arrow when its value of that feature is large. Arrows that point the same way belong to
-    features that rise together in this plane; opposite ones to features of which one rises as the other falls.
+    A sample lies far along an arrow if its value of that feature is large. Arrows in the same direction belong to
+    features that are positively correlated in this plane, opposite ones to negatively correlated features.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def biplot(
 
 
 def _fit(arrows: Floats, Y: Floats) -> Floats:
-    """Arrows, all scaled alike so that the one that would leave the cloud first stays inside it."""
+    """Arrows, all scaled by the same factor so that none leaves the cloud of samples."""
     reach = np.abs(Y).max(axis=0)
     used = np.abs(arrows).max(axis=0)
     scale = min(reach[j] / used[j] for j in range(2) if used[j] > 0) if used.any() else 1.0
@@ -100,7 +100,7 @@ def _fit(arrows: Floats, Y: Floats) -> Floats:
 
 
 def _draw_arrows(ax: Any, tips: Floats, texts: list[str]) -> None:
-    """Arrows from the origin, their names at the tips, moved apart where they would lie on each other."""
+    """Arrows from the origin, their names at the tips, moved apart where they would overlap."""
     from matplotlib.patheffects import withStroke
 
     halo = [withStroke(linewidth=2.5, foreground="white")]
@@ -112,7 +112,7 @@ def _draw_arrows(ax: Any, tips: Floats, texts: list[str]) -> None:
     ax.update_datalim(1.12 * tips)
     ax.autoscale_view()
     line = 0.045 * abs(np.diff(ax.get_ylim())[0])  # about the height of a name
-    for right in (True, False):  # names on the two sides of the origin do not meet
+    for right in (True, False):  # names on the two sides of the origin do not overlap
         side = [i for i, tip in enumerate(tips) if (tip[0] >= 0) == right]
         height = -np.inf
         for i in sorted(side, key=lambda i: tips[i][1]):

@@ -1,4 +1,4 @@
-"""What the components of a linear model look like: pictures where features are pixels, bars otherwise."""
+"""Components of a linear model: images where features are pixels, bars otherwise."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -10,7 +10,7 @@ from lowdim.show import style
 from lowdim.show.style import Floats
 
 POSITIVE, NEGATIVE = "#b2182b", "#2166ac"  # the two ends of the diverging colour map
-GAP, CAPTION = 0.06, 0.2  # in widths and heights of one picture
+GAP, CAPTION = 0.06, 0.2  # in widths and heights of one image
 
 
 def components(
@@ -30,19 +30,19 @@ def components(
     model : fitted estimator
         Anything with ``components_`` of shape (n_components, n_features).
     ax : matplotlib Axes, optional
-        Where to draw; all pictures share this one. A new figure by default.
+        Where to draw; all images share this one. A new figure by default.
     image_shape : (height, width), optional
-        Draws each component as a picture of this shape: red where it is positive, blue where negative,
+        Draws each component as an image of this shape: red where it is positive, blue where negative,
         white at zero, each scaled by its largest loading. Without it, the loadings of largest magnitude are
         drawn as bars.
     names : sequence of str, optional
         Names of the features; those seen by ``fit`` by default.
     n : int, optional
-        How many components; 15 pictures or 3 groups of bars by default, fewer if the model has fewer.
+        Number of components; 15 images or 3 groups of bars by default, fewer if the model has fewer.
     top : int
         Bars per component.
     mean : bool
-        Start the pictures with the mean sample, in grey, where the model has a ``mean_``.
+        Start the images with the mean sample, in grey, where the model has a ``mean_``.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def components(
     wanted = (3 if image_shape is None else 15) if n is None else n
     if not all(isinstance(count, Integral) and count >= 1 for count in (wanted, top)):
         raise ValueError(
-            f"components: n and top must be whole and at least 1; got n={n}, top={top}. Ask for one or more."
+            f"components: n and top must be integers of at least 1; got n={n}, top={top}. Ask for one or more."
         )
     loadings = loadings[:wanted]
     captions = _captions(model, len(loadings))
@@ -81,7 +81,7 @@ def components(
     if len(sides) != 2 or np.any(sides < 1) or int(np.prod(sides)) != loadings.shape[1]:
         raise ValueError(
             f"components: image_shape must be (height, width) with {loadings.shape[1]} pixels in all, one "
-            f"per feature; got {image_shape}. Pass the shape of one sample's picture."
+            f"per feature; got {image_shape}. Pass the shape of one sample's image."
         )
     middle = getattr(model, "mean_", None) if mean else None
     middle = None if middle is None else np.asarray(middle, dtype=np.float64)
@@ -89,7 +89,7 @@ def components(
 
 
 def _captions(model: Any, n: int) -> list[str]:
-    """The name of each output column, with its share of the variance where the model knows it."""
+    """The name of each output column, with its share of the variance if the model has it."""
     columns = [f"{type(model).__name__.lower()}{i}" for i in range(n)]
     shares = getattr(model, "explained_variance_ratio_", None)
     if shares is None:
@@ -100,10 +100,10 @@ def _captions(model: Any, n: int) -> list[str]:
 def _draw_pictures(
     ax: Any, loadings: Floats, captions: list[str], middle: Floats | None, shape: tuple[int, int]
 ) -> Any:
-    """A grid of pictures inside one Axes, the captions above them."""
+    """A grid of images inside one Axes, the captions above them."""
     tiles = list(loadings) if middle is None else [middle, *loadings]
     captions = captions if middle is None else ["mean", *captions]
-    tall = shape[0] / shape[1]  # height of a picture whose width is 1
+    tall = shape[0] / shape[1]  # height of an image of width 1
     step_x, step_y = 1.0 + GAP, tall + CAPTION
     box = (6.4, 5.2) if ax is None else style.axes_inches(ax)
     columns = _columns(len(tiles), step_x, step_y, box)
@@ -113,7 +113,7 @@ def _draw_pictures(
         inches = min(6.4 / width, 8.0 / height)
         ax = style.new_axes(None, (max(width * inches, 1.5) + 0.2, height * inches + 0.2))
     inch = min(box[0] / width, box[1] / height)
-    # three fifths of the caption's height, and never wider than the picture
+    # three fifths of the caption's height, and never wider than the image
     longest = max(len(caption) for caption in captions)
     points = float(np.clip(min(0.6 * CAPTION * inch * 72, inch * 72 / (0.58 * longest)), 3.0, 10.0))
     for i, (tile, caption) in enumerate(zip(tiles, captions, strict=True)):
@@ -145,7 +145,7 @@ def _draw_pictures(
 
 
 def _columns(n: int, step_x: float, step_y: float, box: tuple[float, float]) -> int:
-    """How many pictures to put in a row so that they come out largest in the box."""
+    """Number of images per row that makes them largest in the box."""
 
     def scale(columns: int) -> float:
         return min(box[0] / (columns * step_x), box[1] / (-(-n // columns) * step_y))

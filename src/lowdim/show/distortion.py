@@ -6,7 +6,7 @@ import numpy as np
 
 from lowdim.show.scatter import scatter
 
-SHADES = ("#dfe3e8", "#f2b48a", "#d9641c", "#7a2400")  # from kept to misplaced; dark is bad
+SHADES = ("#dfe3e8", "#f2b48a", "#d9641c", "#7a2400")  # from well placed to misplaced; dark is bad
 
 
 def distortion(

@@ -1,4 +1,4 @@
-"""The neighbour graph of the data, drawn over an embedding: where it is torn, long edges show it."""
+"""The neighbour graph of the data, drawn over an embedding: long edges show separated neighbours."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from lowdim.work.random import stream
 
 EDGE, TORN = "#9aa1ab", "#b2460a"
 MOST_EDGES = 100_000
-FAR = 5.0  # an edge this many times as long as the median edge is torn
+FAR = 5.0  # an edge this many times as long as the median edge counts as torn
 
 
 def graph(
@@ -29,7 +29,7 @@ def graph(
     Parameters
     ----------
     X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-        The data whose neighbours are joined.
+        The data whose neighbours are connected.
     Y : array or DataFrame of shape (n_samples, 2)
         The embedding of the same rows.
     y : array or Series of shape (n_samples,), optional
@@ -47,7 +47,7 @@ def graph(
     -------
     matplotlib Axes
         The one given, or that of the new figure. Edges more than five times as long as the median edge are coloured:
-        there the embedding tears neighbours apart. Of more than 100,000 edges a random sample of that many is drawn.
+        there the embedding separates neighbours. Of more than 100,000 edges a random sample of that many is drawn.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def graph(
             "Pick two columns, as in Y[:, :2]."
         )
     if not 1 <= n_neighbors < n:
-        raise ValueError(f"graph: n_neighbors must lie between 1 and {n - 1}; got {n_neighbors}. Change it.")
+        raise ValueError(f"graph: n_neighbors must be between 1 and {n - 1}; got {n_neighbors}. Change it.")
     X = X if hasattr(X, "indptr") else np.ascontiguousarray(X)
     if X.dtype.kind != "f":
         X = X.astype(np.float32)

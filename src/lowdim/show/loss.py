@@ -1,4 +1,4 @@
-"""The loss of an iterative method as it ran: did it settle?"""
+"""The loss of an iterative method during the fit: has it converged?"""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def loss(model: Any, *, ax: Any = None, log: bool = False) -> Any:
     -------
     matplotlib Axes
         The one given, or that of the new figure. Where the model has an early exaggeration, its end is marked: before
-        it, exaggerated affinities are fitted and not the loss that is drawn.
+        it, exaggerated affinities are fitted, not the loss that is drawn.
 
     Examples
     --------
@@ -84,5 +84,7 @@ def _trace(model: Any) -> tuple[Floats, Floats]:
             "Pass a fitted model or such an array."
         )
     if not np.isfinite(trace).all():
-        raise ValueError("loss: losses must be finite; some are NaN or infinity. The fit diverged: lower its rate.")
+        raise ValueError(
+            "loss: losses must be finite; some are NaN or infinity. The fit diverged: lower its learning rate."
+        )
     return trace[:, 0], trace[:, 1]

@@ -1,4 +1,4 @@
-"""What a model keeps of pictures: the originals above, below what comes back from few numbers."""
+"""Reconstructions of images: the originals above, below their reconstructions from few components."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,8 +8,8 @@ import numpy as np
 from lowdim.show import style
 from lowdim.show.style import Floats
 
-GAP = 0.06  # between pictures, in widths of one
-ROUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # counts of components that a strip steps through
+GAP = 0.06  # between images, in widths of one
+ROUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # numbers of components to choose from
 
 
 def reconstructions(
@@ -30,19 +30,19 @@ def reconstructions(
     X : array of shape (n_samples, n_features)
         The images, one per row; the first ``n`` are drawn.
     image_shape : (height, width)
-        Shape of one picture.
+        Shape of one image.
     counts : sequence of int, optional
-        Numbers of components, one row of pictures each. A linear model gives them all from one fit: the scores beyond
-        the count are set to zero. By default four steps up to all of them; other models use all components only.
+        Numbers of components, one row of images each. A linear model needs only one fit: the scores beyond the number
+        are set to zero. By default four steps up to all of them; other models use all components only.
     ax : matplotlib Axes, optional
-        Where to draw; all pictures share this one. A new figure by default.
+        Where to draw; all images share this one. A new figure by default.
     n : int
         Maximum number of images.
 
     Returns
     -------
     matplotlib Axes
-        The one given, or that of the new figure. All pictures have the grey scale of the originals.
+        The one given, or that of the new figure. All images have the grey scale of the originals.
 
     Examples
     --------
@@ -60,23 +60,23 @@ def reconstructions(
             "Use PCA, KLExpansion, KernelPCA(inverse=True) or an autoencoder."
         )
     if n < 1:
-        raise ValueError(f"reconstructions: n must be at least 1; got {n}. Ask for one picture or more.")
+        raise ValueError(f"reconstructions: n must be at least 1; got {n}. Ask for one image or more.")
     rows = np.asarray(X[:n])
     if len(image_shape) != 2 or image_shape[0] * image_shape[1] != rows.shape[1]:
         raise ValueError(
             f"reconstructions: image_shape must be (height, width) with {rows.shape[1]} pixels in all, one per "
-            f"feature; got {image_shape}. Pass the shape of one sample's picture."
+            f"feature; got {image_shape}. Pass the shape of one sample's image."
         )
     Y = np.asarray(model.transform(rows))
     counts = _steps(model, Y.shape[1]) if counts is None else tuple(counts)
     if not counts or not all(1 <= k <= Y.shape[1] for k in counts):
         raise ValueError(
-            f"reconstructions: counts must lie between 1 and the {Y.shape[1]} components of the model; got {counts}. "
+            f"reconstructions: counts must be between 1 and the {Y.shape[1]} components of the model; got {counts}. "
             "Fit more components, or ask for fewer."
         )
     if not hasattr(model, "components_") and any(k != Y.shape[1] for k in counts):
         raise ValueError(
-            f"reconstructions: only linear models come back from part of their components; got counts {counts} with "
+            f"reconstructions: only linear models can reconstruct from fewer components; got counts {counts} with "
             f"{type(model).__name__}, which has {Y.shape[1]}. Leave counts out."
         )
     strips = [rows.astype(np.float64)]
@@ -88,14 +88,14 @@ def reconstructions(
 
 
 def _steps(model: Any, most: int) -> tuple[int, ...]:
-    """Counts to draw: three round ones spread below all components, where the model is linear, and all."""
+    """Numbers of components to draw: for linear models three round ones below the total, and the total."""
     below = [k for k in ROUNDS if k < most] if hasattr(model, "components_") else []
     chosen = sorted({below[round(i)] for i in np.linspace(0, len(below) - 1, min(3, len(below)))})
     return (*chosen, most)
 
 
 def _draw(ax: Any, strips: list[Floats], captions: list[str], shape: tuple[int, int]) -> Any:
-    """One image that holds all pictures, their rows named on the left."""
+    """One image that holds all others, with the names of its rows on the left."""
     height, width = shape
     gap = max(1, round(GAP * width))
     n = len(strips[0])

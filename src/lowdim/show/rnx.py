@@ -1,4 +1,4 @@
-"""R_NX curves: how well embeddings keep neighbourhoods, from the smallest to the whole data."""
+"""R_NX curves: how well embeddings preserve neighbourhoods, from the smallest to the whole data."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from lowdim.show import style
 
-LINES = ("-", (0, (5, 2)), (0, (1.5, 1.5)))  # for the first, second and third ten of curves
+LINES = ("-", (0, (5, 2)), (0, (1.5, 1.5)))  # for the first, second and third ten curves
 
 
 def rnx(
@@ -87,6 +87,6 @@ def rnx(
 
 
 def _area(curve: np.ndarray) -> float:
-    """Area under the curve over the logarithm of K, as :func:`lowdim.quality.rnx_auc` has it."""
+    """Area under the curve over the logarithm of K, as in :func:`lowdim.quality.rnx_auc`."""
     weights = 1.0 / np.arange(1, len(curve) + 1)
     return float(curve @ weights / weights.sum())

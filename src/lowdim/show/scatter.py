@@ -1,9 +1,9 @@
 """Maps: an embedding of one, two or three dimensions, coloured by labels or by a quantity.
 
-Up to 50,000 points every sample is a marker. Beyond that markers would only paint over each other, so the
-plane (or the space) is cut into small cells, and each cell is shaded: its colour is the mean of its samples'
-colours in linear light, its opacity grows with the logarithm of their number. Nothing is left out, a single
-sample is still seen, and a million points take about a second and the space of one small image.
+Up to 50,000 points every sample is a marker. Beyond that markers would only hide each other, so the
+plane (or the space) is divided into small cells, and each cell is shaded: its colour is the mean of its samples'
+colours in linear light, its opacity grows with the logarithm of their number. No sample is left out, a single
+sample is still visible, and a million points take about a second and the size of one small image.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,8 @@ from lowdim.show.style import Floats
 
 MOST_MARKERS = 50_000
 CELLS_PER_INCH = 75
-_ENTRY = 0.18  # inches that an entry of the legend takes
-MARKERS = ("o", "^")  # the second ten categories differ by shape as well
+_ENTRY = 0.18  # inches per entry of the legend
+MARKERS = ("o", "^")  # the second ten categories also differ by shape
 
 
 def scatter(
@@ -60,12 +60,12 @@ def scatter(
     labels : bool
         Write the name of each category at the median of its samples.
     title : str, optional
-        Title of the picture.
+        Title of the plot.
     legend : bool
         Whether to draw the legend or the colour bar.
     size, alpha : float, optional
         Marker area in points² and opacity; chosen by the number of samples and the size of the Axes. A given
-        ``size`` draws markers however many samples there are.
+        ``size`` always draws markers.
     cmap : colour map, its name, or a sequence of colours (categories), optional
         Replaces viridis for a quantity or the colour-blind-safe palette for categories.
     ticks : bool
@@ -104,7 +104,7 @@ def scatter(
     if title is not None:
         ax.set_title(title, fontsize="medium")
     ink = style.Ink(read, cmap)
-    # Legend and colour bar take their room first: cells and markers are sized by what is left.
+    # Legend and colour bar are placed first: cells and markers are sized by the space that is left.
     markers = n <= MOST_MARKERS or size is not None
     if isinstance(read, Categories) and width > 1:
         if legend:
@@ -167,13 +167,13 @@ def _shade_plane(ax: Any, points: Floats, ink: style.Ink, alpha: float | None) -
         (image * 255).round().astype(np.uint8), extent=(low[0], high[0], low[1], high[1]), origin="lower",
         aspect=ax.get_aspect(), interpolation="nearest", zorder=2.0,
     )  # fmt: skip
-    drawn.sticky_edges.x.clear()  # leave the usual margin, and room for what was there before
+    drawn.sticky_edges.x.clear()  # leave the usual margin, and space for existing content
     drawn.sticky_edges.y.clear()
     ax.autoscale_view()
 
 
 def _shade_space(ax: Any, points: Floats, ink: style.Ink, alpha: float | None) -> None:
-    """The samples as cubes, the smallest of which there are not too many, one marker each."""
+    """The samples as cubes, one marker each, as small as their number allows."""
     low = points.min(axis=0)
     span = float(np.ptp(points, axis=0).max()) or 1.0
     for cells in (128, 90, 64, 45, 32):
@@ -192,7 +192,7 @@ def _shade_space(ax: Any, points: Floats, ink: style.Ink, alpha: float | None) -
 
 
 def strips(x: Floats, read: Categories | Values | None) -> Floats:
-    """Give samples on a line a second coordinate: the row of their category, spread as they are dense."""
+    """Give samples on a line a second coordinate: the row of their category, spread by their density."""
     rows = np.zeros(len(x), dtype=np.intp)
     if isinstance(read, Categories):
         rows = np.where(read.codes < 0, len(read.names) + bool(read.hidden), read.codes)
@@ -203,7 +203,7 @@ def strips(x: Floats, read: Categories | Values | None) -> Floats:
         chosen = np.flatnonzero(rows == row)
         dense = np.convolve(np.histogram(x[chosen], edges)[0], bell, mode="same")
         wide = np.interp(x[chosen], (edges[1:] + edges[:-1]) / 2, dense / dense.max())
-        # steps of the golden ratio along the line fill the strip evenly, and the same way every time
+        # steps of the golden ratio fill the strip evenly and reproducibly
         turn = np.empty(len(chosen))
         turn[np.argsort(x[chosen], kind="stable")] = (np.arange(1, len(chosen) + 1) * 0.6180339887498949) % 1.0
         height[chosen] = (turn - 0.5) * 0.8 * wide
@@ -253,7 +253,7 @@ def _entries(read: Categories) -> list[tuple[int, str]]:
 
 
 def _add_legend(ax: Any, read: Categories, ink: style.Ink, *, shapes: bool) -> None:
-    """A legend right of the Axes, where it hides nothing."""
+    """A legend to the right of the Axes, where it hides nothing."""
     from matplotlib.lines import Line2D
 
     handles = []
@@ -271,7 +271,7 @@ def _add_legend(ax: Any, read: Categories, ink: style.Ink, *, shapes: bool) -> N
         ncols=1 + tall, columnspacing=1.0, frameon=False, fontsize="small", title_fontsize="small", borderaxespad=0.0,
         handletextpad=0.3, alignment="left",
     )  # fmt: skip
-    if figure.get_layout_engine() is None:  # nothing else makes room, so the Axes give some of theirs
+    if figure.get_layout_engine() is None:  # no layout engine makes space, so the Axes shrink
         taken = legend.get_window_extent().width / figure.bbox.width
         box = ax.get_position(original=True)
         ax.set_position([box.x0, box.y0, max(box.width - taken - 0.01, 0.3 * box.width), box.height])

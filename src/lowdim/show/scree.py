@@ -1,4 +1,4 @@
-"""The scree graph: how much variance each component holds, and how many are worth keeping."""
+"""The scree plot: the variance that each component explains, and how many to keep."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def scree(model: Any, *, ax: Any = None, proportion: float = 0.9, n: int | None 
     model : fitted estimator, or array of shape (n_components,)
         Anything with ``explained_variance_ratio_`` or ``eigenvalues_``, or the variances themselves, largest
         first. Variances and eigenvalues are divided by their sum; ratios are drawn as they are, so a model
-        with few components shows how much of the whole they hold.
+        with few components shows how much of the total they explain.
     ax : matplotlib Axes, optional
         Where to draw. A new figure by default.
     proportion : float
@@ -39,14 +39,14 @@ def scree(model: Any, *, ax: Any = None, proportion: float = 0.9, n: int | None 
     >>> from lowdim import show
     >>> ax = show.scree([50.0, 30.0, 12.0, 5.0, 3.0])
     >>> [text.get_text() for text in ax.get_legend().get_texts() if "%" in text.get_text()]
-    ['3 components hold 92 %', 'elbow: 2 components hold 80 %']
+    ['3 components explain 92 %', 'elbow: 2 components explain 80 %']
     """
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     from lowdim.solve.components import components_for, elbow
 
     if not 0.0 < proportion < 1.0:
-        raise ValueError(f"scree: proportion must lie between 0 and 1; got {proportion}. Pass 0.9 for 90 %.")
+        raise ValueError(f"scree: proportion must be between 0 and 1; got {proportion}. Pass 0.9 for 90 %.")
     if n is not None and n < 1:
         raise ValueError(f"scree: n must be at least 1; got {n}. Ask for one component or more.")
     ratio = _ratios(model)
@@ -67,7 +67,7 @@ def scree(model: Any, *, ax: Any = None, proportion: float = 0.9, n: int | None 
     ax.grid(axis="y", color=style.FAINT, linewidth=0.6, zorder=0)
     ax.set_axisbelow(True)
     count = np.arange(1, shown + 1)
-    wide = shown > 40  # neighbouring bars touch: their gaps would be thinner than a pixel
+    wide = shown > 40  # adjacent bars touch: the space between would be thinner than a pixel
     ax.bar(count, ratio[:shown], width=1.0 if wide else 0.8, color=BAR, linewidth=0, label="each component")
     ax.plot(
         count,
@@ -105,7 +105,7 @@ def scree(model: Any, *, ax: Any = None, proportion: float = 0.9, n: int | None 
     rest = f" (the first {shown} of {len(ratio)})" if shown < len(ratio) else ""
     ax.set_xlabel(f"components{rest}", color=style.INK, fontsize="small")
     ax.set_ylabel("share of the variance", color=style.INK, fontsize="small")
-    # the legend goes between the bars and the line, which leave most room to the right
+    # the legend is between the bars and the line, where there is most space on the right
     middle = (ratio[shown // 2] + total[shown // 2]) / 2 / ax.get_ylim()[1]
     handles, texts = ax.get_legend_handles_labels()
     first = texts.index("each component")
@@ -119,7 +119,7 @@ def scree(model: Any, *, ax: Any = None, proportion: float = 0.9, n: int | None 
 
 def _count(k: int, total: Floats) -> str:
     """A whole percentage, rounded down so that 89.9 % is never called 90 %."""
-    what = "1 component holds" if k == 1 else f"{k} components hold"
+    what = "1 component explains" if k == 1 else f"{k} components explain"
     return f"{what} {int(100 * total[k - 1] + 1e-9)} %"
 
 
@@ -147,5 +147,5 @@ def _ratios(model: Any) -> Floats:
             "Drop negative eigenvalues first."
         )
     if (np.diff(values) > 1e-9 * values.max()).any():
-        raise ValueError("scree: variances must fall from first to last; they rise. Sort them, largest first.")
+        raise ValueError("scree: variances must be in descending order; they are not. Sort them, largest first.")
     return values / whole

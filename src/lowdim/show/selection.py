@@ -1,4 +1,4 @@
-"""The path of a selection: the score as features come and go."""
+"""The path of a selection: the score as features are added and removed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from lowdim.show import style
 
 LINE, GONE, CHOSEN = "#185ac9", "#b2460a", "#08968d"
-MOST_NAMED = 30  # steps that are told by name; a longer path has no room for them
+MOST_NAMED = 30  # steps labelled by name; a longer path has no space for the labels
 
 
 def selection(model: Any, *, ax: Any = None, names: Sequence[str] | None = None) -> Any:
@@ -21,7 +21,7 @@ def selection(model: Any, *, ax: Any = None, names: Sequence[str] | None = None)
     ax : matplotlib Axes, optional
         Where to draw. A new figure by default.
     names : sequence of str, optional
-        Names of the features, for a selector that was fitted without; those it knows by default.
+        Names of the features; by default those seen by ``fit``.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def selection(model: Any, *, ax: Any = None, names: Sequence[str] | None = None)
     removed = np.array([action == "remove" for action in history["action"]])
     ax.plot(steps[~removed], score[~removed], "o", color=LINE, markersize=4.5)
     if removed.any():
-        ax.plot(steps[removed], score[removed], "v", color=GONE, markersize=6, label="a feature leaves")
+        ax.plot(steps[removed], score[removed], "v", color=GONE, markersize=6, label="feature removed")
     _mark_chosen(ax, model, history, score)
     texts = [
         _text(action, feature, names) for action, feature in zip(history["action"], history["feature"], strict=True)

@@ -26,14 +26,14 @@ def shepard(X: Any, Y: Any, *, ax: Any = None, random_state: Any = 0) -> Any:
     ax : matplotlib Axes, optional
         Where to draw. A new figure by default.
     random_state : int, Generator, RandomState or None
-        Seed of the draw of pairs, where there are more than 100,000.
+        Seed of the sample of pairs, if there are more than 100,000.
 
     Returns
     -------
     matplotlib Axes
         The one given, or that of the new figure. The darker a cell, the more pairs; the line is the median distance in
         the embedding of pairs equally far apart in the data. A faithful map has a thin band; a band that is wide on the
-        left tears neighbours apart, one that is flat on the right does not keep large distances. The rank correlation
+        left separates neighbours, one that is flat on the right does not preserve large distances. The rank correlation
         (Spearman) of the pairs drawn is given above the plot.
 
     Examples
@@ -77,7 +77,7 @@ def shepard(X: Any, Y: Any, *, ax: Any = None, random_state: Any = 0) -> Any:
 
 
 def _pairs(n: int, random_state: Any) -> tuple[Any, Any]:
-    """Every pair i < j, or as many of them as are drawn."""
+    """Every pair i < j, or a random sample of them."""
     if n * (n - 1) // 2 <= MOST_PAIRS:
         return np.triu_indices(n, 1)
     rng = stream(seed_of(random_state), "shepard pairs")

@@ -1,4 +1,4 @@
-"""What all pictures share: the colours, the axes they draw in, and how tables and labels are read."""
+"""Parts common to all plots: colours, axes, and the reading of tables and labels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from lowdim.data.categories import Categories, Values
 
 Floats = NDArray[np.float64]
 
-# Ten colours, tuned from the Okabe-Ito and Tol sets so that the two nearest stay apart for every kind of
+# Ten colours, tuned from the Okabe-Ito and Tol sets so that the two closest remain distinct for every kind of
 # colour vision (smallest OKLab distance 0.12 under protanopia and deuteranopia, 0.10 under tritanopia, where
 # the eight of Okabe and Ito have 0.08), that none is grey, and that all are seen on white.
 PALETTE = (
@@ -47,7 +47,7 @@ FAINT = "#d5d8dd"
 
 
 def new_axes(ax: Any, size: tuple[float, float], *, solid: bool = False) -> Any:
-    """The Axes given, or those of a new figure of ``size`` inches; ``solid`` asks for three dimensions."""
+    """The Axes given, or those of a new figure of ``size`` inches; ``solid`` is three-dimensional."""
     if ax is None:
         import matplotlib.pyplot as plt
 
@@ -64,7 +64,7 @@ def axes_inches(ax: Any) -> tuple[float, float]:
 
 
 def quiet(ax: Any, *, ticks: bool) -> None:
-    """Thin grey spines, ticks only when asked for."""
+    """Thin grey spines, ticks only if requested."""
     for spine in ax.spines.values():
         spine.set(color=FAINT, linewidth=0.8)
     ax.tick_params(color=FAINT, labelcolor=INK, labelsize="small", length=3)
@@ -107,7 +107,7 @@ def read_table(Y: Any, dims: Sequence[int] | None) -> tuple[Floats, tuple[str, .
     bad = int((~np.isfinite(points)).any(axis=1).sum())
     if bad or not len(points):
         came = f"{bad} rows hold NaN or infinity" if bad else "Y has no rows"
-        raise ValueError(f"scatter: Y must hold finite coordinates; {came}. Drop or repair these rows first.")
+        raise ValueError(f"scatter: Y must hold finite coordinates; {came}. Drop or correct these rows first.")
     return points, tuple(names[i] for i in dims) if names else ()
 
 
@@ -124,7 +124,7 @@ def feature_names(caller: str, model: Any, names: Sequence[str] | None, d: int) 
 
 
 class Ink:
-    """Which colour a sample has: by category, by value, or the same for all."""
+    """Colours of the samples: by category, by value, or the same for all."""
 
     def __init__(self, read: Categories | Values | None, cmap: Any) -> None:
         import matplotlib as mpl
@@ -183,7 +183,7 @@ class Ink:
             ) ** (1 / 2.2)
         rgb[count == 0] = self.table[-1]
         count = np.where(count, count, everyone)
-        # where colour carries nothing, opacity alone must show the range of densities
+        # without colours, opacity alone shows the range of densities
         floor, share_full = (0.2, 0.998) if self.read is None else (0.4, 0.98)
         full = max(float(np.quantile(count[count > 0], share_full)), 2.0)
         opacity = floor + (1.0 - floor) * np.log(np.maximum(count, 1)) / np.log(full)

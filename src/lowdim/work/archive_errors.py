@@ -19,11 +19,11 @@ ARCHIVE_ERRORS = (
     struct.error,
     tokenize.TokenError,
 )
-_LONGEST = 160  # characters of somebody else's words that are passed on
+_LONGEST = 160  # characters of another library's message that are passed on
 
 
 def shortened(words: object) -> str:
-    """First line of somebody else's words, cut where it is long.
+    """First line of another library's message, shortened if it is long.
 
     >>> shortened("9" * 1000)[-12:]
     '9999999999 …'

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that are written whole or not at all."""
 
 import os
 import secrets
@@ -8,16 +8,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-_PREFIX, _SUFFIX = ".lowdim-", ".tmp"  # of the names of drafts
+_PREFIX, _SUFFIX = ".lowdim-", ".tmp"  # of the names of temporary files
 
 
 @contextmanager
 def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a binary file that takes the place of ``path`` when the block ends well.
+    """Open a binary file that replaces ``path`` when the block ends without an error.
 
-    Until then ``path`` is untouched; if the block fails, or is interrupted, nothing is left behind. What a process that
-    was killed left behind is removed by the next one to write into the folder. A file that was there keeps its
-    permissions, and a link keeps pointing to the file that is replaced.
+    Until then ``path`` is untouched; if the block fails, or is interrupted, nothing is left behind. Temporary files of
+    a killed process are removed by the next one that writes into the folder. An existing file keeps its permissions,
+    and a link keeps pointing to the file that is replaced.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     mode = _mode_to_keep(target)
     _remove_abandoned(target.parent)
     draft, descriptor = _new_draft(target.parent)
-    lock = os.dup(descriptor) if os.name == "posix" else None  # it lasts until the draft has its name
+    lock = os.dup(descriptor) if os.name == "posix" else None  # kept until the temporary file is renamed
     try:
         with os.fdopen(descriptor, "w+b") as file:
             yield file
@@ -67,11 +67,11 @@ def _new_draft(folder: Path) -> tuple[Path, int]:
     # O_BINARY and O_CLOEXEC exist on some systems only; 0o666 lets the umask decide, as for any new file.
     flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     while True:
-        # A short name of our own: the target's may already be as long as the file system allows.
+        # A short name: the target's may already be as long as the file system allows.
         draft = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
         try:
             descriptor = os.open(draft, flags, 0o666)
-        except PermissionError:  # its own words would name the draft
+        except PermissionError:  # its own message would name the temporary file
             raise PermissionError(
                 f"A folder that may be written to is needed; '{folder}' may not. "
                 "Write elsewhere, or change its permissions."
@@ -79,7 +79,7 @@ def _new_draft(folder: Path) -> tuple[Path, int]:
         locked = _lock(descriptor)
         if locked is None or (locked and os.fstat(descriptor).st_nlink):
             return draft, descriptor
-        os.close(descriptor)  # another process took it for abandoned before it was locked
+        os.close(descriptor)  # another process removed it before it was locked
 
 
 def _lock(descriptor: int) -> bool | None:
@@ -96,7 +96,7 @@ def _lock(descriptor: int) -> bool | None:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove the drafts of processes that were killed: nobody holds their locks."""
+    """Remove temporary files of killed processes, which nobody has locked."""
     for draft in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         with suppress(OSError):
             descriptor = os.open(draft, os.O_RDWR)
@@ -119,10 +119,8 @@ def _mode_to_keep(target: Path) -> int | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(mode):  # renaming over a device or a pipe would destroy it
-        what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
-        raise ValueError(
-            f"The path of a file is needed to write to; '{target}' is {what}. Give a file name of its own."
-        )
+        what = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+        raise ValueError(f"The path of a file is needed to write to; '{target}' is {what}. Give another file name.")
     if not os.access(target, os.W_OK):
         raise PermissionError(
             f"A file that may be written is needed; '{target}' is read-only. "
@@ -132,7 +130,7 @@ def _mode_to_keep(target: Path) -> int | None:
 
 
 def _settle_folder(folder: Path) -> None:
-    """Make the renaming itself last, where the system can; the file is in place either way."""
+    """Flush the renaming to disk, where the system can; the file is in place either way."""
     if os.name != "posix":
         return
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Arrays are taken block by block, so that no integer or foreign array is ever copied whole as floats."""
+"""Arrays are read block by block, so that no integer or foreign array is ever copied as a whole to floats."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ Floats = NDArray[np.floating]
 def float_dtype(dtype: Any) -> np.dtype:
     """Floating type that results have for data of ``dtype``: float32 where it holds every value, else float64.
 
-    Types of other libraries go by their names, such as ``torch.float32``.
+    Types of other libraries are recognised by name, such as ``torch.float32``.
 
     >>> float_dtype(np.dtype("uint8")), float_dtype(np.dtype("int64"))
     (dtype('float32'), dtype('float64'))
@@ -57,11 +57,11 @@ def row_blocks(
 
 
 def column_blocks(X: Any, dtype: np.dtype | type) -> Iterator[tuple[slice, Floats]]:
-    """Yield (columns, X[:, columns] as a ``dtype`` array); the twin of :func:`row_blocks` for wide data."""
+    """Yield (columns, X[:, columns] as a ``dtype`` array); the counterpart of :func:`row_blocks` for wide data."""
     for columns, block in row_blocks(X.T, dtype):
         yield columns, block.T
 
 
 def _is_ready(block: NDArray[Any]) -> bool:
-    """Whether kernels take an array as it is: in C order and aligned, which what came over a network need not be."""
+    """Whether kernels take an array as it is: in C order and aligned, which arrays from a network need not be."""
     return bool(block.flags.c_contiguous and block.flags.aligned)

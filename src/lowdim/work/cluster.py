@@ -1,9 +1,9 @@
-"""Rows on several machines: arrays and DataFrames of Dask, cut along their rows. The one module that imports Dask.
+"""Distributed rows: Dask arrays and DataFrames, split along their rows. The only module that imports Dask.
 
 Three verbs do all the work. ``fold`` computes a small state of each block and merges the states in a fixed tree, so
-that its result depends on the blocks alone, never on the workers, their order or their deaths. ``each`` puts off a call
-on every block. ``take`` brings chosen rows here. What tasks share goes to the workers as one named key that can be
-computed again: nothing is scattered, since scattered keys are lost with the worker that holds them.
+that its result depends on the blocks alone, never on the workers, their order or their loss. ``each`` makes a lazy
+call on every block. ``take`` collects chosen rows in this process. Shared data go to the workers as one named key that
+can be recomputed: nothing is scattered, since scattered keys are lost with the worker that holds them.
 """
 
 import math
@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from lowdim.work import jobs, memory, progress
 from lowdim.work.spread import Spread, Where
 
-ARITY = 8  # states merged by one task; dask.config's split_every must not change it, for it changes bits
+ARITY = 8  # states merged by one task; dask.config's split_every must not change it, since it changes bits
 
 
 def lengths_of(X: Any) -> tuple[int, ...] | None:
-    """Rows of each block of a Dask array, None where unknown; None for DataFrames, which never know."""
+    """Rows of each block of a Dask array, None where unknown; None for DataFrames, whose lengths are never known."""
     if not isinstance(X, da.Array) or any(math.isnan(n) for n in X.chunks[0]):
         return None
     return tuple(int(n) for n in X.chunks[0])
@@ -40,7 +40,7 @@ def is_array(X: Any) -> bool:
 
 
 def cut_like(values: NDArray, X: Spread) -> Any:
-    """A NumPy array with one entry for each row, cut as ``X`` is."""
+    """A NumPy array with one entry for each row, in the blocks of ``X``."""
     return da.from_array(values, chunks=(X.lengths, *((n,) for n in values.shape[1:])))
 
 
@@ -56,7 +56,7 @@ def fold(
     """Merge ``leaf(rows, *blocks of beside, *shared)`` over all blocks, eight by eight in the order of the blocks.
 
     A leaf that returns None, and a block without rows, add nothing; None is the result if all do. ``beside`` are
-    collections cut as ``X`` is, ``state`` the bytes of a leaf's result.
+    collections in the blocks of ``X``, ``state`` the bytes of a leaf's result.
     """
     client = _client(X.name)
     _demand_room(client, (ARITY + 1) * state, X.name)
@@ -75,7 +75,7 @@ def fold(
 
 
 class Sent:
-    """What tasks share, on its way to the workers: as bytes, out of which arrays come as kernels take them."""
+    """Data that tasks share, serialised for the workers; arrays are restored aligned for the kernels."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -89,8 +89,8 @@ def _arrived(packed: bytes) -> Sent:
 
 
 def _blocks(*collections: Any) -> list[list[Delayed]]:
-    """Blocks of each collection; what arrays share, such as one read of both, they still share."""
-    alone = len(collections) == 1  # else fusion would copy what they share into each
+    """Blocks of each collection; tasks that arrays share, such as one read of both, remain shared."""
+    alone = len(collections) == 1  # otherwise fusion would copy the shared tasks into each
     return [list(np.ravel(_settled(X).to_delayed(optimize_graph=alone and is_array(X)))) for X in collections]
 
 
@@ -114,7 +114,7 @@ def _leaf(leaf: Any, opened: Any, where: Where, blocks: list[Any], shared: Sent,
 
 
 def aligned(value: Any) -> Any:
-    """An array as kernels take it: what came over a network may lie anywhere in a buffer."""
+    """An array as kernels take it: one from a network may be unaligned."""
     return value.copy(order="K") if isinstance(value, np.ndarray) and not value.flags.aligned else value
 
 
@@ -123,8 +123,8 @@ def demand_alike(where: Where, rows: Any, others: Sequence[Any]) -> None:
     for other in others:
         if len(other) != rows.shape[0]:
             raise ValueError(
-                f"y and sample_weight must be cut as X is; block {where.block} has {rows.shape[0]:,} rows of X and "
-                f"{len(other):,} beside them. Take them from the same DataFrame, or rechunk them alike."
+                f"y and sample_weight must be chunked as X is; block {where.block} has {rows.shape[0]:,} rows of X and "
+                f"{len(other):,} beside them. Take them from the same DataFrame, or rechunk them in the same way."
             )
 
 
@@ -144,7 +144,7 @@ def each(
     *,
     shared: Any = None,
 ) -> Any:
-    """Dask array of ``call(block, where, shared)``, put off; ``columns`` are those of the result, None for a vector.
+    """Lazy Dask array of ``call(block, where, shared)``; ``columns`` are those of the result, None for a vector.
 
     A result keeps the lengths of the blocks, and ``shared`` is one key, computed once on each worker that needs it.
     """
@@ -163,13 +163,13 @@ def each(
 
 
 def key(value: Any, token: Any, kind: str) -> Delayed:
-    """``value`` as one key of the graph, named by ``token``, that any worker can compute again."""
+    """``value`` as one key of the graph, named by ``token``, that any worker can recompute."""
     return delayed(Sent(value), name=f"lowdim-{kind}-{tokenize(token)}", traverse=False)
 
 
 def _on_block(block: Any, call: Any, model: Any, like: NDArray, block_info: Any = None) -> NDArray:
     where = Where(0, None)
-    if block_info:  # none while Dask looks at the graph
+    if block_info:  # none while Dask inspects the graph
         place = block_info[0]
         number, first = place["chunk-location"][0], place["array-location"][0][0]
         where = Where(int(number), None if math.isnan(first) else int(first))
@@ -186,7 +186,7 @@ def _called(block: Any, where: Where, call: Any, model: Any, like: NDArray) -> N
 
 
 def take(X: Any, ids: NDArray[np.int64], lengths: Sequence[int], name: str) -> list[Any]:
-    """Rows with these numbers, rising, of a collection: what each block that has some gives, in order."""
+    """Rows of a collection with these ascending numbers, in order."""
     (blocks,), pick = _blocks(X), delayed(_pick, pure=False)
     starts = np.cumsum([0, *lengths])
     edges = np.searchsorted(ids, starts)
@@ -215,19 +215,19 @@ def counted(X: Any, name: str) -> tuple[int, ...]:
 
 
 def with_lengths(X: Spread) -> Spread:
-    """The same rows with the lengths of the blocks known, counted if need be."""
+    """The same rows with the lengths of the blocks known, counted if necessary."""
     return X if X.lengths is not None else replace(X, lengths=counted(X.X, X.name))
 
 
 @contextmanager
 def inside() -> Iterator[None]:
-    """Run a task: its share of the cores, whatever ``n_jobs`` the estimator has, and no bars."""
+    """Run a task with its share of the cores, whatever ``n_jobs`` is, and without progress bars."""
     with jobs.within(_share()), progress.hidden(), np.errstate(all="ignore"):
         yield
 
 
 def _share() -> int:
-    """Threads for the kernels of one task: cores over the tasks that run beside it."""
+    """Threads for the kernels of one task: the cores divided by the number of concurrent tasks."""
     with suppress(ImportError, ValueError):
         from distributed import get_worker
 
@@ -264,7 +264,7 @@ def _demand_room(client: Any, n_bytes: float, name: str) -> None:
 
 @contextmanager
 def _ticking(client: Any, tick: Callable[[int], None]) -> Iterator[str | None]:
-    """Topic that leaves report to, so that the stage shown goes on; None where nothing is shown."""
+    """Topic to which tasks report progress; None where no progress is shown."""
     if client is None or not progress.is_shown():
         yield None
         return
@@ -283,18 +283,18 @@ def _ticking(client: Any, tick: Callable[[int], None]) -> Iterator[str | None]:
 
 @contextmanager
 def _explained(name: str) -> Iterator[None]:
-    """Say in words what the cluster could not do."""
+    """Convert errors of the cluster to messages with advice."""
     try:
         yield
     except _killed() as error:
         raise MemoryError(
-            f"{name}: a block must fit on a worker; several workers died of the same one ({error}). Use smaller "
+            f"{name}: a block must fit on a worker; several workers died computing the same one ({error}). Use smaller "
             "chunks, or give the workers more memory."
         ) from None
     except CancelledError as error:
         raise RuntimeError(
-            f"{name}: blocks that can be computed again are needed; some were lost and cannot be ({error}): scattered "
-            "or persisted rows die with their worker, and everything does with the scheduler. Read them from their "
+            f"{name}: blocks that can be recomputed are needed; some were lost and cannot be ({error}): scattered "
+            "or persisted rows are lost with their worker, and everything with the scheduler. Read them from their "
             "source, as by dask.array.from_zarr or dask.dataframe.read_parquet."
         ) from None
     except OSError as error:
@@ -304,7 +304,7 @@ def _explained(name: str) -> Iterator[None]:
 
 
 def _killed() -> tuple[type[BaseException], ...]:
-    """What tells that a task killed its workers, where there can be any."""
+    """Exception that means that a task killed its workers, if there are workers."""
     try:
         from distributed import KilledWorker
     except ImportError:

@@ -1,4 +1,4 @@
-"""Sparse matrices whose arrays belong together: nothing in them may point outside."""
+"""Consistency of sparse matrices: no index may be out of bounds."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import numpy as np
 
 
 def demand_sound(X: Any) -> None:
-    """Raise ValueError unless the arrays of a sparse matrix (CSR, CSC, BSR or COO) belong together.
+    """Raise ValueError unless the arrays of a sparse matrix (CSR, CSC, BSR or COO) are consistent.
 
-    SciPy checks only part of this, and its routines, as ours, trust what they are given.
+    SciPy checks only part of this, and its routines, like ours, do not check their input.
 
     >>> import scipy.sparse as sp
     >>> X = sp.csr_array(np.eye(2))
@@ -40,7 +40,7 @@ def _demand_compressed(X: Any) -> None:
             f"{len(X.indptr)} starts of {along} {names[0]}s, {len(X.indices)} places, {len(X.data)} values"
         )
     if X.indptr[0] != 0 or X.indptr[-1] > len(X.data) or (X.indptr[1:] < X.indptr[:-1]).any():
-        raise ValueError(f"starts of {names[0]}s that do not rise from 0 to {len(X.data)}")
+        raise ValueError(f"starts of {names[0]}s that do not increase from 0 to {len(X.data)}")
     _demand_inside(X.indices[: X.indptr[-1]], across, names[1])
 
 

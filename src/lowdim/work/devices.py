@@ -1,4 +1,4 @@
-"""Devices that rows can be moved to, for ``device=``. PyTorch is imported when one is asked for."""
+"""Devices that rows can be moved to, for ``device=``. PyTorch is imported on first use."""
 
 from types import ModuleType
 from typing import Any
@@ -34,7 +34,7 @@ def find(name: str, purpose: str) -> Any:
 
 
 def moved(X: Any, name: str | None, owner: str) -> Any:
-    """The rows on the device called ``name``; where they are if that is None, or "cpu" for those of NumPy.
+    """The rows on the device called ``name``; unchanged if that is None, or "cpu" for NumPy rows.
 
     >>> import numpy as np
     >>> moved(np.ones(2), None, "TSNE")

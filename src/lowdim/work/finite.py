@@ -1,4 +1,4 @@
-"""Numbers that are finite: one cheap test, and one way to say that they are not."""
+"""Finite numbers: one cheap test, and one error message."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ _ADVICE = "Multiply the data by a constant that brings them near 1."
 
 
 def is_finite(values: NDArray[Any]) -> bool:
-    """Whether an array of floats holds no NaN or infinity; finite sums tell without a second array.
+    """Whether an array of floats holds no NaN or infinity; by finite sums, without a second array.
 
     >>> is_finite(np.array([1.0, 2.0])), is_finite(np.array([1.0, np.inf]))
     (True, False)
@@ -21,14 +21,14 @@ def is_finite(values: NDArray[Any]) -> bool:
 
 
 def refuse_overflow(values: NDArray[Any], what: str) -> None:
-    """Refuse what was computed from finite data and overflowed on the way."""
+    """Refuse results of finite data that overflowed."""
     if not is_finite(values):
         raise ValueError(f"{what} must be finite; values of the data are too large or too small. {_ADVICE}")
 
 
 @contextmanager
 def careful(name: str) -> Iterator[None]:
-    """Let arithmetic overflow without a warning, since results are checked; what has no result is told in words."""
+    """Let arithmetic overflow without a warning, since results are checked; a failure raises an error with advice."""
     try:
         with np.errstate(all="ignore"):
             yield

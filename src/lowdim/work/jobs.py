@@ -11,12 +11,12 @@ from typing import Any
 
 import joblib
 
-_PER_CORE, _MOST = 4, 1024  # threads of a kernel: for each core, and in all
+_PER_CORE, _MOST = 4, 1024  # maximum threads of a kernel: per core, and in total
 _current: ContextVar[int | None] = ContextVar("lowdim_threads", default=None)
 
 
 def available() -> int:
-    """Cores this process may use: affinity, cgroup quota and OMP_NUM_THREADS all honoured.
+    """Cores this process may use, by affinity, cgroup quota and OMP_NUM_THREADS.
 
     >>> available() >= 1
     True
@@ -29,9 +29,9 @@ def available() -> int:
 
 
 def threads(n_jobs: int | None) -> int:
-    """Number of threads that ``n_jobs`` stands for: None is all cores, -1 all, -2 all but one, and so on.
+    """Number of threads for ``n_jobs``: None is all cores, -1 all, -2 all but one, and so on.
 
-    A number far above the cores, which a model file may carry too, means four threads a core: more only take turns.
+    A number far above the cores, which a model file may carry too, means four threads per core: more only compete.
 
     >>> threads(3)
     3
@@ -64,8 +64,8 @@ def _blas() -> Any:
 class _Limits:
     """Limits on BLAS that are in force, of all Python threads together.
 
-    BLAS has one number of threads a process. The lowest limit rules; the number found by the first to come is put
-    back by the last to go, whatever order they leave in.
+    BLAS has one number of threads per process. The lowest limit applies; the number found by the first to enter is
+    restored by the last to leave, in any order.
     """
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ def _held(n: int) -> Iterator[None]:
 
 @contextmanager
 def using(n_jobs: int | None) -> Iterator[int]:
-    """Hold BLAS and our kernels to the threads that ``n_jobs`` stands for; nested uses keep the outer number.
+    """Limit BLAS and our kernels to the threads of ``n_jobs``; nested uses keep the outer number.
 
     >>> with using(1):
     ...     current()
@@ -122,7 +122,7 @@ def using(n_jobs: int | None) -> Iterator[int]:
 
 @contextmanager
 def within(n: int) -> Iterator[None]:
-    """Hold BLAS and our kernels to ``n`` threads, whatever number is in force outside: a task has its own share."""
+    """Limit BLAS and our kernels to ``n`` threads, whatever the outer limit is: a task has its own share."""
     token = _current.set(n)
     try:
         with _held(n):
@@ -133,7 +133,7 @@ def within(n: int) -> Iterator[None]:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Hold BLAS to one thread, for small problems: there threads wait for each other more than they work.
+    """Limit BLAS to one thread, for small problems, where threads wait more than they work.
 
     It also makes results independent of ``n_jobs`` to the bit.
     """
@@ -142,7 +142,7 @@ def alone() -> Iterator[None]:
 
 
 def current() -> int:
-    """Threads that a kernel called now may use: one in a forked process, whose siblings use the other cores."""
+    """Threads that a kernel called now may use: one in a forked process, since its siblings use the other cores."""
     return 1 if _forked else min(_current.get() or available(), _MOST)
 
 

@@ -1,17 +1,17 @@
-"""How large and how small values may be, so that what is computed of them are numbers."""
+"""Limits of values, so that results computed from them are finite."""
 
 from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """Smallest and largest size, other than 0, and what would not be a number beyond them."""
+    """Smallest and largest magnitude other than 0, and what would not be finite beyond them."""
 
     least: float
     most: float
     reason: str
 
     def demand(self, name: str, size: float, what: str = "values must differ by") -> None:
-        """Refuse a ``size`` that is not a number or lies outside, unless it is 0.
+        """Refuse a ``size`` that is not finite or lies outside, unless it is 0.
 
         >>> SQUARES.demand("Neighbours", 0.0)
         """
@@ -21,5 +21,5 @@ class Limits(NamedTuple):
             )
 
 
-SQUARES = Limits(1e-150, 1e150, "for their squares to be numbers")  # in float64
+SQUARES = Limits(1e-150, 1e150, "for their squares to be finite")  # in float64
 SINGLES = Limits(1e-37, 1e37, "for distances in float32")

@@ -14,7 +14,7 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def human(n_bytes: float) -> str:
-    """Size in the unit a person would use.
+    """Size in a readable unit.
 
     >>> human(549 * 2**20)
     '549 MB'
@@ -29,7 +29,7 @@ def human(n_bytes: float) -> str:
 
 
 def _cgroup_free(root: Path = Path("/sys/fs/cgroup")) -> float:
-    """Bytes left to the cgroup; files it has read and can forget count as free, as the system counts them."""
+    """Bytes left to the cgroup; its file cache counts as free, as in the system's own figure."""
     free = float("inf")
     for limit, used, cached in (
         ("memory.max", "memory.current", "inactive_file"),
@@ -69,7 +69,7 @@ _recorded: ContextVar[list[float] | None] = ContextVar("lowdim_memory_recorded",
 
 @contextmanager
 def recording() -> Iterator[list[float]]:
-    """Collect the bytes that are asked for inside, instead of refusing any.
+    """Collect the bytes that are required inside, instead of refusing any.
 
     >>> with recording() as asked:
     ...     require(1e20, "PCA: much", "Use less.")
@@ -86,12 +86,12 @@ def recording() -> Iterator[list[float]]:
 
 @verb
 def available_for(rows: Any) -> int:  # noqa: ARG001  # it says where
-    """Bytes that can be allocated now where the rows live."""
+    """Bytes that can be allocated now on the place of the rows."""
     return available()
 
 
 def require(n_bytes: float, what: str, instead: str, where: Any = None) -> None:
-    """Raise MemoryError unless ``n_bytes`` for ``what`` fit where some rows live; ``instead`` says what to do.
+    """Raise MemoryError unless ``n_bytes`` for ``what`` fit on the place of some rows; ``instead`` says what to do.
 
     >>> require(1, "PCA: a byte", "Use less.")
     """

@@ -8,7 +8,7 @@ _EVERY = 0.1  # seconds between updates
 
 
 class NotebookBars:
-    """Bars by HTML in one output of the running cell; they vanish when the work ends, however it ends."""
+    """Bars by HTML in one output of the running cell; they are removed when the work ends, also by an error."""
 
     def __init__(self) -> None:
         self.tasks: list[dict[str, Any]] = []
@@ -17,7 +17,7 @@ class NotebookBars:
 
     @property
     def task_ids(self) -> range:
-        """Numbers of the tasks there are."""
+        """Numbers of the current tasks."""
         return range(len(self.tasks))
 
     def __enter__(self) -> "NotebookBars":

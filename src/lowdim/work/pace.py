@@ -1,4 +1,4 @@
-"""How long dense linear algebra will take here, from the speed of a small product of matrices."""
+"""Estimated time of dense linear algebra, from the speed of a small matrix product."""
 
 from functools import cache
 from time import perf_counter
@@ -12,7 +12,7 @@ _WORTH = 1e11  # operations from which an estimate is worth its milliseconds
 
 
 def seconds(flops: float) -> float:
-    """Seconds that ``flops`` operations take at the speed of a product of matrices; 0 for what takes no time.
+    """Seconds that ``flops`` operations take at the speed of a matrix product; 0 for negligible times.
 
     >>> seconds(1e6)
     0.0
@@ -33,7 +33,7 @@ def _speed(n_threads: int) -> float:
 
 
 def human(time: float) -> str:
-    """Time in the unit a person would use.
+    """Time in a readable unit.
 
     >>> human(8), human(100), human(4000)
     ('8 s', '2 min', '1.1 h')

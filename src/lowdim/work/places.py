@@ -1,9 +1,9 @@
-"""Where rows live, and which implementation of a verb serves them there.
+"""The place where rows are stored, and the implementation of each verb for it.
 
-Rows are NumPy arrays or CSR unless their type says otherwise: tensors of torch live on a device, arrays of Dask on a
-cluster. A verb is a function for NumPy rows under :func:`verb`; given rows of another place it hands over to the
+Rows are NumPy arrays or CSR unless their type says otherwise: torch tensors are on a device, Dask arrays on a
+cluster. A verb is a function for NumPy rows decorated by :func:`verb`; given rows of another place it calls the
 function of the same module and name there (``relate.moments.moments`` to ``lowdim.gpu.moments.moments``). A place that
-lacks a verb refuses by name. Nothing is imported that is not used, and nothing is moved in silence.
+lacks a verb raises an error that names it. Nothing unused is imported, and nothing is moved silently.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,11 +22,11 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Place:
-    """Arrays of one library: what they are called, how they are brought to NumPy, and where their verbs are.
+    """Arrays of one library: their name, their conversion to NumPy, and their verbs.
 
-    ``verbs`` is a package whose modules mirror ours and whose ``METHODS`` names the estimators it serves, a mapping of
-    ``"module.name"`` to functions, or None where nothing serves them. ``instead`` says what to do with rows that an
-    estimator cannot take; ``several`` is whether they lie on several machines, where calls of a model are put off.
+    ``verbs`` is a package whose modules mirror ours and whose ``METHODS`` names the estimators it supports, a mapping
+    of ``"module.name"`` to functions, or None where there are no verbs. ``instead`` says what to do with rows that an
+    estimator cannot take; ``several`` is whether they are distributed, where calls of a model are lazy.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Place:
     several: bool = False
 
     def serves(self, method: str) -> bool:
-        """Whether rows of this place may go into the estimator called ``method``."""
+        """Whether the estimator called ``method`` takes rows of this place."""
         return method in import_module(self.verbs).METHODS if isinstance(self.verbs, str) else self.verbs is not None
 
     def find(self, key: str, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
@@ -52,7 +52,7 @@ class Place:
             return self.verbs[key]
         if otherwise is not None:
             return otherwise
-        advice = self.instead or f"Bring the rows to NumPy with .{self.bring}."
+        advice = self.instead or f"Convert the rows to NumPy with .{self.bring}."
         raise TypeError(f"{key}: no version for {self.name} exists. {advice}")
 
 
@@ -60,7 +60,7 @@ _SPREAD = Place(
     "a Dask array or DataFrame",
     "compute()",
     "lowdim.cluster",
-    "Take some of its rows, lowdim.data.sample(X, n, random_state=0): a model fitted on those places all rows by "
+    "Take some of its rows, lowdim.data.sample(X, n, random_state=0): a model fitted on those transforms all rows by "
     "transform.",
     several=True,
 )
@@ -76,7 +76,7 @@ _HERE = ("numpy", "scipy", "builtins", "pandas")
 
 
 def register(package: str, place: Place) -> None:
-    """Serve arrays whose types are defined in ``package`` by ``place``."""
+    """Register ``place`` for arrays whose types are defined in ``package``."""
     _PLACES[package] = place
 
 
@@ -107,9 +107,9 @@ def verb(function: None = None, *, on: int = 0, anywhere: bool = False) -> Calla
 
 
 def verb(function: Any = None, *, on: int = 0, anywhere: bool = False) -> Any:
-    """Decorate a function for NumPy rows so that rows of other places go to theirs; ``on`` is the argument looked at.
+    """Decorate a function for NumPy rows so that rows of other places use theirs; ``on`` is the deciding argument.
 
-    ``anywhere`` says that the function looks at no more than the shape of rows, and so serves places without their own.
+    With ``anywhere``, the function reads only the shape of rows, and is also used for places without their own version.
 
     >>> @verb
     ... def total(X):
@@ -135,18 +135,18 @@ def verb(function: Any = None, *, on: int = 0, anywhere: bool = False) -> Any:
 
 
 def demand_served(rows: Any, name: str) -> Place | None:
-    """Place of the rows, which must serve the estimator or function called ``name``."""
+    """Place of the rows, which must support the estimator or function called ``name``."""
     place = of(rows)
     if place is not None and not place.serves(name):
         raise TypeError(
             f"{name}: a NumPy array, a DataFrame or a SciPy sparse matrix is needed; got {place.name}, for which "
-            f"{name} has no version. {place.instead or f'Bring it over with .{place.bring}.'}"
+            f"{name} has no version. {place.instead or f'Convert it with .{place.bring}.'}"
         )
     return place
 
 
 def apart(rows: Any) -> bool:
-    """Whether rows lie on several machines.
+    """Whether rows are distributed.
 
     >>> apart(np.zeros((2, 1)))
     False
@@ -156,26 +156,26 @@ def apart(rows: Any) -> bool:
 
 
 def demand_together(rows: Any, what: str, instead: str) -> None:
-    """Refuse rows on several machines for ``what``, which needs all of them in one memory."""
+    """Refuse distributed rows for ``what``, which needs all of them in one memory."""
     if apart(rows):
         raise ValueError(f"{what} needs all rows in one memory; got a Dask array or DataFrame. {instead}")
 
 
 @verb
 def to_numpy(A: Any) -> NDArray:
-    """The array in NumPy, a view where it is there already."""
+    """The array in NumPy, a view if it is in memory already."""
     return np.asarray(A)
 
 
 @verb(on=1)
 def placed(A: NDArray, like: Any) -> Any:  # noqa: ARG001  # it says where
-    """The NumPy array ``A`` where ``like`` lives."""
+    """The NumPy array ``A`` on the place of ``like``."""
     return A
 
 
 @verb
 def at_home(A: Any) -> bool:  # noqa: ARG001  # it is NumPy's
-    """Whether NumPy's verbs serve the array, a view of it in NumPy if need be."""
+    """Whether the NumPy verbs can be used for the array, as a view in NumPy if necessary."""
     return True
 
 
@@ -186,7 +186,7 @@ def beside(A: Any, like: Any) -> Any:  # noqa: ARG001  # it says where
 
 
 def brought(A: Any, like: Any) -> Any:
-    """The array ``A`` where ``like`` lives, itself if it is there; of a tuple, what arrays it has."""
+    """The array ``A`` on the place of ``like``, itself if it is there; for a tuple, the arrays in it."""
     if isinstance(A, tuple):
         return _rebuilt(A, [brought(item, like) for item in A])
     if not hasattr(A, "shape"):
@@ -197,7 +197,7 @@ def brought(A: Any, like: Any) -> Any:
 
 
 def home(value: Any) -> Any:
-    """``value`` with every array of another place in it brought to NumPy, tuples and lists looked into."""
+    """``value`` with every array of another place converted to NumPy, also within tuples and lists."""
     if isinstance(value, tuple):
         return _rebuilt(value, [home(item) for item in value])
     if isinstance(value, list):

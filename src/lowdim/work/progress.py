@@ -12,17 +12,19 @@ from lowdim.work.notebook import NotebookBars
 from lowdim.work.user_warnings import warn
 
 Tick = Callable[[int], None]
-Follow = Callable[[str, int | None], Tick]  # name and size of a stage to what is told how much of it is done
+Follow = Callable[
+    [str, int | None], Tick
+]  # from the name and size of a stage to a function called with the amount done
 
 _current: ContextVar["_Reporter | None"] = ContextVar("lowdim_progress", default=None)
 _follower: ContextVar["Follow | None"] = ContextVar("lowdim_follower", default=None)
 _title: ContextVar[str] = ContextVar("lowdim_title", default="")
 _TOLD = 2.0  # seconds from which a log says how long a stage will take
-_LONG = 60.0  # seconds from which the user is told even without ``verbose``
+_LONG = 60.0  # seconds from which the user is warned even without ``verbose``
 
 
 class _Reporter:
-    """Draws stages: bars on a terminal or in a notebook, one line per finished stage elsewhere."""
+    """Displays stages: bars on a terminal or in a notebook, one line per finished stage elsewhere."""
 
     def __init__(self, title: str) -> None:
         from rich.console import Console
@@ -47,7 +49,7 @@ class _Reporter:
 
 @contextmanager
 def showing(verbose: int, title: str) -> Iterator[None]:
-    """Show the stages opened inside, unless ``verbose`` is 0; all of it goes to standard error."""
+    """Show the stages opened inside, unless ``verbose`` is 0, on standard error."""
     if not verbose:
         named = _title.set(title)
         try:
@@ -69,7 +71,7 @@ def showing(verbose: int, title: str) -> Iterator[None]:
 
 @contextmanager
 def following(follow: Follow) -> Iterator[None]:
-    """Tell the stages opened inside to ``follow``, instead of showing them; what it raises ends the work.
+    """Report the stages opened inside to ``follow`` instead of showing them; an exception in it ends the work.
 
     >>> seen = []
     >>> with following(lambda name, total: lambda done: seen.append((name, done, total))), stage("moments", 10) as tick:
@@ -88,8 +90,8 @@ def following(follow: Follow) -> Iterator[None]:
 def stage(name: str, total: int | None = None, flops: float = 0.0) -> Iterator[Tick]:
     """Open a stage of the current work and yield ``tick(done)``, to be called with how much of ``total`` is done.
 
-    A stage inside LAPACK cannot tick, nor stop before its end: ``flops``, the operations it takes at the speed of a
-    product of matrices, let it say beforehand how long it will take.
+    A stage inside LAPACK cannot tick, nor stop before its end: from ``flops``, the operations it takes at the speed of
+    a matrix product, its time is estimated beforehand.
 
     >>> with stage("moments", total=10) as tick:
     ...     tick(10)
@@ -140,7 +142,7 @@ def is_shown() -> bool:
 
 
 def note(text: str) -> None:
-    """Show a short text (a loss, a count) behind the stage that is open."""
+    """Show a short text (a loss, a count) after the current stage."""
     reporter = _current.get()
     if reporter is None:
         return

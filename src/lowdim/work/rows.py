@@ -1,4 +1,4 @@
-"""What is done to rows wherever they live: some taken or put, copies, other types, room for more."""
+"""Operations on rows on any place: indexing, copies, conversion, allocation."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def cast(A: Any, dtype: Any) -> Any:
 
 @verb
 def own(A: Any) -> Any:
-    """A copy: what happens to ``A`` later must not change it."""
+    """A copy, independent of later changes of ``A``."""
     return A.copy()
 
 
@@ -54,7 +54,7 @@ def shared(A: Any, B: Any) -> bool:
 
 @verb
 def totals(A: Any, axis: int) -> Any:
-    """Sums along an axis, of doubles in NumPy.
+    """Sums along an axis, in float64 for NumPy.
 
     >>> totals(np.ones((2, 3), np.float32), 1)
     array([3., 3.])
@@ -86,11 +86,11 @@ def in_form_of(A: Any, other: Any) -> Any:
 
 @verb(on=1)
 def room(shape: tuple[int, ...], like: Any) -> Any:
-    """Room for values of the type of ``like``, row by row, where that lives."""
+    """Uninitialised array of the type of ``like``, in C order, on its place."""
     return np.empty(shape, like.dtype)
 
 
 @verb(on=1)
 def blank(shape: tuple[int, ...], like: Any) -> Any:  # noqa: ARG001  # it says where
-    """Room for doubles, column by column, where ``like`` lives."""
+    """Uninitialised float64 array in Fortran order, on the place of ``like``."""
     return np.empty(shape, order="F")

@@ -1,4 +1,4 @@
-"""Rows in blocks on several machines, and what is known of them before anything is computed."""
+"""Distributed rows in blocks, and what is known of them before anything is computed."""
 
 import math
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def as_it_is(block: Any, where: Where) -> Any:  # noqa: ARG001  # one of the ope
 class Spread:
     """Rows in blocks: a Dask collection, and what is known of it before anything is computed.
 
-    ``lengths`` are None where a block does not know how many rows it has, as in DataFrames; ``shape`` is then infinite.
+    ``lengths`` are None if the number of rows of some block is unknown, as in DataFrames; ``shape`` is then infinite.
     ``opened`` turns a block into checked NumPy rows, in the task that reads it.
     """
 
@@ -53,7 +53,7 @@ class Spread:
         return int(self.X.npartitions)
 
     def where(self) -> list[Where]:
-        """Place of each block."""
+        """Position of each block."""
         if self.lengths is None:
             return [Where(i, None) for i in range(self.n_blocks)]
         starts = np.cumsum([0, *self.lengths[:-1]]).tolist()

@@ -1,4 +1,4 @@
-"""Warnings that name the user's line, not one of ours."""
+"""Warnings that point to the user's line, not to one of ours."""
 
 import sys
 import warnings
@@ -10,7 +10,7 @@ _collected: ContextVar[list[str] | None] = ContextVar("lowdim_warnings", default
 
 
 class ScaleWarning(UserWarning):
-    """Features differ so much in scale that a few of them decide the result."""
+    """Features differ so much in scale that a few of them dominate the result."""
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
@@ -27,12 +27,12 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
 
 @contextmanager
 def collecting() -> Iterator[list[str]]:
-    """Collect our warnings of this thread instead of raising them; ``warnings`` itself knows no threads.
+    """Collect our warnings of this thread instead of raising them; ``warnings`` itself is not thread-specific.
 
     >>> with collecting() as told:
-    ...     warn("mind the gap")
+    ...     warn("check the data")
     >>> told
-    ['mind the gap']
+    ['check the data']
     """
     told: list[str] = []
     token = _collected.set(told)

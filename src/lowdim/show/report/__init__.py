@@ -1,6 +1,6 @@
-"""The report of a comparison: one HTML page that needs nothing but itself.
+"""The report of a comparison: one self-contained HTML page.
 
-``page.html`` is its skeleton, ``page.css`` its looks, ``maps.js`` and ``page.js`` what moves in it; the modules here
+``page.html`` is its template, ``page.css`` its style, ``maps.js`` and ``page.js`` its scripts; the modules here
 fill them.
 """
 
@@ -33,7 +33,7 @@ def write(
     n = comparison.facts.rows
     if ids is not None and np.shape(ids) != (n,):
         raise ValueError(
-            f"report: ids must hold one for each of the {n:,} rows; got shape {np.shape(ids)}. Match them."
+            f"report: ids must hold one id for each of the {n:,} rows; got shape {np.shape(ids)}. Match them."
         )
     text = compose(comparison, title=title, ids=ids, missing=missing, prepared=prepared, commands=commands)
     with atomic(path) as file:

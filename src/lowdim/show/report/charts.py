@@ -1,4 +1,4 @@
-"""Charts of the page as SVG: they follow its colours by day and by night, scale, print, and can be read aloud."""
+"""Charts of the page as SVG: they follow its light or dark colours, scale, print, and are accessible."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 WIDTH, HEIGHT = 720, 340
-LEFT, RIGHT, TOP, BOTTOM = 52, 130, 14, 42  # margins; the names of curves stand in the right one
+LEFT, RIGHT, TOP, BOTTOM = 52, 130, 14, 42  # margins; the names of curves are in the right one
 _LINE = 15  # height of a name
-_DASHES = ("", "6 3", "2 3")  # for the first, second and third ten of curves
+_DASHES = ("", "6 3", "2 3")  # for the first, second and third ten curves
 
 
 def curves(named: Sequence[tuple[str, Floats, Floats]], *, title: str, across: str, up: str) -> str:
@@ -30,7 +30,7 @@ def curves(named: Sequence[tuple[str, Floats, Floats]], *, title: str, across: s
             value = float(step * 10**power)
             if value <= most and (step == 1 or most < 3000):
                 parts.append(_tick_across(float(place(np.array([value]), np.zeros(1))[0][0]), f"{value:,.0f}"))
-    # All curves end at 0, where lines to their names would meet in a knot; so names have a key, by the area below.
+    # All curves end at 0, where lines to their names would cross; so names have a key, ordered by the area below.
     order = sorted(range(len(named)), key=lambda i: -float(named[i][2].mean()))
     line = min(_LINE + 3.0, high / len(named))
     for rank, i in enumerate(order):
@@ -47,7 +47,7 @@ def curves(named: Sequence[tuple[str, Floats, Floats]], *, title: str, across: s
 
 
 def scree(shares: Floats, enough: int | None, corner: int | None, *, whole: bool) -> str:
-    """Share of the variance of each component as bars, their running sum as a line, 90 % and the elbow marked."""
+    """Share of the variance of each component as bars, their cumulative sum as a line, 90 % and the elbow marked."""
     shown = min(len(shares), max(12, int(1.4 * (enough or len(shares))) + 2), 120)
     total = np.cumsum(shares)[:shown]
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
@@ -82,7 +82,7 @@ def scree(shares: Floats, enough: int | None, corner: int | None, *, whole: bool
     for line, word in enumerate(words):
         parts.append(f'<text class="name" x="{WIDTH - RIGHT + 10}" y="{TOP + 12 + line * _LINE}">{word}</text>')
     rest = "" if shown == len(shares) and whole else f" (the first {shown})"
-    held = f"{enough} components hold 90 % of the variance" if enough else "90 % of the variance is not reached"
+    held = f"{enough} components explain 90 % of the variance" if enough else "90 % of the variance is not reached"
     return _frame(
         f"Share of the variance by principal component; {held}.", f"component{rest}", "share of the variance", parts
     )

@@ -1,4 +1,4 @@
-"""How maps and pictures travel inside a page: coordinates of 16 bits, one sheet of small pictures, all in base64."""
+"""Encoding of maps and images in a page: coordinates of 16 bits, one sheet of thumbnails, all in base64."""
 
 import base64
 import io
@@ -10,15 +10,15 @@ from scipy import sparse
 
 from lowdim.show.scatter import strips
 
-PAGE_BYTES = 2_850_000  # that all data of a page may take, as text
+PAGE_BYTES = 2_850_000  # maximum size of all data of a page, as text
 MAPS_BYTES = 2_350_000  # of these, the coordinates of all maps
-_BITS = (16, 12, 10, 9)  # of a coordinate, the most that fit; 9 are 512 places across a map
-_SHEET_BYTES = 900_000  # that the sheet of pictures may take
+_BITS = (16, 12, 10, 9)  # of a coordinate, the most that fit; 9 bits are 512 positions across a map
+_SHEET_BYTES = 900_000  # maximum size of the sheet of thumbnails
 _PICTURED = (20_000, 8_000, 3_000)  # rows on the sheet where not all fit
-_SIDES = (48, 32, 24, 16, 12)  # of one picture on the sheet, in pixels
+_SIDES = (48, 32, 24, 16, 12)  # of one thumbnail on the sheet, in pixels
 _QUALITIES = (80, 55, 30)
 _FULL = 32_767
-_FAR_OUT = 1.3  # times the frame of nearly all rows, from which those outside are moved to its edge
+_FAR_OUT = 1.3  # times the frame of nearly all rows; rows outside are moved to its edge
 
 
 def text(values: NDArray[Any]) -> str:
@@ -34,8 +34,8 @@ def text(values: NDArray[Any]) -> str:
 def coordinates(Y: NDArray[Any]) -> tuple[NDArray[np.int16], int]:
     """First two columns in 16 bits, centred and of one scale, and how many rows were moved to the edge of the frame.
 
-    A single column becomes a strip as wide as it is dense. Where a few rows lie so far out that the others would shrink
-    to a heap, the frame holds 99 % of them with some room, and those beyond stand at its edge.
+    A single column becomes a strip as wide as it is dense. If a few outliers would shrink all other rows to a spot, the
+    frame holds 99 % of the rows with some margin, and those beyond are drawn at its edge.
     """
     if Y.shape[1] == 1:
         points = strips(Y[:, 0].astype(np.float64), None)
@@ -81,7 +81,7 @@ def packed(points: NDArray[np.int16], bits: int) -> str:
 
 
 def bytes_of(values: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
-    """Values in 8 bits from ``low`` (0) to ``high`` (254); 255 stands for none."""
+    """Values in 8 bits from ``low`` (0) to ``high`` (254); 255 means missing."""
     span = high - low or 1.0
     scaled = np.round(np.clip((values - low) / span, 0.0, 1.0) * 254)
     return np.where(np.isfinite(values), scaled, 255).astype(np.uint8)
@@ -101,9 +101,9 @@ def pictures(X: Any, shape: tuple[int, int], order: NDArray[np.intp], room: int)
 
 
 def sheet(X: NDArray[Any], shape: tuple[int, int], room: int = _SHEET_BYTES) -> dict[str, Any] | None:
-    """All rows as small grey pictures on one image, as sharp as its room allows; None where even the least is too much.
+    """All rows as grey thumbnails on one image, as sharp as its size limit allows; None if the smallest do not fit.
 
-    ``side`` is the longer side of one picture and ``columns`` how many stand in a row of the sheet.
+    ``side`` is the longer side of one thumbnail and ``columns`` the number per row of the sheet.
     """
     from PIL import Image
 
@@ -111,7 +111,7 @@ def sheet(X: NDArray[Any], shape: tuple[int, int], room: int = _SHEET_BYTES) -> 
     columns = int(np.ceil(np.sqrt(len(pictures))))
     for side in _SIDES:
         if side > max(shape) and side != _SIDES[-1]:
-            continue  # no picture is made larger than it is
+            continue  # no image is enlarged
         side = min(side, max(shape))
         size = tuple(max(1, round(length * side / max(shape))) for length in shape)
         tiles = [np.asarray(Image.fromarray(p).resize(size[::-1], Image.Resampling.BOX)) for p in pictures]

@@ -1,4 +1,4 @@
-"""The page put together from its parts."""
+"""Assembly of the page from its parts."""
 
 import json
 import platform
@@ -65,21 +65,21 @@ def compose(
 
 
 def shown_rows(comparison: "Comparison") -> np.ndarray | None:
-    """Rows that the maps show, None for all: those whose places were measured, and others drawn by chance."""
+    """Rows that the maps show, None for all: those that were measured, and others drawn at random."""
     n = comparison.facts.rows
     maps = len(comparison.ranked)
     return None if pack.bits_for(n, maps) else np.sort(_in_order(comparison)[: pack.most_rows(maps)])
 
 
 def _in_order(comparison: "Comparison") -> np.ndarray:
-    """All rows, those whose places were measured first, the others by chance."""
+    """All rows, those that were measured first, the others in random order."""
     order = stream(comparison.random_state, "rows of a page").permutation(comparison.facts.rows)
     found = comparison.ranked[0].found
     return order if found.rows is None else np.concatenate([found.rows, order[~np.isin(order, found.rows)]])
 
 
 def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[str, Any]:
-    """What the script draws."""
+    """Data of the script."""
     n = comparison.facts.rows
     shown = np.arange(n) if rows is None else rows
     bits = pack.bits_for(len(shown), len(comparison.ranked))
@@ -132,7 +132,7 @@ def _labels(comparison: "Comparison", chosen: Any) -> dict[str, Any] | None:
 
 
 def _script() -> str:
-    """The renderer of the explorer and what the page does with it, as one script."""
+    """The renderer of the explorer and the scripts of the page, as one script."""
     shared = files("lowdim") / "explorer" / "static"
     own = files("lowdim.show.report")
     parts = [shared / name for name in ("shaders.js", "gl.js", "colours.js")] + [
@@ -143,7 +143,7 @@ def _script() -> str:
 
 
 def _palette() -> str:
-    """Colours of classes and curves, by day and by night."""
+    """Colours of classes and curves, in light and dark mode."""
     pairs = zip(style.PALETTE, style.NIGHT, strict=True)
     return "\n".join(f"  --c{i}: light-dark({day}, {night});" for i, (day, night) in enumerate(pairs))
 
@@ -151,7 +151,7 @@ def _palette() -> str:
 def _maps_text(comparison: "Comparison", rows: np.ndarray | None, pictures: dict[str, Any] | None) -> str:
     words = "Each point is a row. Point at one to find it in every map"
     if pictures is not None:
-        words += ", with its picture" if pictures["rows"] is None else ", with its picture for some of them"
+        words += ", with its image" if pictures["rows"] is None else ", with its image for some of them"
     words += ". "
     words += "Click to keep it selected, drag to select an area, use the arrow keys to move from point to point. "
     if comparison.n_components > 2:
@@ -173,11 +173,11 @@ def _curves(comparison: "Comparison") -> str:
         title="R_NX for every size of neighbourhood, by method: "
         + ", ".join(outcome.name for outcome in comparison.ranked),
         across="neighbours, K",
-        up="R_NX: kept beyond chance",
+        up="R_NX: neighbours kept beyond chance",
     )
     words = (
-        "How many of the K nearest neighbours a map keeps, corrected for chance: 1 is all of them, 0 what a random map "
-        "keeps. High on the left means that close neighbours stay; high on the right, that the large shape does."
+        "Share of the K nearest neighbours that a map keeps, corrected for chance: 1 is all, 0 what a random map "
+        "keeps. High on the left means that close neighbours are preserved; high on the right, the global structure."
     )
     return f"<p>{words}</p>\n{chart}"
 
@@ -200,10 +200,10 @@ def _facts(comparison: "Comparison", missing: str, prepared: Sequence[str]) -> s
         told[f"intrinsic dimension, {name}"] = f"{value:.1f}"
     parts = [table(told)]
     if prepared:
-        parts.append("<h3>How they were prepared</h3>")
+        parts.append("<h3>Preparation</h3>")
         parts.append("<ul>" + "".join(f"<li>{escape(line)}</li>" for line in prepared) + "</ul>")
     if len(facts.shares):
-        parts.append("<h3>How much the principal components hold</h3>")
+        parts.append("<h3>Variance explained by the principal components</h3>")
         parts.append(charts.scree(facts.shares, facts.enough, facts.corner, whole=facts.whole))
     return "\n".join(parts)
 
@@ -213,13 +213,13 @@ def _again(comparison: "Comparison", commands: list[str] | None) -> str:
 
 
 def _python(comparison: "Comparison") -> list[str]:
-    """Code that makes the page again from X and y."""
+    """Code that reproduces the page from X and y."""
     candidates = [outcome.candidate for outcome in comparison.outcomes]
     given = {one.name: one.given for one in candidates if one.given}
     arguments = ["X"] if comparison.labels is None else ["X, y"]
     if all(one.named for one in candidates):
         arguments.append(f"methods={[one.name for one in candidates]}")
-    else:  # estimators of the caller's
+    else:  # estimators given by the caller
         models = ", ".join(f"{one.name!r}: {' '.join(repr(one.model).split())}" for one in candidates)
         arguments.append(f"methods={{{models}}}")
     defaults = {"n_components": 2, "parameters": {}, "scale": False, "by": "rnx_auc", "image_shape": None}

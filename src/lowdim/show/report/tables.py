@@ -1,4 +1,4 @@
-"""What the page tells in words and numbers: cards, the table of measures, methods and their costs."""
+"""Text and numbers of the page: cards, the table of measures, methods and their costs."""
 
 from collections.abc import Mapping
 from html import escape
@@ -12,7 +12,7 @@ from lowdim.work.memory import human
 if TYPE_CHECKING:
     from lowdim.comparison.result import Comparison, Outcome
 
-# measure on a card → what it is called there
+# measure on a card → its name there
 _ON_CARD = {"trustworthiness": "neighbours", "shepard_correlation": "distances", "knn_accuracy": "classes"}
 
 
@@ -31,9 +31,9 @@ def glance(comparison: "Comparison", missing: str) -> str:
 
 
 def cards(comparison: "Comparison", beyond: Mapping[str, int]) -> str:
-    """One card a map, best first; the script draws into the element of class ``map``.
+    """One card per map, best first; the script draws into the element of class ``map``.
 
-    ``beyond`` tells of each map how many rows were moved to the edge of its frame.
+    ``beyond`` holds for each map the number of rows moved to the edge of its frame.
     """
     parts = []
     for rank, outcome in enumerate(comparison.ranked, start=1):
@@ -46,7 +46,7 @@ def cards(comparison: "Comparison", beyond: Mapping[str, int]) -> str:
         numbers |= {"time": _seconds(outcome.seconds), "memory": human(outcome.memory)}
         told = "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in numbers.items())
         rows = "1 row" if beyond[outcome.name] == 1 else f"{beyond[outcome.name]:,} rows"
-        edge = f'<p class="edge">{rows} from farther out at the edge</p>' if beyond[outcome.name] else ""
+        edge = f'<p class="edge">{rows} beyond the frame, drawn at its edge</p>' if beyond[outcome.name] else ""
         tag = '<span class="tag">best</span>' if first else ""
         parts.append(
             f'<figure class="card{" first" if first else ""}">'
@@ -60,7 +60,7 @@ def cards(comparison: "Comparison", beyond: Mapping[str, int]) -> str:
 
 
 def measures(comparison: "Comparison") -> str:
-    """The table of measures with the best of each marked, and what each measure says."""
+    """The table of measures with the best of each marked, and the meaning of each measure."""
     groups = [(question, list(kinds)) for question, kinds in groupby(comparison.kinds, key=lambda kind: kind.question)]
     tops = (
         "<td></td>"
@@ -79,7 +79,9 @@ def measures(comparison: "Comparison") -> str:
     for outcome in comparison.ranked:
         cells = "".join(_cell(comparison, kind, outcome) for kind in comparison.kinds)
         cells += _number(outcome.seconds, _seconds(outcome.seconds), outcome is quickest)
-        cells += _number(outcome.memory, human(outcome.memory), False)  # no best: used again, it counts as none
+        cells += _number(
+            outcome.memory, human(outcome.memory), False
+        )  # none is marked as best, since reused memory is not counted
         body.append(f'<tr><th scope="row">{escape(outcome.name)}</th>{cells}</tr>')
     words = "".join(
         f"<div><dt>{escape(kind.title)}</dt><dd>{escape(kind.sentence)} "
@@ -112,7 +114,7 @@ def methods(comparison: "Comparison") -> str:
     if comparison.warnings:
         parts.append("<h3>Warnings</h3>" + table(comparison.warnings))
     if comparison.failed:
-        parts.append("<h3>What failed</h3>" + table(comparison.failed))
+        parts.append("<h3>Methods that failed</h3>" + table(comparison.failed))
     if comparison.left_out:
         parts.append("<h3>Methods left out</h3>" + table(comparison.left_out))
         parts.append(paragraph("Methods that are named explicitly always run."))
@@ -120,14 +122,14 @@ def methods(comparison: "Comparison") -> str:
 
 
 def _parameters(outcome: "Outcome") -> dict[str, Any]:
-    """Parameters that say something about the map."""
+    """Parameters that affect the map."""
     hidden = ("n_jobs", "verbose", "callback", "callback_every")
     params = outcome.candidate.model.get_params(deep=False)
     return {name: value for name, value in params.items() if name not in hidden and value is not None}
 
 
 def _sampling(comparison: "Comparison") -> str:
-    """What was looked at, and how exact that is."""
+    """What was sampled, and its standard error."""
     found = comparison.ranked[0].found
     rows = "all rows" if found.sampled is None else f"{found.sampled:,} of the {comparison.facts.rows:,} rows"
     pairs = "" if found.pairs is None else f", distances on {found.pairs:,} pairs of rows"

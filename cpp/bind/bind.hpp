@@ -1,4 +1,5 @@
-// What every binding shares: array types, refusals, and running a kernel without the GIL yet open to Ctrl-C.
+// Parts common to all bindings: array types, argument checks, and running a kernel without the GIL but with
+// Ctrl-C.
 #pragma once
 
 #include <lowdim/largest.hpp>
@@ -66,7 +67,7 @@ inline void demand_threads(int n_threads) {
                std::to_string(n_threads) + ". Pass the number of cores.");
 }
 
-// Refuses values that are no numbers or larger than `most`: what enters a kernel must not become an index.
+// Refuses values that are not finite or larger than `most`, since kernels may use them as indices.
 template <class T>
 void demand_bounded(const T* values, std::int64_t count, const std::string& what, int n_threads,
                     T most = std::numeric_limits<T>::max()) {

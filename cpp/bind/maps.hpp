@@ -1,4 +1,4 @@
-// What the bindings of maps share: sparse rows, dimensions, and reports of a descent.
+// Parts common to the bindings of maps: sparse rows, dimensions, and reports of a descent.
 #pragma once
 
 #include "bind.hpp"
@@ -55,7 +55,7 @@ inline Newcomers newcomers_of(const Matrix<std::int32_t>& neighbors, const Matri
     return {neighbors.data(), weights.data(), size(weights), size(weights, 1)};
 }
 
-// Points of a map of n that stand for all of them.
+// Points of a map of n that represent all of them.
 inline void demand_sample(const Vector<std::int32_t>& sample, std::int64_t n) {
     demand(sample.shape(0) >= 1 && std::all_of(sample.data(), sample.data() + sample.shape(0),
                                                [n](std::int32_t j) { return j >= 0 && j < n; }),

@@ -1,5 +1,5 @@
 // Rows are shared among threads in fixed chunks. Squared distances of a row are taken relative to the
-// smallest and divided by their mean, so that float32 holds them whatever the units.
+// smallest and divided by their mean, so that float32 holds them in any units.
 #include "aligned.hpp"
 #include "chunks.hpp"
 #include "falloffs.hpp"
@@ -36,7 +36,8 @@ struct Row {
 
 Row kernels() { return {LOWDIM_PICK(sums_at), LOWDIM_PICK(add_row)}; }
 
-// A row's squared distances less the smallest, over their mean; the rest of the last vector is out of reach.
+// A row's squared distances less the smallest, over their mean; the rest of the last vector is padded with
+// large values.
 struct Scaled {
     detail::Aligned<float> room;
     double mean = 0;
@@ -58,8 +59,8 @@ struct Scaled {
     }
 };
 
-// Newton's steps on log beta, kept inside a bracket that every step narrows. The entropy falls as beta grows,
-// by beta² times the variance of d a unit of log beta.
+// Newton's steps on log beta, kept inside a bracket that every step narrows. The entropy decreases as beta
+// grows, by beta² times the variance of d per unit of log beta.
 double solve(const Row& row, const float* d, std::int64_t size, double target) {
     double low = -widest, high = widest, at = 0;
     for (int step = 0; step < 100 && high - low > 1e-7; ++step) {
@@ -101,12 +102,12 @@ void each_row(const NearDistances<T>& near, float* p, float* reached, int n_thre
                        });
 }
 
-// Symmetric rows of combine(p_{j|i}, p_{i|j}), 0 where one of the two does not name the other.
+// Symmetric rows of combine(p_{j|i}, p_{i|j}), 0 where one of the two is not a neighbour of the other.
 template <class Combine>
 SparseRows merge(const std::int32_t* indices, const float* p, std::int64_t n, std::int64_t k,
                  const Combine& combine, int n_threads, Watch& watch) {
-    // Who names whom: every thread collects for its own range of rows, so that no two write to one place and
-    // the order within a row is that of the namers.
+    // Reverse neighbours: every thread collects them for its own range of rows, so that no two threads write
+    // to the same entry and the order within a row is by index.
     std::vector<std::int64_t> starts(static_cast<std::size_t>(n) + 1, 0);
     const std::int64_t parts = std::min<std::int64_t>(n_threads, n), all = n * k;
     const auto range = [&](std::int64_t part) { return n * part / parts; };
@@ -133,7 +134,7 @@ SparseRows merge(const std::int32_t* indices, const float* p, std::int64_t n, st
                     }
         });
     }
-    // Rows are merged twice, to count and to fill. `place` says where in the current row a column stands.
+    // Rows are merged twice, to count and to fill. `place` is the position of a column in the current row.
     SparseRows P;
     P.starts.assign(static_cast<std::size_t>(n) + 1, 0);
     for (const bool filling : {false, true}) {

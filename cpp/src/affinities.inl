@@ -9,8 +9,8 @@ LOWDIM_TARGET static float total(const Vector& v) {
     return sum;
 }
 
-// Σ e, Σ e d and Σ e d² with e = exp(−beta d), over `size` vectors; entries beyond the row are huge and weigh
-// nothing.
+// Σ e, Σ e d and Σ e d² with e = exp(−beta d), over `size` vectors; entries beyond the row are huge and have
+// no weight.
 LOWDIM_TARGET static Sums sums_at(const float* d, std::int64_t size, float beta) {
     const detail::Gauss<float> gauss{Falloff{}};
     Vector s0 = {}, s1 = {}, s2 = {};

@@ -1,4 +1,4 @@
-// The one buffer that kernels keep vectors in.
+// The aligned buffer of the kernels.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 namespace lowdim::detail {
 
 // Memory that begins on a line of the cache, since vectors that straddle two lines take twice as long; on
-// huge pages where it is large, since touching it first costs a fault a page. It is not cleared, so that
-// threads may be the first to touch what they will read.
+// huge pages where it is large, since first access costs a fault per page. It is not cleared, so that threads
+// may be the first to touch what they will read.
 template <class T> class Aligned {
 public:
     Aligned() = default;

@@ -1,4 +1,4 @@
-// Every row is solved by itself, so that the bits do not depend on the number of threads.
+// Every row is solved separately, so that the bits do not depend on the number of threads.
 #include "chunks.hpp"
 #include "instructions.hpp"
 
@@ -48,8 +48,7 @@ void solve_weights(double* G, std::int64_t k, double reg, double* w) {
         std::fill_n(w, k, 1.0 / static_cast<double>(k));
         return;
     }
-    // G over its trace, and with a large ridge over that too: no ridge overflows, and the loop comes to an
-    // end.
+    // G over its trace, and with a large ridge over that too: no ridge overflows, and the loop ends.
     const double unit = 1 / std::max(1.0, reg);
     double ridge = reg * unit;
     std::vector<double> diagonal(k);

@@ -1,4 +1,4 @@
-// Rows are summed by themselves, so that the bits do not depend on the number of threads.
+// Rows are summed separately, so that the bits do not depend on the number of threads.
 #include "chunks.hpp"
 #include "instructions.hpp"
 
@@ -11,7 +11,7 @@ namespace lowdim {
 namespace {
 
 constexpr std::int64_t width = chebyshev_width;
-constexpr std::int64_t pieces = 4;      // of a thread: one that lags leaves some to the others
+constexpr std::int64_t pieces = 4;      // per thread: a slow thread leaves some to the others
 constexpr double thread_work = 1 << 18; // products of a step below which threads wait more than they work
 
 #define LOWDIM_KERNEL "chebyshev.inl"

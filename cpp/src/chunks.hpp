@@ -1,4 +1,4 @@
-// The one way in which kernels share work: pieces that threads take one after another.
+// Sharing of work among threads: pieces that threads take one after another.
 #pragma once
 
 #include "team.hpp"
@@ -16,7 +16,7 @@
 namespace lowdim::detail {
 
 // Runs piece(i), or piece(i, place) with the place (0 to n_threads − 1) of the thread, for i < count. Which
-// thread runs a piece is left to chance, so pieces must not share sums. The thread at place 0 is the caller's
+// thread runs a piece is not determined, so pieces must not share sums. The thread at place 0 is the caller's
 // and polls the watch. The first exception of a piece keeps further pieces from beginning and is thrown here.
 template <class Piece> void each_piece(std::int64_t count, int n_threads, Watch& watch, const Piece& piece) {
     const auto run = [&](std::int64_t i, int place) {
@@ -42,7 +42,7 @@ template <class Piece> void each_piece(std::int64_t count, int n_threads, Watch&
     with_team(static_cast<int>(std::min<std::int64_t>(n_threads, count)), watch, Body(body));
 }
 
-// The same, and the watch is told `whole` in all.
+// The same, with a total progress of `whole`.
 template <class Piece>
 void share(std::int64_t count, std::int64_t whole, int n_threads, Watch& watch, const Piece& piece) {
     each_piece(count, n_threads, watch, [&](std::int64_t i, int place) {
@@ -67,7 +67,7 @@ void each_chunk(std::int64_t n, std::int64_t size, int n_threads, Watch& watch, 
     });
 }
 
-// What each thread works with, made when its first piece asks for it.
+// Workspace of each thread, created by its first piece.
 template <class Desk> class Desks {
 public:
     explicit Desks(int n_threads) : desks_(static_cast<std::size_t>(n_threads)) {}
@@ -77,7 +77,7 @@ public:
             desk = std::make_unique<Desk>(with...);
         return *desk;
     }
-    // Calls visit with all that were made.
+    // Calls visit with all that were created.
     template <class Visit> void each(const Visit& visit) const {
         for (const auto& desk : desks_)
             if (desk)

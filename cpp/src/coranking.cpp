@@ -1,5 +1,5 @@
 // Whole rows are sorted in both spaces. A sample is among the K nearest of both from the larger of its two
-// places on. Sums are of whole numbers, so that no order of threads changes them.
+// ranks on. Sums are of integers, so that the order of threads does not matter.
 #include <lowdim/coranking.hpp>
 
 #include "chunks.hpp"
@@ -12,14 +12,14 @@
 namespace lowdim {
 namespace {
 
-// A distance, 0 or more, as a number that orders like it, and where it stands.
+// A distance, 0 or more, as an integer of the same order, and its column.
 struct Placed {
     std::uint64_t distance;
     std::int32_t column;
 };
 
 // order: the entries of a row by (distance, column), sorted by digits from the last to the first, each pass
-// keeping the order of the one before.
+// stable.
 void sort(const double* row, std::vector<Placed>& order, std::vector<Placed>& spare) {
     constexpr int bits = 11, digits = 6, values = 1 << bits;
     const std::size_t n = order.size();

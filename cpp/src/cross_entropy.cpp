@@ -1,4 +1,4 @@
-// The loss of UMAP, its gradient, and the places of new points.
+// The loss of UMAP, its gradient, and the positions of new points.
 #include "cross_entropy_forces.hpp"
 #include "newcomers.hpp"
 

@@ -1,6 +1,6 @@
-// Epochs in which all points move at once. Attraction walks the rows of the graph in Morton order of the map;
-// repulsion walks points in a random order that never changes, where partners lie a shift apart and are read
-// in sequence, 16 at a time.
+// Epochs in which all points move at once. Attraction traverses the rows of the graph in Morton order of the
+// map; repulsion traverses points in a fixed random order, where partners are a shift apart and are read
+// sequentially, 16 at a time.
 #include "cross_entropy_forces.hpp"
 #include "morton.hpp"
 
@@ -15,8 +15,8 @@ namespace {
 
 using namespace detail;
 
-// Momentum, which falls with the rate, lets clusters travel although steps are damped. The rate falls with
-// the square of what is left, so that the noise of the pairs has died down at the end.
+// Momentum, which decreases with the rate, lets clusters move although steps are damped. The rate decreases
+// with the square of the remaining share, so that the noise of the pairs has vanished at the end.
 constexpr float momentum = 0.9f;
 constexpr std::int64_t small = 2000; // points below which threads wait for each other more than they work
 
@@ -56,7 +56,7 @@ public:
 private:
     [[nodiscard]] std::int64_t stride() const { return stride_of(n_); }
 
-    // Rows are put where their neighbours in the map are near in memory.
+    // Rows are sorted so that neighbours in the map are near in memory.
     void reorder() {
         std::vector<std::int32_t> order(order_.size()), place(order_.size());
         if (k_ <= 3) {

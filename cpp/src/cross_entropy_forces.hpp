@@ -34,7 +34,7 @@ struct Padded {
     const float* values;
 };
 
-// Points in random order, once and once again behind, so that partners never wrap around.
+// Points in random order, stored twice in a row, so that partners never wrap around.
 struct Ring {
     const float *places, *degrees; // k columns and one, of `stride`
     std::int64_t n, stride;
@@ -75,7 +75,7 @@ CrossEntropyKernels cross_entropy_kernels(int k);
 // The rows of V in a given order, with their columns renamed, in groups of 8.
 class GroupedGraph {
 public:
-    // Row order[i] of V becomes row i; place[row] is where it stands.
+    // Row order[i] of V becomes row i; place[row] is its index.
     void assign(const Affinities& V, const std::int32_t* order, const std::int32_t* place, int n_threads,
                 Watch& watch) {
         starts_.resize(static_cast<std::size_t>(V.rows) + 1);

@@ -1,4 +1,4 @@
-// Rows are shared among threads in fixed chunks; each is summed by itself.
+// Rows are shared among threads in fixed chunks; each is summed separately.
 #include "chunks.hpp"
 #include "instructions.hpp"
 

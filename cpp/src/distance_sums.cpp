@@ -1,4 +1,4 @@
-// Sums over pairs of distances and their counterparts in an embedding. Each row is summed by itself, in a
+// Sums over pairs of distances and their counterparts in an embedding. Each row is summed separately, in a
 // fixed order, so that the bits do not depend on the number of threads.
 #include "chunks.hpp"
 #include "instructions.hpp"
@@ -12,7 +12,7 @@ namespace lowdim {
 namespace {
 
 constexpr std::int64_t chunk = 256; // columns at a time, small enough for the first cache
-constexpr int lanes = 16;           // sums that run side by side
+constexpr int lanes = 16;           // parallel sums
 
 #define LOWDIM_KERNEL "distance_sums.inl"
 #include "each_isa.inl"

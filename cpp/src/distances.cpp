@@ -1,5 +1,5 @@
-// Distances by tiles. A block of rows lies feature by feature, so that lanes are rows and two features fill a
-// vector as well as many do; a few other rows are compared with it at a time, out of registers.
+// Distances by tiles. A block of rows is stored feature by feature, so that lanes are rows and vectors are
+// full even with two features; a few other rows are compared with it at a time, out of registers.
 #include <lowdim/distances.hpp>
 
 #include "chunks.hpp"
@@ -25,7 +25,7 @@ struct Kernels {
 #define LOWDIM_KERNEL "distances.inl"
 #include "each_isa.inl"
 
-// Rows from … from + count − 1 of X feature by feature, `wide` side by side; places without a row are 0.
+// Rows from … from + count − 1 of X feature by feature, `wide` side by side; entries without a row are 0.
 template <int wide, class T>
 void pack(const RowMajor<const T>& X, std::int64_t from, std::int64_t count, double* out) {
     constexpr int line = wide < 8 ? wide : 8; // columns written together, a line of the cache

@@ -1,4 +1,4 @@
-// Widths by Newton's steps on log σ inside a bracket; the sum of memberships rises with σ.
+// Widths by Newton's steps on log σ inside a bracket; the sum of memberships increases with σ.
 #include "chunks.hpp"
 
 #include <lowdim/fuzzy.hpp>
@@ -41,7 +41,7 @@ double sum_at(const std::vector<double>& beyond, double sigma, double& slope) {
     return sum;
 }
 
-// `beyond` are the distances less ρ that are positive; `inside` counts the others, which weigh 1 each.
+// `beyond` are the distances less ρ that are positive; `inside` counts the others, of weight 1 each.
 double width(const std::vector<double>& beyond, double inside, double target) {
     double mean = 0;
     for (double u : beyond)

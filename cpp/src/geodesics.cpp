@@ -1,10 +1,10 @@
-// Shortest paths from many sources at once. Sources that lie together form a batch, one vector lane each. A
-// search from the whole batch puts the nodes in an order of visits, nearest first; then they pull from their
-// neighbours, in that order, until nothing changes.
+// Shortest paths from many sources at once. Sources that are near each other form a batch, one vector lane
+// each. A search from the whole batch puts the nodes in an order of visits, nearest first; then they are
+// relaxed from their neighbours, in that order, until nothing changes.
 //
-// Why the bits depend on neither batches nor threads: a + b, rounded, rises with a. So the state in which no
-// node can be lowered is the same in whatever order nodes are visited: the least over all paths of the sum
-// rounded step by step.
+// Why the bits depend on neither batches nor threads: a + b, rounded, increases with a. So the state in which
+// no node can be lowered is the same for any order of visits: the least over all paths of the sum rounded
+// step by step.
 #include "aligned.hpp"
 #include "chunks.hpp"
 #include "instructions.hpp"
@@ -32,7 +32,8 @@ struct Plan {
     std::vector<std::int64_t> sources, begins;
 };
 
-// Batches of sources that lie together: each is what a walk outwards from one source's node meets first.
+// Batches of sources that are near each other: each is what a breadth-first search from one source's node
+// meets first.
 Plan gather(const Graph& graph, const Sources& sources) {
     Plan plan;
     plan.sources.reserve(sources.count);
@@ -105,10 +106,10 @@ private:
     float per_length_;
 };
 
-// What a thread keeps from batch to batch.
+// Workspace of a thread, kept between batches.
 class Search {
 public:
-    // `along` names all nodes so that those near each other in it are mostly neighbours.
+    // `along` orders all nodes so that consecutive ones are mostly neighbours.
     Search(const Graph& graph, const Shells& shells, const std::vector<std::int64_t>& along)
         : order(graph.nodes), dirty(graph.nodes), graph_(graph), shells_(shells), along_(along),
           nearest_(graph.nodes), shell_(graph.nodes), waiting_(Shells::count), places_(Shells::count + 1),

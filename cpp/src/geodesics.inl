@@ -31,7 +31,7 @@ LOWDIM_TARGET inline bool pull(const Graph& graph, std::int64_t node, float* dis
     return any != 0;
 }
 
-// Visits the nodes in `order`, those marked dirty, again and again until none is; false if told to stop.
+// Visits the nodes in `order`, those marked dirty, again and again until none is; false if stopped.
 LOWDIM_TARGET bool settle(const Graph& graph, const std::int32_t* order, std::uint8_t* dirty,
                           float* distances, Watch& watch, bool keeper) {
     for (bool again = true; again;) {

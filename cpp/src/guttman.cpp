@@ -1,4 +1,4 @@
-// Rows are shared among threads a few at a time; the map stays in the cache while distances stream through.
+// Threads take a few rows at a time; the map stays in the cache while distances are streamed.
 #include "chunks.hpp"
 #include "instructions.hpp"
 

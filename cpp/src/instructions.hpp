@@ -1,4 +1,4 @@
-// How kernels are written once and compiled for several instruction sets: each_isa.inl includes their file
+// Kernels are written once and compiled for several instruction sets: each_isa.inl includes their file
 // for each set, and LOWDIM_PICK takes the one to run.
 #pragma once
 

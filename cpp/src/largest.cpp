@@ -1,5 +1,5 @@
-// Without their sign, the bits of floating-point numbers order as whole numbers do, infinity above all finite
-// ones and NaN above infinity: one maximum finds the largest value and what is no number.
+// Without their sign, the bits of floating-point numbers are ordered as integers are, infinity above all
+// finite ones and NaN above infinity: one maximum finds the largest value, and NaN or infinity.
 #include "chunks.hpp"
 #include "instructions.hpp"
 

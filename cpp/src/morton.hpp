@@ -1,4 +1,4 @@
-// Order of points along a Morton curve: points near in the order are near in the map.
+// Order of points along a Morton curve: consecutive points are near in the map.
 #pragma once
 
 #include <algorithm>

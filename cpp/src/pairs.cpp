@@ -1,4 +1,4 @@
-// Kernels on pairs of rows, once per instruction set. Every element is computed by itself, so that the bits
+// Kernels on pairs of rows, once per instruction set. Every element is computed separately, so that the bits
 // do not depend on the number of threads.
 #include <lowdim/pairs.hpp>
 

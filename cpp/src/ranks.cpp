@@ -1,7 +1,7 @@
 // Ranks from bounds of distances. Blocks of rows are multiplied in float; a bound on the rounding of every
-// product turns it into an interval of squared distances. Intervals beyond a threshold settle themselves by
-// vector comparisons, the few around it are summed in double. Counts are whole numbers, so that no order of
-// threads changes them.
+// product turns it into an interval of squared distances. Intervals beyond a threshold are decided by vector
+// comparisons, the few around it are summed in double. Counts are integers, so that the order of threads does
+// not matter.
 #include <lowdim/ranks.hpp>
 
 #include "chunks.hpp"
@@ -40,13 +40,13 @@ template <class T> struct Kernels {
 #define LOWDIM_KERNEL "ranks.inl"
 #include "each_isa.inl"
 
-// Squared distances of all asking rows from their targets, and the same scaled, to compare bounds with.
+// Squared distances of all querying rows from their targets, and the same scaled, to compare bounds with.
 struct Thresholds {
     std::vector<double> exact;
     std::vector<float> scaled;
 };
 
-// What one thread works with.
+// Workspace of one thread.
 struct Desk {
     alignas(64) float G[side * side], turned[side * side];
     alignas(64) float low[side], high[side];
@@ -63,7 +63,8 @@ template <class T> struct Counting {
     std::int64_t k;
     std::int32_t* out;
 
-    // Adds what the rows of block J put before the targets of the askers of block I, from their products G.
+    // Adds what the rows of block J put before the targets of the querying rows of block I, from their
+    // products G.
     void count(std::int64_t I, std::int64_t J, float* G, Desk& desk) const {
         const std::int64_t start = J * side;
         for (std::int64_t p = I * side; p < std::min(askers.rows, (I + 1) * side); ++p) {

@@ -1,4 +1,4 @@
-// Rows made ready for the products of ranks.cpp: columns that do not vary left out, less the mean, scaled, in
+// Rows prepared for the products of ranks.cpp: columns that do not vary left out, less the mean, scaled, in
 // panels of float.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The exact sums, and the three ways to repel behind one door.
+// The exact sums, and the common interface of the three repulsion methods.
 #include "chunks.hpp"
 #include "exact.hpp"
 #include "falloffs.hpp"
@@ -55,7 +55,7 @@ private:
 };
 
 // A few points far from all others would stretch the grid until its cells are too large for the rest. Such
-// strays are taken out: what they and the others do to each other is summed exactly.
+// outliers are treated separately: forces between them and the others are summed exactly.
 class ByGrid final : public Repulsion {
 public:
     ByGrid(int k, const Falloff& falloff, double spacing)
@@ -77,7 +77,7 @@ public:
     void refine(double spacing) override { grid_.refine(spacing); }
 
 private:
-    // Finds the strays; false where there are none. At most some points at each side can be strays: those
+    // Finds the outliers; false where there are none. At most some points at each side can be outliers: those
     // beyond the range of the others by more than half its width.
     bool part(const float* Y, std::int64_t n) {
         const std::int64_t side = std::min(most_strays, n / 100) / (2 * k_);

@@ -1,7 +1,7 @@
 // Exact sums for one instruction set; see each_isa.inl.
 
 // Adds to `forces` (k) and returns what the points `from` to `to` of the planes Y (k, stride) add to phi. The
-// sums of a tile are short, so that float32 loses nothing that counts.
+// sums of a tile are short, so that float32 is accurate enough.
 template <class T, class F, int fixed>
 LOWDIM_TARGET double one_row(const F& f, const T* q, const T* planes, std::int64_t stride, std::int64_t from,
                              std::int64_t to, int k, double* forces) {

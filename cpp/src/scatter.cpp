@@ -1,9 +1,9 @@
 // The driver: chunks of rows are packed into panels of columns, then the tiles of the upper triangle are
-// multiplied and folded into double.
+// multiplied and added to totals in double.
 //
-// The bits must not depend on the number of threads, so every number has one owner at a time and one order of
+// The bits must not depend on the number of threads, so every total has one owner at a time and one order of
 // summation: a column's sums belong to whoever packs its panel, a tile to whoever multiplies it, and both see
-// the chunks in order. Narrow matrices have too few tiles to share; there the rows are cut into strands,
+// the chunks in order. Narrow matrices have too few tiles to share; there the rows are split into strands,
 // whose number depends on the shape alone, each worked by one thread and added up in order at the end.
 #include "aligned.hpp"
 #include "chunks.hpp"
@@ -147,7 +147,7 @@ private:
         return std::min<std::int64_t>(k.panel, X.cols - panel * k.panel);
     }
 
-    // A last panel that leaves vectors empty does better on the left, where columns come one by one.
+    // A last panel with empty vectors is faster on the left, where columns are processed one by one.
     bool swapped(std::int64_t p, std::int64_t q) const { return p < q && columns_of(q) <= k.panel - k.lanes; }
 
     double* square_of(std::int64_t p, std::int64_t q, double* tiles) const {
@@ -180,7 +180,7 @@ private:
         }
     }
 
-    // Writes the full matrix out of the tiles, giving back what Bias took away. Integers all, below 2^53:
+    // Writes the full matrix out of the tiles, adding back what Bias subtracted. All are integers below 2^53:
     // exact.
     void finish(double* tiles, const double* sums, double* out, int n_threads, Watch& watch) const {
         std::vector<double> total(X.cols, 0.0);

@@ -7,7 +7,7 @@
 namespace lowdim::detail {
 namespace {
 
-constexpr int ahead = 12; // steps between asking for a packed row and using it
+constexpr int ahead = 12; // steps between prefetching a packed row and using it
 
 #define LOWDIM_KERNEL "scatter_float.inl"
 #include "each_isa.inl"

@@ -19,7 +19,7 @@ namespace {
 constexpr int rows = 8, lanes = 16, panel = lanes * max_vectors, group = 4;
 
 constexpr int fold = 1024; // 255 · 128 · fold stays far below 2^31
-constexpr int ahead = 12;  // steps between asking for a packed row and using it
+constexpr int ahead = 12;  // steps between prefetching a packed row and using it
 
 template <int vectors>
 LOWDIM_TARGET void multiply(const std::byte* a, const std::byte* b, std::int64_t steps,
@@ -77,7 +77,7 @@ LOWDIM_TARGET inline void add_sums(double* sums, __m512i values) {
 }
 
 // Rows 4q .. 4q+3 become one step: the four values of a column side by side. Missing rows are zeros, which
-// vanish as left factors whatever the right ones are.
+// vanish as left factors for any right ones.
 LOWDIM_TARGET void pack(const PackBlock& block) {
     const __m512i ones = _mm512_set1_epi8(1);
     for (std::int64_t r = 0; r < block.rows; r += group) {

@@ -1,4 +1,4 @@
-// What the driver in scatter.cpp needs to know of a micro-kernel, whatever its instruction set.
+// Description of a micro-kernel for the driver in scatter.cpp, for any instruction set.
 #pragma once
 
 #include <lowdim/scatter.hpp>
@@ -8,7 +8,7 @@
 
 namespace lowdim::detail {
 
-// A few rows of one panel, column-contiguous, on their way into packed storage. Columns past the last one of
+// A few rows of one panel, column-contiguous, to be packed. Columns past the last one of
 // the matrix read as zero, and so do rows up to the next multiple of the kernel's group.
 struct PackBlock {
     const void* source;
@@ -28,7 +28,7 @@ using Pack = void (*)(const PackBlock&);
 // packed panels: a points at the first of tile_rows columns, b at the first of some vectors of columns.
 using Multiply = void (*)(const std::byte* a, const std::byte* b, std::int64_t steps, double* tile);
 
-// uint8 values are multiplied with 128 taken away from both factors, or from the right one alone.
+// uint8 values are multiplied with 128 subtracted from both factors, or from the right one alone.
 enum class Bias { none, both, right };
 
 constexpr int max_vectors = 3, most_panel = 64;

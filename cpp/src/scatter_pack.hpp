@@ -12,7 +12,7 @@ namespace lowdim::detail {
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Five cache lines between panels, lest rows of all of them fall into the same few cache sets.
+// Five cache lines between panels, so that their rows do not fall into the same few cache sets.
 inline std::size_t panel_bytes(const Kernel& k, std::int64_t chunk) {
     return static_cast<std::size_t>(chunk) * k.panel * k.item + 5 * 64;
 }

@@ -42,7 +42,7 @@ public:
 private:
     static constexpr std::int64_t left_early = std::numeric_limits<std::int64_t>::max() / 2;
     const std::int64_t tasks_, all_;
-    // Apart, so that taking does not slow down those who wait.
+    // On separate cache lines, so that taking does not slow down waiting threads.
     alignas(64) std::atomic<std::int64_t> next_{0};
     alignas(64) std::atomic<std::int64_t> finished_{0};
 

@@ -1,5 +1,5 @@
-// The smallest entries of each row, where distances are given: one pass that keeps a few more than it must
-// and thins them out when they are too many.
+// The smallest entries of each row, of given distances: one pass that keeps a few more than needed and
+// discards the surplus when there are too many.
 #include "chunks.hpp"
 
 #include <lowdim/nearest.hpp>

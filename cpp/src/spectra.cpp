@@ -1,4 +1,4 @@
-// Each matrix is one thread's; a chunk of them is a piece of work.
+// Each matrix is solved by one thread; threads take chunks of them.
 #include "chunks.hpp"
 #include "instructions.hpp"
 
@@ -12,7 +12,7 @@ namespace lowdim {
 namespace {
 
 constexpr std::int64_t chunk = 32; // matrices of a task
-constexpr int sweeps = 60;         // over all pairs; ten are enough unless something is wrong
+constexpr int sweeps = 60;         // over all pairs; ten are enough in practice
 
 #define LOWDIM_KERNEL "spectra.inl"
 #include "each_isa.inl"

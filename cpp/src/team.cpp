@@ -1,6 +1,6 @@
 // Threads of our own instead of OpenMP's. Where other programs use the same cores, a thread that a barrier
 // waits for may be without a core for milliseconds, and OpenMP waits for all of them at the end of every
-// loop, by default without sleeping. Here a thread that has not begun is not waited for, and whoever waits
+// loop, by default without sleeping. Here a thread that has not begun is not waited for, and a waiting thread
 // sleeps after some microseconds.
 #include "team.hpp"
 
@@ -40,7 +40,7 @@ void relax() {
 #endif
 }
 
-// What the members of one team share; it lives on the stack of the calling thread.
+// State shared by the members of one team, on the stack of the calling thread.
 struct Call {
     const Body& body;
     std::mutex lock{};
@@ -59,8 +59,8 @@ struct Call {
     }
 };
 
-// A thread that runs what it is offered. Its state is a phase and the number of the offer, so that a caller
-// can tell its own offer from later ones.
+// A worker thread that runs the calls it is offered. Its state is a phase and the number of the offer, so
+// that a caller can distinguish its own offer from later ones.
 class Worker {
 public:
     // Whether the worker was free and has been offered the call; then `offer` is its number.
@@ -189,7 +189,7 @@ Pool& workers() {
     const std::lock_guard held(lock);
     if (!pool.load()) {
 #if LOWDIM_POSIX
-        // A forked process has none of the threads: it begins anew and leaves what it cannot free.
+        // A forked process has none of the threads: it starts new ones and leaves what it cannot free.
         static const int once =
             pthread_atfork(nullptr, nullptr, [] { pool.store(nullptr, std::memory_order_release); });
         (void)once;
@@ -223,7 +223,7 @@ void with_team(int n_threads, Watch& watch, const Body& body) {
         }
     };
     ask(0);
-    // Others may hold the workers there are, but never more of them than there are cores.
+    // More workers are started if others are busy, but never more than there are cores.
     static const int cores = static_cast<int>(std::thread::hardware_concurrency()); // asking takes a while
     const int there = all.size(), wanted = std::max(n_threads, cores) - 1;
     if (static_cast<int>(members.size()) < n_threads - 1 && there < wanted) {

@@ -21,10 +21,9 @@ private:
 };
 
 // Runs body(0) on the calling thread and body(1), body(2) … body(n_threads − 1) on threads that are free, and
-// returns when all that began have ended. A thread that does not begin in time is not waited for, so that the
-// body must be written for any number of members: they take pieces of work until none is left. Whatever a
-// member throws is thrown here again, once all have ended. While it waits, the calling thread polls the
-// watch.
+// returns when all that began have ended. A thread that does not start in time is not waited for, so the body
+// must work with any number of members: they take pieces of work until none is left. Whatever a member throws
+// is thrown here again, once all have ended. While it waits, the calling thread polls the watch.
 void with_team(int n_threads, Watch& watch, const Body& body);
 
 // Threads that wait for work.

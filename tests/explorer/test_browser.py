@@ -216,7 +216,7 @@ def test_live_frames_move_the_points_and_a_fit_pauses_and_goes_on(tab):
     tab.run(f"({press})('Pause')")
     tab.until("e.map.status === 'paused'")
     at = tab.run("e.map.iteration")
-    tab.run(f"({press})('Go on')")
+    tab.run(f"({press})('Continue')")
     tab.until(f"e.map.iteration > {at} && e.map.status === 'running' && e.map.loss && e.map.loss.values.length > 1")
     assert tab.run("document.querySelector('.loss polyline') !== null")
     tab.run(f"({press})('Stop')")

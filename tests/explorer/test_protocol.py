@@ -346,7 +346,7 @@ def test_labels_are_shared_by_all_pages_and_outlive_them(page):
     other.select(np.arange(120) < 4)
     other.ask("label", column="mine", name=None)
     assert (other.ask("column", name="mine").arrays["codes"][:4] == 255).all()
-    assert "left as it is" in other.refused("label", column="x1", name="b")
+    assert "cannot be changed" in other.refused("label", column="x1", name="b")
     assert "a name of 1 to 200" in other.refused("label", column="", name="b")
 
 

@@ -191,7 +191,7 @@ def test_the_sheet_of_pictures_stays_within_its_room():
 
 
 def test_wrong_arguments_are_refused_before_a_file_is_there(comparison, tmp_path):
-    with pytest.raises(ValueError, match=r"one for each of the 300 rows; got shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"one id for each of the 300 rows; got shape \(2,\)"):
         comparison.report(tmp_path / "r.html", ids=["a", "b"])
     assert list(tmp_path.iterdir()) == []
 

@@ -9,7 +9,7 @@
 
 namespace lowdim {
 
-// Rows of P: row i holds values[starts[i] .. starts[i + 1] − 1] in the columns of the same places.
+// Rows of P: row i holds values[starts[i] .. starts[i + 1] − 1] in the columns at the same positions.
 struct Affinities {
     const std::int64_t* starts; // (rows + 1)
     const std::int32_t* columns;
@@ -17,18 +17,18 @@ struct Affinities {
     std::int64_t rows;
 };
 
-// forces (n × k) = A. A row is summed by one thread, in the same order whatever n_threads.
+// forces (n × k) = A. A row is summed by one thread, in the same order for any n_threads.
 template <class T>
 void attract(const Affinities& P, const T* Y, int k, const Falloff& falloff, T* forces, int n_threads,
              Watch& watch);
 
-// The same affinities for a plane of floats, in some order of the points and about half the memory, whose
-// reading is what attraction costs: 16 bits of each value (a relative error of 2⁻⁹ at most, of either sign)
-// and of each column, in groups of 8 that share the rest of the column. Short groups end in entries of value
-// 0.
+// The same affinities for a plane of floats, in some order of the points and about half the memory, since
+// attraction is limited by reading it: 16 bits of each value (a relative error of 2⁻⁹ at most, of either
+// sign) and of each column, in groups of 8 that share the rest of the column. Short groups end in entries of
+// value 0.
 class PlaneAffinities {
 public:
-    // Row order[i] of P becomes row i; place[row] is where it stands.
+    // Row order[i] of P becomes row i; place[row] is its index.
     void assign(const Affinities& P, const std::int32_t* order, const std::int32_t* place, int n_threads,
                 Watch& watch);
     void attract(const float* Y, const Falloff& falloff, float* forces, int n_threads, Watch& watch) const;

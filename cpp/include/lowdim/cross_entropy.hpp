@@ -1,6 +1,7 @@
 // The loss of UMAP as its sampling has it (Damrich and Hamprecht 2021), over ordered pairs of different rows:
 //   L = Σ_ij −v_ij log w_ij − (c/2n) (d_i + d_j)/2 log(1 − w_ij),  w = 1/(1 + a (s + ε)^b),  d_i = Σ_j v_ij,
-// s the squared distance in the map, c negatives for each edge, and ε what keeps points in one place finite.
+// s the squared distance in the map, c negatives for each edge, and ε, which keeps forces between coinciding
+// points finite.
 #pragma once
 
 #include <lowdim/attraction.hpp>
@@ -15,8 +16,8 @@ struct Curve {
     double a = 1, b = 1;
 };
 
-// Random pairs without random access: points stand in a random order, and a shift r makes a pair of each
-// point with that r places further on and that r places back.
+// Random pairs without random access: points are in a random order, and a shift r pairs each point with those
+// r positions later and earlier.
 struct Shifts {
     const std::int32_t* order;  // (n): row at each place
     const std::int32_t* shifts; // (epochs × each), from 1 to n − 1
@@ -37,20 +38,20 @@ std::int64_t lower_cross_entropy(const Affinities& V, float* Y, int k, const Epo
                                  const Shifts& shifts, const Report& report, int n_threads, Watch& watch);
 
 // The attraction of each point (n), Σ_j −v_ij log w_ij, and for each shift the mean over points of its
-// repulsion, −½ (d_i + d_j)/2 log(1 − w_ij) with the partner that many places on: the mean over all n − 1
-// shifts times c (n − 1) is the second term of L.
+// repulsion, −½ (d_i + d_j)/2 log(1 − w_ij) with the partner that many positions later: the mean over all n −
+// 1 shifts times c (n − 1) is the second term of L.
 void cross_entropy(const Affinities& V, const float* Y, int k, const Curve& curve, const Shifts& shifts,
                    double* attraction, double* repulsion, int n_threads, Watch& watch);
 
 // Gradient (n × k) of L by these shifts in both directions; by all of 1 … n − 1 it is that of L itself.
-// Forces between two points are cut at `longest` a coordinate.
+// Forces between two points are limited to `longest` per coordinate.
 void cross_entropy_gradient(const Affinities& V, const float* Y, int k, const Curve& curve, double negatives,
                             const Shifts& shifts, double longest, float* gradient, int n_threads,
                             Watch& watch);
 
-// Puts each newcomer where, in the box of its neighbours in the map Y (n × k), it finds the least of its own
-// loss Σ_j −v_j log w_j − c d/2m Σ_s log(1 − w_s), d = Σ v_j, over the m points of a sample of the map, by
-// steps that never raise it. No newcomer depends on another.
+// Puts each newcomer where, in the box of its neighbours in the map Y (n × k), it finds the minimum of its
+// own loss Σ_j −v_j log w_j − c d/2m Σ_s log(1 − w_s), d = Σ v_j, over the m points of a sample of the map,
+// by steps that never raise it. No newcomer depends on another.
 void settle_cross_entropy(const Newcomers& newcomers, const float* Y, int k, const Curve& curve,
                           double negatives, const std::int32_t* sample, std::int64_t m,
                           std::int64_t iterations, float* out, int n_threads, Watch& watch);

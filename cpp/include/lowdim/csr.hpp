@@ -7,8 +7,8 @@
 
 namespace lowdim {
 
-// Compressed sparse rows: row i holds values[starts[i] .. starts[i + 1] − 1] in the columns of the same
-// places.
+// Compressed sparse rows: row i holds values[starts[i] .. starts[i + 1] − 1] in the columns at the same
+// positions.
 struct Csr {
     const std::int32_t* starts; // (rows + 1,)
     const std::int32_t* columns;
@@ -16,7 +16,7 @@ struct Csr {
     std::int64_t rows, cols;
 };
 
-// Throws std::invalid_argument unless the starts rise from 0 and every column is one of the matrix.
+// Throws std::invalid_argument unless the starts increase from 0 and every column exists.
 void check(const Csr& A, std::int64_t stored);
 
 // out (rows × width) = A V, with V (cols × width), both row by row. The bits do not depend on n_threads.

@@ -1,4 +1,5 @@
-// Euclidean distances from differences, summed in double: equal rows are at 0 and equal gaps tie to the bit.
+// Euclidean distances from differences, summed in double: equal rows are at 0 and equal differences tie
+// exactly.
 #pragma once
 
 #include <lowdim/pairs.hpp>
@@ -9,14 +10,14 @@
 namespace lowdim {
 
 // D (m × n): distances of the rows of Q (m × d) from those of X (n × d), squared unless `root`. Every pair is
-// summed by itself, feature after feature.
+// summed separately, feature by feature.
 template <class T>
 void euclidean(const RowMajor<const T>& Q, const RowMajor<const T>& X, bool root, const RowMajor<double>& D,
                int n_threads, Watch& watch);
 
 // out (m × classes): the sums of those distances over the rows of each class; class c are the rows starts[c]
-// … starts[c + 1] − 1 of X. No distance is stored; sums have an order that no number of threads changes. The
-// watch is told rows of Q.
+// … starts[c + 1] − 1 of X. No distance is stored; sums have an order that does not depend on the number of
+// threads. Progress is counted in rows of Q.
 template <class T>
 void class_distances(const RowMajor<const T>& Q, const RowMajor<const T>& X, const std::int64_t* starts,
                      std::int64_t classes, bool root, double* out, int n_threads, Watch& watch);

@@ -1,4 +1,4 @@
-// How the likeness of two points of a map falls off with their squared distance s.
+// Falloff of the similarity of two points of a map with their squared distance s.
 #pragma once
 
 namespace lowdim {

@@ -1,4 +1,4 @@
-// The graph of UMAP: how far each neighbour belongs to a row, and the fuzzy union of both directions.
+// The graph of UMAP: memberships of neighbours, and the fuzzy union of both directions.
 #pragma once
 
 #include <lowdim/affinities.hpp>
@@ -8,11 +8,11 @@
 
 namespace lowdim {
 
-// What the widths are found by: Σ_j exp(−max(0, d_j − ρ)/σ) = target, ρ the distance at which `local`
+// Equation of the widths: Σ_j exp(−max(0, d_j − ρ)/σ) = target, ρ the distance at which `local`
 // neighbours other than duplicates are reached (between two of them for a fraction).
 struct Connectivity {
     double local = 1, target = 1;
-    double typical = 0; // distance, for rows of duplicates, whose own mean says nothing
+    double typical = 0; // distance, for rows of duplicates, whose own mean is 0
 };
 
 // v (rows × k) = exp(−max(0, d − ρ_i)/σ_i), and ρ, σ (rows). σ is never below a thousandth of the row's mean

@@ -1,4 +1,4 @@
-// Shortest paths on a graph of rows, and what an embedding keeps of distances.
+// Shortest paths on a graph of rows, and how an embedding preserves distances.
 #pragma once
 
 #include <lowdim/watch.hpp>
@@ -7,8 +7,8 @@
 
 namespace lowdim {
 
-// Edges of node u lead to ends[starts[u] .. starts[u + 1] − 1], sorted, with the lengths of the same places.
-// Every edge is there in both directions.
+// Edges of node u lead to ends[starts[u] .. starts[u + 1] − 1], sorted, with the lengths at the same
+// positions. Every edge is stored in both directions.
 struct Graph {
     const std::int64_t* starts; // (nodes + 1,)
     const std::int32_t* ends;
@@ -16,8 +16,8 @@ struct Graph {
     std::int64_t nodes;
 };
 
-// Source s stands beside the graph, joined to nodes[starts[s] .. starts[s + 1] − 1] by edges of these
-// lengths; a node itself is a source joined to it by an edge of length 0.
+// Source s is outside the graph, connected to nodes[starts[s] .. starts[s + 1] − 1] by edges of these
+// lengths; a node itself is a source connected to it by an edge of length 0.
 struct Sources {
     const std::int64_t* starts; // (count + 1,)
     const std::int32_t* nodes;
@@ -25,13 +25,14 @@ struct Sources {
     std::int64_t count;
 };
 
-// Throws std::invalid_argument unless starts rise from 0 to `stored`, nodes exist, and lengths are 0 or more.
+// Throws std::invalid_argument unless starts increase from 0 to `stored`, nodes exist, and lengths are 0 or
+// more.
 void check(const Graph& graph, std::int64_t stored);
 void check(const Sources& sources, std::int64_t stored, std::int64_t nodes);
 
 // out (count × nodes, row by row): length of the shortest path from each source to each node, infinity where
 // there is none; or its square. Each is the least of the lengths of all paths, summed in float from the
-// source on; the bits depend on nothing else.
+// source; the bits depend on nothing else.
 void geodesics(const Graph& graph, const Sources& sources, bool squared, float* out, int n_threads,
                Watch& watch);
 

@@ -17,7 +17,7 @@ enum class Isa { generic, avx2, avx512, avx512vnni };
 // The one that kernels run with: the best this processor has, capped by the environment variable LOWDIM_ISA
 // where that is set. The environment is read at the first call alone.
 Isa isa();
-// Caps it from now on, whatever the environment said.
+// Caps it from now on, regardless of the environment.
 void set_isa(Isa cap);
 Isa best_isa();
 const char* isa_name(Isa isa);

@@ -1,4 +1,4 @@
-// How large values are, so that what is no number never enters a kernel that would take it for an index.
+// Magnitude of values, so that NaN and infinity never enter a kernel that would use them as indices.
 #pragma once
 
 #include <lowdim/watch.hpp>

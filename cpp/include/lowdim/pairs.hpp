@@ -16,8 +16,8 @@ template <class T> struct RowMajor {
 };
 
 // G (m × n), inner products x_i·y_j, becomes exp(−gamma max(0, a_i + b_j − 2 G_ij)) with a_i = ‖x_i‖² and
-// b_j = ‖y_j‖²; each exponential is within 2 ulp, and what would be below the smallest normal number may be
-// it. NaN stays NaN.
+// b_j = ‖y_j‖²; each exponential is within 2 ulp, and values below the smallest normal number may be replaced
+// by it. NaN stays NaN.
 template <class T>
 void gaussian(const RowMajor<T>& G, const T* a, const T* b, T gamma, int n_threads, Watch& watch);
 

@@ -11,14 +11,14 @@
 namespace lowdim {
 
 // Sums over all points Y (n × k, any k) at the points Q (m × k): forces (m × k) and phi (m), which counts a
-// point that is also in Y. Each row is summed in the same order whatever n_threads.
+// point that is also in Y. Each row is summed in the same order for any n_threads.
 template <class T>
 void repel_exactly(const T* Q, std::int64_t m, const T* Y, std::int64_t n, int k, const Falloff& falloff,
                    T* forces, double* phi, int n_threads, Watch& watch);
 
 enum class Repel { exactly, by_tree, by_grid };
 
-// One way to repel, kept from iteration to iteration with its room. The tree (1 to 3 dimensions) takes cells
+// A repulsion method with its workspace, kept between iterations. The tree (1 to 3 dimensions) treats cells
 // as one charge where their side is below `angle` times their distance; the grid (1 or 2) has cells of
 // `spacing`.
 class Repulsion {

@@ -1,4 +1,4 @@
-// Lets a long loop be watched from outside: how far it is, and whether it should stop.
+// Progress of a long loop, and whether it should stop.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What hosts use: a page over a WebSocket, a widget in a notebook, or a page saved on disk.
+// Entry points for hosts: a page over a WebSocket, a widget in a notebook, or a page saved on disk.
 import { Explorer } from "./explorer.js";
 import { connect } from "./wire.js";
 import { readSaved, savedChannel } from "./saved.js";
@@ -16,7 +16,7 @@ export async function replay(el, text) {
   return mount(el, savedChannel(messages), { saved: { view } });
 }
 
-// anywidget: messages travel as the buffers of the model's own.
+// anywidget: messages are the buffers of its custom messages.
 function render({ model, el }) {
   const root = el.appendChild(document.createElement("div"));
   root.className = "cell";

@@ -1,4 +1,4 @@
-// Where a map is looked at from: its frame, and how far the reader has moved, zoomed or turned from there.
+// The point of view of a map: its frame, and how far the user has moved, zoomed or rotated it.
 
 const ROOM = 0.46; // of the view on either side of the middle that the frame takes
 const NEAR = 0.35; // strength of perspective
@@ -6,7 +6,7 @@ const NEAR = 0.35; // strength of perspective
 export class Camera {
   constructor(dims) {
     this.dims = dims;
-    this.frames = [unitFrame(), unitFrame()]; // of the places where rows come from and where they go
+    this.frames = [unitFrame(), unitFrame()]; // of the previous and the next positions of the rows
     this.home();
   }
 
@@ -19,18 +19,18 @@ export class Camera {
 
   get moved() { return this.zoom !== 1 || this.pan[0] !== 0 || this.pan[1] !== 0; }
 
-  // A new frame of the map; the camera goes there with the rows.
+  // A new frame of the map; the camera moves there with the rows.
   follow(frame, first) {
     this.frames = first ? [frame, frame] : [this.frames[1], frame];
   }
 
-  // Middle and half sides of what is framed while rows are on their way.
+  // Middle and half sides of the frame while rows are moving.
   framed(blend) {
     const [a, b] = this.frames, mixed = (u, v) => u.map((value, i) => value + blend * (v[i] - value));
     return { middle: mixed(a.middle, b.middle), half: mixed(a.half, b.half) };
   }
 
-  // Pixels a unit of the data at zoom 1.
+  // Pixels per unit of the data at zoom 1.
   scale(blend, width, height) {
     const { half } = this.framed(blend);
     if (this.dims === 3) return (ROOM * Math.min(width, height)) / Math.hypot(...half);
@@ -53,12 +53,12 @@ export class Camera {
       for (let c = 0; c < 3; c++) out[4 * c + r] = rows[r][c];
       out[12 + r] = -(rows[r][0] * middle[0] + rows[r][1] * middle[1] + rows[r][2] * middle[2]) + (r === 3 ? 1 : 0);
     }
-    // moving sideways moves the picture, whatever the depth of a row
+    // moving sideways moves all rows equally, at any depth
     for (let c = 0; c < 4; c++) { out[4 * c] += px * out[4 * c + 3]; out[4 * c + 1] += py * out[4 * c + 3]; }
     return out;
   }
 
-  // Zoom by a factor so that what is under the pointer stays there.
+  // Zoom by a factor about the pointer.
   closer(factor, x, y, width, height) {
     const next = Math.min(4000, Math.max(0.2, this.zoom * factor)), [dx, dy] = [x - width / 2, y - height / 2];
     this.pan = [this.pan[0] + dx / next - dx / this.zoom, this.pan[1] + dy / next - dy / this.zoom];
@@ -78,7 +78,7 @@ export class Camera {
 
 function unitFrame() { return { middle: [0, 0, 0], half: [1, 1, 1] }; }
 
-// Where a place of the data falls on the view: pixels from its upper left, and the divisor of perspective.
+// Position of a point of the data on the view: pixels from its upper left, and the divisor of perspective.
 export function projected(eye, place, width, height) {
   const [x, y, z] = [place[0], place[1], place[2] || 0];
   const w = eye[3] * x + eye[7] * y + eye[11] * z + eye[15];
@@ -88,7 +88,7 @@ export function projected(eye, place, width, height) {
   ];
 }
 
-// What to frame: all rows, but where a few lie so far out that the others would shrink to a heap, nearly all.
+// What to frame: all rows, or nearly all if a few outliers would shrink the others to a spot.
 export function frameOf(positions, dims, box, present) {
   const n = positions.length / dims, step = Math.max(1, Math.floor(n / 5000));
   const frame = unitFrame();

@@ -1,4 +1,4 @@
-// Colours: those of the page, by day and by night, and what a column makes of them.
+// Colours of the page, light and dark, and of the columns.
 
 const VIRIDIS = ["#440154", "#3b528b", "#21918c", "#5ec962", "#fde725"];
 export const STEPS = 255; // of a ramp; the colour after the last is that of a missing value
@@ -19,7 +19,7 @@ export function bytesOfColours(root, expressions) {
   return new Uint8Array(pen.getImageData(0, 0, 256, high).data.buffer).slice(0, 4 * expressions.length);
 }
 
-// What is drawn over and behind the points, as CSS writes it; `rest` in four numbers, for the renderer.
+// Colours of what is drawn over and behind the points, in CSS; `rest` in four numbers, for the renderer.
 export function pageColours(root) {
   const names = { paper: "--card", ink: "--ink", accent: "--accent", warn: "--warn", mark: "--mark", faint: "--rest" };
   const bytes = bytesOfColours(root, Object.values(names).map((name) => `var(${name})`));
@@ -36,7 +36,7 @@ function categoryColour(i) {
   return `oklch(${[0.62, 0.74, 0.52][i % 3]} 0.13 ${(i * 137.508) % 360})`;
 }
 
-// Palette of a column of categories (the last entry: missing) or of numbers; `seen` says what the legend leaves on.
+// Palette of a column of categories (the last entry: missing) or of numbers; `seen` is what the legend shows.
 export function categoryPalette(root, count, seen) {
   const bytes = bytesOfColours(root, [...Array.from({ length: count }, (_, i) => categoryColour(i)), "var(--none)"]);
   for (let i = 0; i <= count; i++) {
@@ -77,7 +77,7 @@ export function codeShades(codes, count) {
   return { shades, counts };
 }
 
-// Numbers to indices of a ramp. Where a few lie far out, the ramp spans nearly all of the others.
+// Numbers to indices of a ramp. With a few outliers, the ramp spans nearly all of the others.
 export function valueShades(values, range = rangeOf(values)) {
   const [low, high] = range, span = high - low || 1;
   const shades = Uint16Array.from(values, (v) => (Number.isFinite(v)

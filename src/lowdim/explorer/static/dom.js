@@ -40,7 +40,7 @@ export function lasting(seconds) {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
-// Hands a file to the reader.
+// Offers a file for download.
 export function download(bytes, filename, mime) {
   const address = URL.createObjectURL(bytes instanceof Blob ? bytes : new Blob([bytes], { type: mime }));
   make("a", { href: address, download: filename }).click();

@@ -1,4 +1,4 @@
-// The page: what it knows (maps, columns, the selection, the row that is held) and how its parts hear of it.
+// The page: its state (maps, columns, the selection, the pinned row) and the notification of its parts.
 import { Line } from "./wire.js";
 import { Painter, Cloud, Ink } from "./gl.js";
 import { heatPalette, pageColours, valueShades } from "./colours.js";
@@ -23,7 +23,7 @@ export class Explorer {
     this.line = new Line(channel);
     for (const type of ["frame", "loss", "status", "done", "maps", "dropped", "columns", "error"])
       this.line.on(type, (message) => this.heard(type, message));
-    this.line.on("closed", () => this.failed(new Error("The connection to Python is closed: the maps stay, but nothing new can be asked.")));
+    this.line.on("closed", () => this.failed(new Error("The connection to Python is closed: the maps remain, but nothing new can be computed.")));
     this.ready = this.begin();
     this.ready.catch((error) => this.failed(error));
   }
@@ -88,7 +88,7 @@ export class Explorer {
   }
 
   started(reply, { method, dims = 2, rows = "all", parameters = {} }) {
-    // news of a short fit may have come before the answer that it has begun
+    // messages about a short fit may arrive before the reply that it has started
     const info = { map: reply.map, method, dims, parameters, rows: rows === "all" ? "all" : [this.selected], status: "running" };
     const map = this.maps.get(reply.map) ?? this.mapOf(info);
     if (!map.cloud.count) this.fetch(map);
@@ -255,7 +255,7 @@ export class Explorer {
     } catch (error) { if (!this.saved) this.failed(error); }
   }
 
-  // Neighbours of the held row, and which of them each map in sight keeps.
+  // Neighbours of the pinned row, and which of them each visible map keeps.
   async linkUp() {
     const row = this.pinned, maps = this.panes.maps.filter((map) => map.cloud.count);
     if (row < 0 || this.saved || !maps.length) return;
@@ -295,7 +295,7 @@ export class Explorer {
     this.painter?.setFaded(mask ? mask.map((one) => 1 - one) : null);
     this.panes.redraw();
     this.runs?.allow();
-    this.say(mask ? `${plural(this.selected, "row")} chosen` : "no rows chosen");
+    this.say(mask ? `${plural(this.selected, "row")} selected` : "no rows selected");
     if (!mask) { this.choice.replaceChildren(); this.choice.hidden = true; }
     const asked = (this.latest.selection = {});
     try {
@@ -321,7 +321,7 @@ export class Explorer {
       this.columnsChanged([told, ...this.hello.columns.filter((one) => one.name !== told.name)]);
       await this.colourBy(told.name);
       this.table.show();
-      this.say(name === null ? "the label is taken away" : `${plural(this.selected, "row")} labelled ${name}`);
+      this.say(name === null ? "the label was removed" : `${plural(this.selected, "row")} labelled ${name}`);
     } catch (error) { this.failed(error); }
   }
 
@@ -331,7 +331,7 @@ export class Explorer {
     try {
       const reply = await this.line.ask("search", { text, column: null });
       if (asked !== this.latest.search) return;
-      if (!reply.count) { this.say(`no row holds “${text}”`); return; }
+      if (!reply.count) { this.say(`no row contains “${text}”`); return; }
       this.choose(unpackedBits(reply.arrays.mask, this.n));
     } catch (error) { this.failed(error); }
   }
@@ -339,7 +339,7 @@ export class Explorer {
   placed(map) { return map.placed; }
   placedRows(map, words) { this.panes.remark(); this.panes.told(map); this.say(words); }
 
-  // ---- What is said, and what is kept ---------------------------------------------------------------------------
+  // ---- Status, and what is saved --------------------------------------------------------------------------------
 
   say(text) { if (this.status && this.status.textContent !== text) this.status.textContent = text; }
 
@@ -354,5 +354,5 @@ export class Explorer {
   }
 }
 
-// One byte a row, from bytes or from bits.
+// One byte per row, from bytes or from bits.
 function unpackedPresence(present, n) { return present.length === n ? present : unpackedBits(present, n); }

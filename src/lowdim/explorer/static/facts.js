@@ -1,9 +1,9 @@
-// What is known of the row that is held, and of the selection: neighbours, counts, what tells it from the rest.
+// Facts of the pinned row and of the selection: neighbours, counts, distinguishing columns.
 import { make, button, grouped, plural, digits } from "./dom.js";
 
-const CELLS = 60; // columns of the held row
-const BARS = 8; // classes of a column in sight
-const TELLING = 6; // columns that tell the selection from the rest
+const CELLS = 60; // columns of the pinned row
+const BARS = 8; // classes of a column shown
+const TELLING = 6; // columns that distinguish the selection
 
 const bar = (share, kind = "") => {
   const inner = make("span", { className: kind });
@@ -11,9 +11,9 @@ const bar = (share, kind = "") => {
   return make("span", { className: "bar", "aria-hidden": "true" }, inner);
 };
 
-// `row` {row, columns, cells}, `links` {index, distance, kept: {map: bytes}}, `maps` in sight, `picture(row)` a canvas or null.
+// `row` {row, columns, cells}, `links` {index, distance, kept: {map: bytes}}, `maps` shown, `picture(row)` a canvas or null.
 export function rowFacts({ row, columns, cells, links, maps, picture, hold, free }) {
-  const parts = [make("div", { className: "heading" }, make("h2", {}, `Row ${grouped(row + 1)}`), button("Free", free))];
+  const parts = [make("div", { className: "heading" }, make("h2", {}, `Row ${grouped(row + 1)}`), button("Unpin", free))];
   const image = picture(row);
   if (image) parts.push(make("div", { className: "portrait" }, image));
   if (cells) {
@@ -24,7 +24,7 @@ export function rowFacts({ row, columns, cells, links, maps, picture, hold, free
     parts.push(make("h3", {}, `${links.index.length} nearest in the data`));
     parts.push(make("ul", { className: "near" }, ...Array.from(links.index, (other, i) => {
       const torn = maps.filter((map) => links.kept[map.id] && !links.kept[map.id][i]);
-      const words = torn.length === 0 ? "kept" : torn.length === maps.length ? "torn" : `torn in ${torn.map((map) => map.title).join(", ")}`;
+      const words = torn.length === 0 ? "kept" : torn.length === maps.length ? "not near on the map" : `not near in ${torn.map((map) => map.title).join(", ")}`;
       return make("li", {}, button("", () => hold(other), { className: "row" }),
         make("small", { className: torn.length ? "torn" : "kept" }, words), make("small", {}, digits(links.distance[i])));
     })));
@@ -33,7 +33,7 @@ export function rowFacts({ row, columns, cells, links, maps, picture, hold, free
       if (small) one.append(small);
       one.append(`row ${grouped(links.index[i] + 1)}`);
     });
-    parts.push(make("p", { className: "note" }, "Full lines: neighbours that are near on the map as well. Broken lines: torn away."));
+    parts.push(make("p", { className: "note" }, "Solid lines: neighbours that are near on the map as well. Dashed lines: neighbours that are not."));
   }
   return parts;
 }
@@ -53,13 +53,13 @@ export function selectionFacts(facts, { title, n, colour, clear, label, keep, co
     if (counts.length > BARS) parts.push(make("p", { className: "note" }, `and ${counts.length - BARS} more`));
   }
   if (facts.telling?.length) {
-    parts.push(make("h3", {}, "What tells them from the rest"), make("ul", { className: "counts telling" },
+    parts.push(make("h3", {}, "Columns that distinguish them"), make("ul", { className: "counts telling" },
       ...facts.telling.slice(0, TELLING).map((one) => make("li", {}, make("span", { className: "name", title: one.column }, one.column),
         bar(one.score), make("small", {}, `${valueText(one.inside)} against ${valueText(one.outside)}`)))));
   }
   if (facts.quality?.length) {
     const measures = Object.keys(facts.quality[0]).filter((name) => name !== "map" && name !== "rows" && typeof facts.quality[0][name] === "number");
-    parts.push(make("h3", {}, "How well the maps keep them"), make("table", { className: "quality" },
+    parts.push(make("h3", {}, "Quality of each map for them"), make("table", { className: "quality" },
       make("thead", {}, make("tr", {}, make("th", {}, ""), ...measures.map((name) => make("th", { scope: "col" }, name.replaceAll("_", " "))))),
       make("tbody", {}, ...facts.quality.map((one) => make("tr", {}, make("th", { scope: "row" }, title(one.map)),
         ...measures.map((name) => make("td", {}, one[name] === null ? "–" : Number(one[name]).toFixed(3))))))));
@@ -87,5 +87,5 @@ function labelling(columns, label) {
   column.setAttribute("list", "lowdim-columns");
   return make("form", { className: "labelling", onsubmit: (event) => { event.preventDefault(); label(column.value, name.value); } },
     make("h3", {}, "Label"), make("div", { className: "line" }, column, name, make("button", { type: "submit" }, "Label")),
-    own.length ? button("Take the label away", () => label(column.value, null)) : null, known);
+    own.length ? button("Remove the label", () => label(column.value, null)) : null, known);
 }

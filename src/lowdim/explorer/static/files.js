@@ -1,9 +1,9 @@
-// Files that come in (rows to be placed) and go out (selections, labels, models, pictures, the page itself).
+// Files that are read (rows to be placed) and written (selections, labels, models, images, the page itself).
 import { make, button, download, grouped, plural } from "./dom.js";
 
 const FORMATS = { csv: "csv", tsv: "csv", txt: "csv", parquet: "parquet", pq: "parquet", npy: "npy" };
 
-// Files dropped anywhere on the page are placed on the map in sight.
+// Files dropped anywhere on the page are placed on the current map.
 export function acceptDrops(root, host) {
   const veil = root.appendChild(make("div", { className: "veil", hidden: true }, make("p", {}, "Drop a file of new rows to place them on the map")));
   const carries = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
@@ -23,7 +23,7 @@ export async function placeFile(file, host) {
   try {
     if (!format) throw new Error(`${file.name}: a csv, parquet or npy file is needed; got .${ending}.`);
     const [most, has] = [limit, file.size].map((bytes) => Math.round(bytes / 1e6));
-    if (file.size > limit) throw new Error(`${file.name}: files up to ${most} MB are taken; this one has ${has} MB.`);
+    if (file.size > limit) throw new Error(`${file.name}: files up to ${most} MB are accepted; this one has ${has} MB.`);
     if (!host.map?.cloud.count) throw new Error("There is no map to place rows on yet.");
     const { map } = host;
     host.say(`placing ${file.name} …`);
@@ -34,7 +34,7 @@ export async function placeFile(file, host) {
   } catch (error) { host.failed(error); }
 }
 
-// The menu of what can be kept. `host.saved`: no Python behind the page, so only what the page itself can write.
+// The menu of exports. `host.saved`: there is no Python, so only what the page itself can write.
 export function exportMenu(host) {
   const menu = make("details", { className: "menu" }), close = () => { menu.open = false; };
   const ask = (what, format) => async () => {
@@ -42,30 +42,30 @@ export function exportMenu(host) {
     try {
       const reply = await host.line.ask("export", { what, format, map: host.map?.id ?? null, view: host.state() });
       download(reply.arrays.bytes, reply.filename, reply.mime);
-      host.say(`${reply.filename} is written`);
+      host.say(`${reply.filename} was written`);
     } catch (error) { host.failed(error); }
   };
   const picture = async () => { close(); download(await viewPicture(host.active, host), "map.png", "image/png"); };
-  const entries = [["Picture of the map (PNG)", picture]];
+  const entries = [["Image of the map (PNG)", picture]];
   if (!host.saved) entries.push(
-    ["Picture of the map (SVG)", ask("picture", "svg")],
+    ["Image of the map (SVG)", ask("picture", "svg")],
     ["Selection (CSV)", ask("selection", "csv")], ["Selection (Parquet)", ask("selection", "parquet")],
     ["Labels (CSV)", ask("labels", "csv")], ["Labels (Parquet)", ask("labels", "parquet")],
-    ["All rows with their places (CSV)", ask("rows", "csv")], ["Model (.lowdim)", ask("model", "lowdim")],
-    ["This page, to keep (HTML)", ask("page", "html")]);
+    ["All rows with their positions (CSV)", ask("rows", "csv")], ["Model (.lowdim)", ask("model", "lowdim")],
+    ["This page (HTML)", ask("page", "html")]);
   else entries.push(["Selection (CSV)", () => { close(); download(selectedText(host), "selection.csv", "text/csv"); }]);
   const input = make("input", { type: "file", accept: ".csv,.tsv,.parquet,.npy", hidden: true, onchange: () => {
     for (const file of input.files) placeFile(file, host);
     input.value = "";
   } });
   if (!host.saved) entries.push(["Place rows of a file …", () => { close(); input.click(); }]);
-  menu.append(make("summary", {}, "Keep"), make("div", { className: "sheet" }, ...entries.map(([words, deed]) => button(words, deed))), input);
+  menu.append(make("summary", {}, "Export"), make("div", { className: "sheet" }, ...entries.map(([words, deed]) => button(words, deed))), input);
   menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { close(); menu.firstChild.focus(); event.stopPropagation(); } });
   host.root.addEventListener("pointerdown", (event) => { if (!menu.contains(event.target)) close(); });
   return menu;
 }
 
-// The view as it is seen, on paper.
+// The view as it is shown, as an image.
 export function viewPicture(view, host) {
   view.refresh(true);
   const canvas = Object.assign(document.createElement("canvas"), { width: view.base.width, height: view.base.height });

@@ -78,7 +78,7 @@ export class Painter {
     return made;
   }
 
-  // Which rows are greyed: one byte a row, 1 for those outside of the selection; null for none.
+  // Which rows are greyed: one byte per row, 1 for those outside of the selection; null for none.
   setFaded(bytes) {
     const gl = this.gl;
     this.faded = bytes;
@@ -149,7 +149,7 @@ export class Painter {
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 
-  // The row in front that lies nearest to a place of the screen (pixels from the lower left), or -1.
+  // The row in front that is nearest to a position of the screen (pixels from the lower left), or -1.
   pick(cloud, ink, how, x, y, reach) {
     if (!cloud.count || this.lost) return -1;
     const gl = this.gl, { made, uniforms } = this.picking;
@@ -201,7 +201,7 @@ export class Painter {
   }
 }
 
-// The places of all rows on one map: where they were, and where they are going.
+// The positions of all rows on one map: the previous and the next.
 export class Cloud {
   constructor(painter, dims) {
     Object.assign(this, { painter, dims, count: 0, present: null, places: [null, null], boxes: [null, null] });
@@ -216,7 +216,7 @@ export class Cloud {
     this.mask = filled(gl, gl.createBuffer(), this.present);
   }
 
-  // A new frame: `positions` are u16, `box` says where 0 and 65535 lie, `present` has a byte a row or is null.
+  // A new frame: `positions` are u16, `box` says where 0 and 65535 lie, `present` has a byte per row or is null.
   push(positions, box, present) {
     if (this.count) {
       this.places.reverse();
@@ -281,7 +281,7 @@ export class Ink {
     if (gl) this.buffer = values && filled(gl, this.buffer ?? gl.createBuffer(), values);
   }
 
-  // Four bytes a colour; those of an alpha below 128 (0, or 64 for triangles) are greyed.
+  // Four bytes per colour; those of an alpha below 128 (0, or 64 for triangles) are greyed.
   setPalette(rgba) {
     this.palette = rgba;
     this.filtered = rgba.some((value, i) => i % 4 === 3 && value < 128);
@@ -309,7 +309,7 @@ function filled(gl, buffer, values) {
   return buffer;
 }
 
-// All rows in an order drawn by chance, so that no class is drawn over another; the same each time.
+// All rows in a fixed random order, so that no class is drawn over another.
 export function shuffledRows(count) {
   const list = new Uint32Array(count);
   let seed = 1;

@@ -1,6 +1,6 @@
-// Which rows lie inside of a drawn outline: the outline becomes a mask of pixels, then one lookup a row.
+// Which rows lie inside of a drawn outline: the outline becomes a mask of pixels, then one lookup per row.
 
-// `outline` holds places in pixels from the upper left; the answer has a byte a row.
+// `outline` holds positions in pixels from the upper left; the result has a byte per row.
 export function enclosed(outline, cloud, eye, blend, width, height) {
   const inside = new Uint8Array(cloud.count), mask = maskOf(outline, width, height);
   const { from, to, base } = combined(cloud, eye, blend, width, height), dims = cloud.dims;
@@ -19,7 +19,7 @@ export function enclosed(outline, cloud, eye, blend, width, height) {
   return inside;
 }
 
-// From the 16 bits of both places to pixels (times w), w: three numbers a coordinate, and what is added.
+// From the 16 bits of both positions to pixels (times w), w: three numbers per coordinate, and an offset.
 function combined(cloud, eye, blend, width, height) {
   const [a, b] = cloud.boxes, base = [0, 0, 0], part = (d, share, span) => {
     const w = eye[4 * d + 3], x = eye[4 * d], y = eye[4 * d + 1];
@@ -47,7 +47,7 @@ function maskOf(outline, width, height) {
   return mask;
 }
 
-// Masks as they travel: one bit a row, the lowest first.
+// Masks as they are sent: one bit per row, the lowest first.
 export function packedBits(bytes) {
   const bits = new Uint8Array(Math.ceil(bytes.length / 8));
   for (let i = 0; i < bytes.length; i++) if (bytes[i]) bits[i >> 3] |= 1 << (i & 7);

@@ -3,9 +3,9 @@ import { make, button, press, grouped, plural } from "./dom.js";
 import { exportMenu } from "./files.js";
 
 const TOOLS = {
-  move: ["Move", "m", "Drag to move or turn, wheel to zoom, Shift and drag to choose"],
-  lasso: ["Lasso", "l", "Draw around rows; Shift adds, Alt takes away"],
-  box: ["Box", "b", "Choose a rectangle; Shift adds, Alt takes away"],
+  move: ["Move", "m", "Drag to move or rotate, wheel to zoom, Shift and drag to select"],
+  lasso: ["Lasso", "l", "Draw around rows; Shift adds, Alt removes"],
+  box: ["Box", "b", "Select a rectangle; Shift adds, Alt removes"],
 };
 
 export function layOut(host) {
@@ -16,7 +16,7 @@ export function layOut(host) {
   const notices = make("div", { className: "notices" });
   const stage = make("main", { className: "stage", "aria-label": "Maps" });
   const colour = make("section", { "aria-label": "Colour" });
-  const making = make("section", { className: "making", "aria-label": "Make a map", hidden: Boolean(host.saved) });
+  const making = make("section", { className: "making", "aria-label": "Compute a map", hidden: Boolean(host.saved) });
   const about = make("section", { className: "about", hidden: true, "aria-label": "Row" });
   const choice = make("section", { className: "choice", hidden: true, "aria-label": "Selection" });
   const rows = make("section", { className: "rows", "aria-label": "Table" });
@@ -72,9 +72,9 @@ function theme(host) {
 }
 
 function help() {
-  const known = [["drag, wheel", "move or turn, zoom"], ["Shift + drag", "choose rows"], ["click", "hold a row, see its neighbours"],
-    ["double click", "whole map again"], ["m l b", "move, lasso, box"], ["/", "search"], ["arrows", "walk from row to row"],
-    ["Shift + arrows", "move or turn"], ["+ − 0", "zoom, whole map"], ["Escape", "free all"], ["drop a file", "place its rows on the map"]];
+  const known = [["drag, wheel", "move or rotate, zoom"], ["Shift + drag", "select rows"], ["click", "pin a row, see its neighbours"],
+    ["double click", "whole map again"], ["m l b", "move, lasso, box"], ["/", "search"], ["arrows", "move from row to row"],
+    ["Shift + arrows", "move or rotate"], ["+ − 0", "zoom, whole map"], ["Escape", "clear pin and selection"], ["drop a file", "place its rows on the map"]];
   return make("details", { className: "help" }, make("summary", {}, "Keys and pointer"),
     make("dl", {}, ...known.flatMap(([key, words]) => [make("dt", {}, key), make("dd", {}, words)])));
 }

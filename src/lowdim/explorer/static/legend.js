@@ -1,19 +1,19 @@
-// By which column rows are coloured, and what its colours mean; entries of the legend leave classes out.
+// The column that colours the rows, and its legend; entries of the legend hide classes.
 import { make, button, drawing, press, grouped, digits } from "./dom.js";
 import { STEPS, categoryPalette, numberPalette, plainPalette, codeShades, valueShades } from "./colours.js";
 
-const SHOWN = 40; // entries of a legend, before a button asks for the others
+const SHOWN = 40; // entries of a legend before a button for the others
 
 export class Legend {
   // `host` has root, ink, column(name), painted() and say(text).
   constructor(place, host) {
     this.host = host;
     this.name = null;
-    this.kept = new Set(); // classes that are left on; empty: all
+    this.kept = new Set(); // classes that are shown; empty: all
     this.range = null;
     this.all = false;
     this.choice = make("select", { "aria-label": "Colour by column", onchange: () => host.colourBy(this.choice.value || null) });
-    this.list = make("div", { className: "legend", role: "group", "aria-label": "Legend: press a class to see it alone" });
+    this.list = make("div", { className: "legend", role: "group", "aria-label": "Legend: press a class to show it alone" });
     place.append(make("label", { className: "field" }, make("span", {}, "Colour by"), this.choice), this.list);
   }
 
@@ -24,7 +24,7 @@ export class Legend {
     this.choice.value = this.name ?? "";
   }
 
-  // `column` as `host.column` gives it, or null for one colour.
+  // `column` as `host.column` returns it, or null for one colour.
   show(name, column) {
     if (name !== this.name) { this.kept.clear(); this.range = null; this.all = false; }
     this.name = name;
@@ -44,7 +44,7 @@ export class Legend {
 
   get counted() { return this.column ? this.column.categories?.length ?? 0 : 0; }
 
-  // Colours anew: another column, another time of day, or other classes left on.
+  // Update the colours: another column, another theme, or other classes shown.
   paint() {
     const { root, ink } = this.host;
     const on = (i) => this.kept.size === 0 || this.kept.has(i);
@@ -116,7 +116,7 @@ export class Legend {
       this.column.missing ? make("small", {}, `${grouped(this.column.missing)} missing, in grey`) : ""];
   }
 
-  // What the legend says of a row.
+  // Text of the legend for a row.
   valueOf(row) {
     if (!this.column) return null;
     if (this.column.codes) return this.shades[row] === this.counted ? "missing" : this.column.categories[this.shades[row]];

@@ -1,4 +1,4 @@
-// Up to four views side by side: which map each shows, its overlay, and how its fit stands.
+// Up to four views side by side: which map each shows, its overlay, and the state of its fit.
 import { View } from "./view.js";
 import { make, button, press, bytesToText, textToBytes, grouped, lasting } from "./dom.js";
 
@@ -16,7 +16,7 @@ export class Panes {
   get active() { return this.list[this.at]; }
   get maps() { return [...new Set(this.list.map((pane) => pane.view.map).filter(Boolean))]; }
 
-  // As many views as asked for; new ones show the maps that are not in sight yet.
+  // The requested number of views; new ones show the maps that are not visible yet.
   arrange(count) {
     const wanted = Math.min(MOST, Math.max(1, count));
     while (this.list.length > wanted) this.close(this.list[this.list.length - 1]);
@@ -44,7 +44,7 @@ export class Panes {
       pane.view.density = !pane.view.dense;
       press(pane.density, pane.view.density);
       pane.view.refresh();
-    }, { title: "Show how many rows lie where" }), false);
+    }, { title: "Show the density of the rows" }), false);
     pane.closing = button("×", () => this.close(pane), { className: "close", "aria-label": "Close this view" });
     pane.root = make("section", { className: "pane", "aria-label": "View" },
       make("header", {}, pane.choice, pane.overlay, pane.density, pane.told, pane.closing), plot, pane.key, pane.fault);
@@ -91,7 +91,7 @@ export class Panes {
     this.host.looked();
   }
 
-  // The maps there are, in the choice of each view.
+  // The list of maps, in the menu of each view.
   offer() {
     for (const pane of this.list) {
       pane.choice.replaceChildren(...[...this.host.maps.values()].map((map) => make("option", { value: String(map.id) }, map.title)));
@@ -126,7 +126,7 @@ export class Panes {
       if (map.overlay) pane.key.replaceChildren("0 %", make("span", { className: "ramp" }), `50 % of the neighbours are ${map.overlay.kind}`);
       pane.fault.hidden = map.status !== "failed";
       pane.fault.textContent = map.message ?? "The fit failed.";
-      pane.plot.setAttribute("aria-label", `Map by ${map.title}, ${grouped(this.host.n)} rows. Arrow keys walk from row to row, Enter holds one.`);
+      pane.plot.setAttribute("aria-label", `Map by ${map.title}, ${grouped(this.host.n)} rows. Arrow keys move from row to row, Enter pins one.`);
     });
   }
 
@@ -136,7 +136,7 @@ export class Panes {
     this.offer();
   }
 
-  // Without WebGL2: a message, and a picture drawn by Python.
+  // Without WebGL2: a message, and an image drawn by Python.
   async picture(map) {
     if (!this.maps.includes(map) || !map.cloud.count) return;
     if (this.drawing) { this.next = map; return; }
@@ -145,7 +145,7 @@ export class Panes {
       const { arrays, mime } = await this.host.line.ask("export", { what: "picture", format: "png", map: map.id, view: this.host.state() });
       const address = URL.createObjectURL(new Blob([arrays.bytes], { type: mime }));
       this.each(map, (pane) => pane.plot.replaceChildren(make("p", { className: "refused" },
-        `${this.host.refusal} This picture was drawn by Python; moving, pointing and choosing need a browser with WebGL2.`),
+        `${this.host.refusal} This image was drawn by Python; moving, pointing and selecting need a browser with WebGL2.`),
       make("img", { src: address, alt: `Map by ${map.title}` })));
     } catch (error) { this.host.failed(error); }
     this.drawing = false;
@@ -165,7 +165,7 @@ export class Panes {
   }
 }
 
-// Shares from 0 to 1 as they are kept in a saved page: one byte each, 255 for none.
+// Shares from 0 to 1 as they are stored in a saved page: one byte each, 255 for none.
 function textOf(shares) {
   return bytesToText(Uint8Array.from(shares, (v) => (Number.isFinite(v) ? Math.round(254 * Math.min(1, Math.max(0, v))) : 255)));
 }

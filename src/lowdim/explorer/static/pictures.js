@@ -1,7 +1,7 @@
-// Small pictures of rows, where rows are images: asked for in sheets, kept for a while.
+// Thumbnails of rows that are images: requested in sheets, cached for a while.
 
 const KEPT = 3000;
-const ONCE = 200; // pictures asked for at a time
+const ONCE = 200; // thumbnails requested at a time
 
 export class Pictures {
   constructor(line, images) {
@@ -10,7 +10,7 @@ export class Pictures {
     this.tiles = new Map(); // row → pixels
   }
 
-  // Makes sure that these rows have pictures; says whether there are any at all.
+  // Ensures that these rows have thumbnails; returns whether there are any.
   async want(rows) {
     if (!this.images) return false;
     const lacking = [...rows].filter((row) => !this.tiles.has(row)).slice(0, ONCE);
@@ -33,14 +33,14 @@ export class Pictures {
     for (const row of this.tiles.keys()) { if (this.tiles.size <= KEPT) break; this.tiles.delete(row); }
   }
 
-  // A canvas with the picture of a row, or null.
+  // A canvas with the thumbnail of a row, or null.
   of(row) {
     const tile = this.tiles.get(row);
     if (!tile) return null;
     const canvas = Object.assign(document.createElement("canvas"), { width: tile.width, height: tile.height, className: "tile" });
     canvas.getContext("2d").putImageData(tile, 0, 0);
     canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `Picture of row ${row + 1}`);
+    canvas.setAttribute("aria-label", `Image of row ${row + 1}`);
     return canvas;
   }
 }

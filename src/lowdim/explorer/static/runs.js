@@ -1,11 +1,11 @@
-// Making maps: a form of each method from its own rules, and what a running fit tells while it runs.
+// Computing maps: a form for each method from its parameter rules, and the progress of a fit.
 import { make, button, drawing, digits, grouped, lasting } from "./dom.js";
 
-const FIRST = 4; // parameters in sight; the others are folded away
+const FIRST = 4; // parameters shown; the others are collapsed
 const BEFORE = ["perplexity", "n_neighbors", "min_dist", "kernel", "gamma", "alpha", "n_iter", "max_iter", "learning_rate", "exaggeration"];
 
 export class Runs {
-  // `host` has methods, line, map (the one looked at), selected, started(map, reply), failed(error).
+  // `host` has methods, line, map (the current one), selected, started(map, reply), failed(error).
   constructor(place, host) {
     this.host = host;
     this.choice = make("select", { "aria-label": "Method", onchange: () => this.offer() });
@@ -32,7 +32,7 @@ export class Runs {
     this.rows = make("select", {}, make("option", { value: "all" }, "all rows"), make("option", { value: "selection" }, "the selection"));
     const named = (words, input) => make("label", { className: "field" }, make("span", {}, words), input);
     const rest = fields.slice(FIRST);
-    this.on = button("Go on from this map", () => this.run(this.host.map?.id ?? null), { title: "Start from where the map in sight stands" });
+    this.on = button("Continue from this map", () => this.run(this.host.map?.id ?? null), { title: "Start from the positions of the current map" });
     this.form.replaceChildren(...fields.slice(0, FIRST), named("dimensions", this.dims), named("fit", this.rows),
       rest.length ? make("details", {}, make("summary", {}, `${rest.length} more`), ...rest) : "",
       make("div", { className: "deeds" }, make("button", { type: "submit", className: "main" }, "Run"), this.on));
@@ -58,7 +58,7 @@ export class Runs {
     return make("label", { className: "field", title: help ?? "" }, make("span", {}, name.replaceAll("_", " ")), input);
   }
 
-  // What the reader changed; what stands at its default is left to the method.
+  // What the user changed; defaults are left to the method.
   get parameters() {
     const given = {};
     for (const [name, { rule, input }] of this.inputs ?? []) {
@@ -82,7 +82,7 @@ export class Runs {
     try { this.host.started(await this.host.line.ask("fit", ask), ask); } catch (error) { this.host.failed(error); }
   }
 
-  // Progress of the map in sight: iteration, time left, the loss, and buttons to pause, stop and go on.
+  // Progress of the current map: iteration, time left, the loss, and buttons to pause, stop and continue.
   tell(map) {
     this.allow();
     this.live.hidden = !map;
@@ -104,7 +104,7 @@ export class Runs {
     told.push(make("p", { className: map.status === "failed" ? "told bad" : "told" }, words.join(" · ")));
     if (map.loss?.values.length > 1) told.push(lossCurve(map.loss));
     if (running) told.push(make("div", { className: "deeds" },
-      map.status === "paused" ? button("Go on", deed("resume")) : button("Pause", deed("pause")), button("Stop", deed("stop"))));
+      map.status === "paused" ? button("Continue", deed("resume")) : button("Pause", deed("pause")), button("Stop", deed("stop"))));
     else if (this.host.maps.size > 1) told.push(make("div", { className: "deeds" }, button("Remove this map", () => this.host.drop(map))));
     const focus = [...this.live.querySelectorAll("button")].indexOf(document.activeElement);
     this.live.replaceChildren(...told);

@@ -1,4 +1,4 @@
-// A page kept on disk: the messages it was saved with answer in place of Python.
+// A saved page: the messages it was saved with answer in place of Python.
 import { decodeMessage, encodeMessage } from "./wire.js";
 import { packedBits, unpackedBits } from "./lasso.js";
 import { textToBytes } from "./dom.js";
@@ -15,7 +15,7 @@ export async function readSaved(text) {
   return messages;
 }
 
-// A channel that knows what was saved: maps, columns, pictures; and counts, searches and lists rows from them.
+// A channel over what was saved (maps, columns, thumbnails), which counts, searches and lists rows.
 export function savedChannel(messages) {
   let listener = () => {}, chosen = null;
   const hello = messages.find((message) => message.type === "hello"), { n } = hello;
@@ -67,13 +67,13 @@ export function savedChannel(messages) {
       const asked = decodeMessage(buffer);
       if (asked.type === "ack") return;
       const [found] = answers[asked.type]?.(asked) ?? [];
-      const { arrays = {}, ...fields } = found || { type: "error", message: "This saved page has no Python behind it, so it cannot do that." };
+      const { arrays = {}, ...fields } = found || { type: "error", message: "This saved page runs without Python, so it cannot do that." };
       queueMicrotask(() => listener(encodeMessage({ type: asked.type, ...fields, id: asked.id }, arrays)));
     },
   };
 }
 
-// From the sheet of all rows, a sheet of those asked for.
+// From the sheet of all rows, a sheet of those requested.
 function cutTiles(sheet, rows) {
   if (!sheet) return null;
   const { width, height, columns, arrays: { atlas } } = sheet, out = new Uint8Array(4 * width * height * rows.length);

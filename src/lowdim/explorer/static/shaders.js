@@ -3,7 +3,7 @@
 const PLACE = `#version 300 es
 precision highp float;
 precision highp int;
-layout(location = 0) in vec3 from;     // two places of each row, 16 bits a coordinate, and how they lie in their boxes
+layout(location = 0) in vec3 from;     // two positions of each row, 16 bits per coordinate, in their boxes
 layout(location = 1) in vec3 to;
 layout(location = 2) in float shade;   // index into the palette
 layout(location = 3) in float faded;   // 1: outside of the selection
@@ -37,7 +37,7 @@ void main() {
   corners = abs(abs(colour.a - 0.5) - 0.25) < 0.05 ? 1.0 : 0.0;
   reach = radius * mix(1.0, 1.0 / q.w, depth);
   float mist = depth * clamp((q.w - 1.0) * 0.55 + 0.15, 0.0, 0.75);
-  float small = min(1.0, 0.35 + 0.65 * reach / 0.8); // what is thinner than a pixel is paler instead
+  float small = min(1.0, 0.35 + 0.65 * reach / 0.8); // points smaller than a pixel are paler instead
   ink = front ? vec4(mix(colour.rgb, rest.rgb, mist), opacity * small) : vec4(rest.rgb, rest.a * small);
   gl_Position = q;
   gl_PointSize = 2.0 * max(reach, 0.5) + 1.0;
@@ -61,7 +61,7 @@ void main() {
   pixel = vec4(ink.rgb * a, a);
 }`;
 
-// Hover: every row within reach of the pointer falls on the one pixel of the target; the nearest of them stays.
+// Hover: every row within reach of the pointer is drawn to the one pixel of the target; the nearest of them remains.
 export const PICK_VERTEX = `${PLACE}
 uniform vec2 pointer, screen;
 uniform float radius, depth;
@@ -111,7 +111,7 @@ void main() {
   pixel = vec4(pow(sum.rgb / sum.a, vec3(1.0 / 2.2)) * a, a);
 }`;
 
-// The largest count in each of the blocks that the picture is cut into: what "full" is taken from.
+// The largest count in each block of the image, from which the scale is taken.
 export const MOST_FRAGMENT = `#version 300 es
 precision highp float;
 uniform sampler2D heap;

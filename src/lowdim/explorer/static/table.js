@@ -12,8 +12,8 @@ export class Table {
     this.head = make("thead");
     this.body = make("tbody");
     this.told = make("span", { className: "told" });
-    this.before = button("‹", () => this.turn(-PAGE), { "aria-label": "Rows before" });
-    this.after = button("›", () => this.turn(PAGE), { "aria-label": "Rows after" });
+    this.before = button("‹", () => this.turn(-PAGE), { "aria-label": "Previous rows" });
+    this.after = button("›", () => this.turn(PAGE), { "aria-label": "Next rows" });
     this.fold = button("Rows", () => this.toggle(), { className: "fold", "aria-expanded": "false" });
     this.pager = make("span", { className: "pager", hidden: true }, this.before, this.told, this.after);
     this.sheet = make("div", { className: "sheet", hidden: true, tabIndex: 0, role: "region", "aria-label": "Rows" },
@@ -41,7 +41,7 @@ export class Table {
     try {
       page = await this.host.line.ask("rows", { start, count: PAGE, of: this.host.selected ? "selection" : "all" });
     } catch (error) { this.host.failed(error); return; }
-    if (asked !== this.asked) return; // another page has been asked for since
+    if (asked !== this.asked) return; // another page has been requested since
     const images = await this.host.wanted(page.index);
     this.head.replaceChildren(make("tr", {}, images ? make("th", { scope: "col" }, "") : null,
       make("th", { scope: "col" }, "row"), ...page.columns.map((name) => make("th", { scope: "col" }, name))));

@@ -1,4 +1,4 @@
-// One map on the page: its canvases, what the pointer and the keys do there, and what is drawn over the points.
+// One map on the page: its canvases, the effect of pointer and keys, and what is drawn over the points.
 import { DENSE_ROWS } from "./gl.js";
 import { Camera, projected, frameOf } from "./camera.js";
 import { enclosed } from "./lasso.js";
@@ -7,7 +7,7 @@ const REACH = 14; // pixels from the pointer within which a row is found
 const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 export class View {
-  // `host` knows painter, ink(view), selection, hover, pinned, placed(map), colours, tool and says what happened.
+  // `host` knows painter, ink(view), selection, hover, pinned, placed(map), colours, tool and is notified of events.
   constructor(root, host) {
     this.root = root;
     this.host = host;
@@ -38,7 +38,7 @@ export class View {
     this.camera.follow(frameOf(cloud.places[1], cloud.dims, cloud.boxes[1], cloud.present), first);
   }
 
-  // A new frame has been pushed to the map's cloud: go there within `seconds`.
+  // A new frame has been pushed to the map's cloud: move there within `seconds`.
   move(seconds) {
     this.frame(this.map.frames <= 1);
     this.blend = STILL.matches || !seconds ? 1 : 0;
@@ -66,7 +66,7 @@ export class View {
 
   get dense() { return this.density ?? this.host.n > DENSE_ROWS; }
 
-  // How the renderer is to draw: sizes in pixels of the screen.
+  // Settings of the renderer: sizes in pixels of the screen.
   how() {
     const { width, height, dots, camera, host } = this, n = host.n;
     const side = Math.min(width, height), near = camera.dims === 3 ? 1.15 : 1;
@@ -137,7 +137,7 @@ export class View {
     pen.fill();
   }
 
-  // Neighbours in the data: kept ones by full lines, torn ones by broken ones.
+  // Neighbours in the data: solid lines to those near on the map, dashed lines to the others.
   drawLinks(pen, row, { index, kept }) {
     const { colours } = this.host, [x, y] = this.at(row), keeps = kept[this.map.id] ?? [];
     index.forEach((other, i) => {
@@ -160,7 +160,7 @@ export class View {
     });
   }
 
-  // Rows of a dropped file as diamonds: full where they can be trusted, hollow where not.
+  // Rows of a dropped file as diamonds: filled if their trust is high, hollow if low.
   drawPlaced(pen, placed) {
     for (const { positions, trust } of placed) {
       const dims = this.map.dims, count = positions.length / dims, size = count > 2000 ? 3 : 5.5;
@@ -261,7 +261,7 @@ export class View {
     root.addEventListener("keydown", (event) => this.key(event));
   }
 
-  // Looking for the row under the pointer waits for the next picture, so that it is asked for once.
+  // The search for the row under the pointer waits for the next frame, so that it runs once.
   look(x, y) {
     const first = !this.looking;
     this.looking = [x, y];

@@ -1,4 +1,4 @@
-// Messages: a length, a header in JSON padded to eight bytes, then arrays, each from a multiple of eight on.
+// Messages: a length, a header in JSON padded to eight bytes, then arrays, each starting at a multiple of eight.
 
 const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array, f32: Float32Array };
 const eight = (length) => Math.ceil(length / 8) * 8;
@@ -35,7 +35,7 @@ export function decodeMessage(buffer) {
   return { ...header, arrays };
 }
 
-// Questions and answers over a channel {send(ArrayBuffer), onmessage(fn), onclose(fn)?}.
+// Requests and replies over a channel {send(ArrayBuffer), onmessage(fn), onclose(fn)?}.
 export class Line {
   constructor(channel) {
     this.channel = channel;
@@ -76,7 +76,7 @@ export class Line {
   on(type, listener) { this.listeners.set(type, [...(this.listeners.get(type) || []), listener]); }
 }
 
-// A WebSocket as a channel; what is said before it is open waits.
+// A WebSocket as a channel; messages sent before it is open wait.
 export function connect(url) {
   const socket = new WebSocket(url);
   socket.binaryType = "arraybuffer";

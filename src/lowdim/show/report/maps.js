@@ -1,5 +1,5 @@
-// The maps: what they are drawn from, their colours, and what a pointer or a key does in one of them.
-// Data come from #data: coordinates of 16 bits in base64, classes or values, identities, and a sheet of pictures.
+// The maps: their data, colours, and the effect of pointer and keys.
+// Data come from #data: coordinates of 16 bits in base64, classes or values, identifiers, and a sheet of thumbnails.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const statusLine = document.getElementById("status");
@@ -32,13 +32,13 @@ const codes = labels && labels.codes ? unpack(labels.codes, Uint16Array) : null;
 const values = labels && labels.values ? unpack(labels.values, Uint8Array) : null;
 const state = { hover: -1, pinned: false, brushed: null, classes: new Set(), colouring: labels ? "labels" : "none" };
 
-// ---- Colours: those of the page, read anew when day turns to night ----------------------------------------------
+// ---- Colours: those of the page, read again when the theme changes ---------------------------------------------
 
 // The renderer draws all maps in turn; without WebGL2 a plain canvas does, more slowly.
 let painter = null;
 try { painter = new Painter(n); } catch { /* drawn on plain canvases */ }
 const order = painter ? null : shuffledRows(n);
-const tint = new Ink(painter); // what all maps share: labels, or one colour
+const tint = new Ink(painter); // shared by all maps: labels, or one colour
 let ink = {};
 
 function readColours() {
@@ -127,7 +127,7 @@ class Place {
     pen.globalAlpha = 1;
   }
 
-  // What lies over the map: the row under the pointer, and the rectangle being drawn.
+  // Overlay of the map: the row under the pointer, and the rectangle being drawn.
   mark(rectangle) {
     const pen = this.over.getContext("2d");
     pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
@@ -236,8 +236,8 @@ class Place {
     state.hover = -1;
     show(null);
     redraw();
-    const what = `${count.toLocaleString("en")} rows chosen in ${this.name}${classesOf(inside, count)}`;
-    say(count ? `${what}. Escape frees them.` : "");
+    const what = `${count.toLocaleString("en")} rows selected in ${this.name}${classesOf(inside, count)}`;
+    say(count ? `${what}. Escape clears the selection.` : "");
   }
 }
 

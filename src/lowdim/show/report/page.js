@@ -1,4 +1,4 @@
-// What the maps share: the row that is marked in all, the legend, day and night, the order of the table.
+// Parts shared by the maps: the row marked in all, the legend, the theme, the order of the table.
 // Follows the renderer and maps.js in one script.
 
 // ---- One row, marked in all maps --------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ function isDark() {
 }
 
 function nameTheme() {
-  theme.textContent = isDark() ? "Day" : "Night"; // what a press leads to
+  theme.textContent = isDark() ? "Light" : "Dark"; // the theme that a press selects
 }
 
 theme.addEventListener("click", () => {

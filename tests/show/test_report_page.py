@@ -291,7 +291,7 @@ def test_an_area_chosen_in_one_map_fades_the_rest_in_all(browser, page):
     browser.drag((left + 0.1 * side, top + 0.1 * side), (left + 0.6 * side, top + 0.6 * side))
     chosen = browser.run("state.brushed.reduce((a, b) => a + b, 0)")
     assert 0 < chosen < browser.run("n")
-    assert f"{chosen} rows chosen in " in browser.run("document.getElementById('status').textContent")
+    assert f"{chosen} rows selected in " in browser.run("document.getElementById('status').textContent")
     browser.key("Escape")
     assert browser.run("state.brushed") is None
 

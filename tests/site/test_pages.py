@@ -1,6 +1,7 @@
-"""Code blocks of the guide run as they stand, in order, with the files that their text speaks of."""
+"""Code blocks of the guide run as they are, in order, with the files that their text mentions."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -9,7 +10,29 @@ import pytest
 from PIL import Image
 from scipy import sparse
 
+import lowdim
+
 DOCS = Path(__file__).parents[2] / "docs"
+# The only blocks of Python in README and docs that no test runs, and why.
+NOT_RUN = {
+    ("cluster", 2): "needs a batch system (SLURM)",
+    ("data", 0): "downloads data sets",
+}
+# What a test replaces, since it has no GPU, no scheduler and no large files; all else runs as it is.
+REPLACED = {
+    "cluster": {
+        'Client("tcp://scheduler:8786")': "Client(processes=False, n_workers=1, dashboard_address=None)",
+        'da.from_zarr("cells.zarr")': "da.random.default_rng(0).normal(size=(300, 60), chunks=(100, 60))",
+        "100_000": "10",
+        "784": "20",
+    },
+    "compare": {'load("digits")': 'load("digits"); X, y = X[:150], y[:150]'},
+    "explorer": {"explorer.model(1)": "explorer._session.map(1).join(60); explorer.model(1); explorer.close()"},
+    "gpu": {'load("digits")': 'load("digits"); rows = rows[:150]', '"cuda"': '"cpu"'},
+}
+ELSEWHERE = {"adding_a_method", "parts", "README"}  # run by tests/contract/test_house.py
+GUIDE = ["cluster", "coming_from", "compare", "explorer", "gpu", "reading_a_map", "versions"]
+NEEDED = {"cluster": "distributed", "explorer": "anywidget", "gpu": "torch"}
 
 
 @pytest.fixture
@@ -46,10 +69,21 @@ def folder(tmp_path, monkeypatch, rng):
     plt.close("all")
 
 
-def run(page: str) -> dict:
-    """Names that the code blocks of a page define."""
-    names: dict = {}
-    for block in re.findall(r"```python\n(.*?)```", (DOCS / f"{page}.md").read_text(), re.S):
+def blocks(page: str) -> list[str]:
+    """Code blocks of a page."""
+    path = DOCS.parent / "README.md" if page == "README" else DOCS / f"{page}.md"
+    found = re.findall(r"^ *```python\n.*?^ *```", path.read_text(), re.S | re.M)
+    return [textwrap.dedent(block).removeprefix("```python\n").removesuffix("```") for block in found]
+
+
+def run(page: str, names: dict | None = None, first: int = 0) -> dict:
+    """Names that the code blocks of a page define, from the block ``first`` on."""
+    names = {} if names is None else names
+    for number, block in enumerate(blocks(page)[first:], first):
+        if (page, number) in NOT_RUN:
+            continue
+        for given, instead in REPLACED.get(page, {}).items():
+            block = block.replace(given, instead)
         exec(compile(block, f"{page}.md", "exec"), names)
     return names
 
@@ -68,9 +102,36 @@ def test_recipes_run(folder):
     assert names["tsne"].n_iter_ > 0
 
 
-@pytest.mark.parametrize("page", ["reading_a_map", "coming_from", "versions"])
+@pytest.mark.parametrize("page", GUIDE)
 def test_pages_of_the_guide_run(page, folder):
-    assert run(page)
+    pytest.importorskip(NEEDED.get(page, "lowdim"))
+    for given in REPLACED.get(page, {}):
+        assert any(given in block for block in blocks(page)), given
+    np.save(folder / "rows.npy", np.arange(1400, dtype=np.uint8).reshape(70, 20))
+    names = run(page)
+    if page == "cluster":
+        assert np.isfinite(names["Z"].compute()).all()
+        assert names["X"].sum().compute() == np.load("rows.npy").sum()
+        names["client"].close()
+    assert names
+
+
+def test_the_last_blocks_of_the_readme_run(folder, rng):
+    """On fewer rows; ``tests/contract/test_house.py`` runs the first two."""
+    pl = pytest.importorskip("polars")
+    X, y = lowdim.data.load("digits")
+    columns = {f"x{j}": [None, *rng.normal(size=59)] for j in range(50)}
+    table = pl.DataFrame(columns | {"size": rng.choice(["S", "M"], 60)})
+    names = run("README", {"lowdim": lowdim, "X": X[:150], "y": y[:150], "table": table}, first=2)
+    assert names["c"].best in names["c"].embeddings
+    assert {"report.html", "table.lowdim"} <= {path.name for path in folder.iterdir()}
+
+
+def test_every_block_of_python_is_run_or_named_as_an_exception():
+    pages = {path.stem for path in DOCS.glob("*.md")} | {"README"}
+    assert not any("```python" in path.read_text() for path in DOCS.glob("maths/*.md"))
+    found = {page for page in pages if blocks(page)}
+    assert found == {*GUIDE, *ELSEWHERE, "start", "recipes"} | {page for page, _ in NOT_RUN}
 
 
 def test_every_term_of_the_glossary_stands_once_and_in_order():

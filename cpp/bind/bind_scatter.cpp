@@ -1,4 +1,4 @@
-// _native.scatter, _native.isa and _native.set_isa.
+// _native.scatter, _native.scatter_whole, _native.isa and _native.set_isa.
 #include "bind.hpp"
 
 #include <lowdim/scatter.hpp>
@@ -14,6 +14,8 @@ namespace lowdim::bind {
 namespace {
 
 using Array = nb::ndarray<nb::ro, nb::device::cpu>;
+
+constexpr double most_divisor = 65536;
 
 std::string shape_of(const Array& array) {
     std::string text = "(";
@@ -43,19 +45,28 @@ const T* vector(const std::optional<Array>& array, std::int64_t size, const char
     return static_cast<const T*>(array->data());
 }
 
+template <class T> Strided<T> strided(const Array& X) {
+    return {static_cast<const T*>(X.data()), size(X), size(X, 1), static_cast<std::ptrdiff_t>(X.stride(0)),
+            static_cast<std::ptrdiff_t>(X.stride(1))};
+}
+
 template <class T>
 void run(const Array& X, const ScatterTerms& terms, double* sums, double* out, int n_threads,
          nb::handle tick) {
-    Strided<T> view{static_cast<const T*>(X.data()), size(X), size(X, 1),
-                    static_cast<std::ptrdiff_t>(X.stride(0)), static_cast<std::ptrdiff_t>(X.stride(1))};
-    watched(tick, [&](Watch& watch) { scatter(view, terms, sums, out, n_threads, watch); });
+    watched(tick, [&](Watch& watch) { scatter(strided<T>(X), terms, sums, out, n_threads, watch); });
 }
 
-nb::tuple call(const Array& X, const std::optional<Array>& shift, const std::optional<Array>& labels,
-               std::int64_t n_classes, const std::optional<Array>& weights, int n_threads, nb::handle tick) {
-    const bool u8 = X.dtype() == nb::dtype<std::uint8_t>(), f32 = X.dtype() == nb::dtype<float>();
-    if (!u8 && !f32 && X.dtype() != nb::dtype<double>())
-        refuse("scatter: X must be uint8, float32 or float64; got another dtype. Convert it first.");
+template <class T>
+bool run_whole(const Array& X, double divisor, const ScatterTerms& terms, double* sums, double* out,
+               int n_threads, nb::handle tick) {
+    bool fits = false;
+    watched(tick, [&](Watch& watch) {
+        fits = scatter_whole(strided<T>(X), static_cast<T>(divisor), terms, sums, out, n_threads, watch);
+    });
+    return fits;
+}
+
+void demand_rows(const Array& X, std::int64_t n_classes, int n_threads) {
     if (X.ndim() != 2 || X.shape(0) == 0 || X.shape(1) == 0)
         refuse("scatter: X must have two dimensions, each 1 or more; got shape " + shape_of(X) +
                ". Reshape it.");
@@ -65,6 +76,14 @@ nb::tuple call(const Array& X, const std::optional<Array>& shift, const std::opt
         refuse("scatter: n_classes must be 1 or more; got " + std::to_string(n_classes) +
                ". Count the classes first.");
     demand_threads(n_threads);
+}
+
+nb::tuple call(const Array& X, const std::optional<Array>& shift, const std::optional<Array>& labels,
+               std::int64_t n_classes, const std::optional<Array>& weights, int n_threads, nb::handle tick) {
+    const bool u8 = X.dtype() == nb::dtype<std::uint8_t>(), f32 = X.dtype() == nb::dtype<float>();
+    if (!u8 && !f32 && X.dtype() != nb::dtype<double>())
+        refuse("scatter: X must be uint8, float32 or float64; got another dtype. Convert it first.");
+    demand_rows(X, n_classes, n_threads);
     if (u8 && (shift || weights))
         refuse("scatter: uint8 X is summed exactly and takes neither shift nor weights; got " +
                std::string(shift ? "shift" : "weights") +
@@ -81,6 +100,24 @@ nb::tuple call(const Array& X, const std::optional<Array>& shift, const std::opt
     return nb::make_tuple(sums, out);
 }
 
+nb::object call_whole(const Array& X, double divisor, const std::optional<Array>& labels,
+                      std::int64_t n_classes, int n_threads, nb::handle tick) {
+    const bool f32 = X.dtype() == nb::dtype<float>();
+    if (!f32 && X.dtype() != nb::dtype<double>())
+        refuse("scatter_whole: X must be float32 or float64; got another dtype. Convert it first.");
+    if (!(divisor >= 1 && divisor <= most_divisor))
+        refuse("scatter_whole: divisor must be from 1 to 65536; got " + std::to_string(divisor) +
+               ". Pass 255 for pixels that were scaled.");
+    demand_rows(X, n_classes, n_threads);
+    ScatterTerms terms{.labels = vector<std::int32_t>(labels, size(X), "labels", "int32"),
+                       .n_classes = n_classes};
+    auto sums = empty<double>(n_classes, size(X, 1)), out = empty<double>(size(X, 1), size(X, 1));
+    auto* kernel = f32 ? run_whole<float> : run_whole<double>;
+    if (!kernel(X, divisor, terms, sums.data(), out.data(), n_threads, tick))
+        return nb::none();
+    return nb::make_tuple(sums, out);
+}
+
 } // namespace
 
 void bind_scatter(nb::module_& m) {
@@ -89,6 +126,12 @@ void bind_scatter(nb::module_& m) {
           nb::arg("n_classes") = 1, nb::arg("weights").noconvert() = nb::none(), nb::arg("n_threads") = 1,
           nb::arg("tick") = nb::none(),
           "Column sums per class (n_classes, d) and scatter matrix (d, d) of X, in one pass.");
+    m.def(
+        "scatter_whole", &call_whole, nb::arg("X").noconvert(), nb::arg("divisor"), nb::kw_only(),
+        nb::arg("labels").noconvert() = nb::none(), nb::arg("n_classes") = 1, nb::arg("n_threads") = 1,
+        nb::arg("tick") = nb::none(),
+        "The same, exact, of the whole numbers from 0 to 255 whose quotients by divisor X holds; None where "
+        "it holds others.");
     m.def(
         "isa", [] { return isa_name(isa()); },
         "The instruction set the kernels run with: default, avx2, avx512 or avx512vnni.");

@@ -12,6 +12,7 @@
 #include "scatter_phases.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -36,11 +37,11 @@ struct Unit {
     std::int64_t first, last, q;
 };
 
-template <class T> class Scatter {
+template <class T, class Packed = T> class Scatter {
 public:
-    Scatter(const Strided<T>& X, const ScatterTerms& terms, const Kernel& kernel)
-        : X(X), terms(terms), k(kernel), panels(ceil_div(X.cols, k.panel)), width(panels * k.panel),
-          shared(X.cols > narrow || terms.n_classes * width > strand_sums) {
+    Scatter(const Strided<T>& X, const ScatterTerms& terms, const Kernel& kernel, T divisor = 1)
+        : X(X), terms(terms), k(kernel), divisor(divisor), panels(ceil_div(X.cols, k.panel)),
+          width(panels * k.panel), shared(X.cols > narrow || terms.n_classes * width > strand_sums) {
         std::int64_t rows = (shared ? shared_bytes : private_bytes) / (width * k.item);
         rows = std::clamp(rows, least_rows, most_rows) / k.fold * k.fold;
         chunk = std::min(std::max<std::int64_t>(rows, k.fold), ceil_div(X.rows, k.fold) * k.fold);
@@ -51,7 +52,8 @@ public:
                 units.push_back({p, std::min(p + most_left, q + 1), q});
     }
 
-    void run(double* sums, double* scatter, int n_threads, Watch& watch) const {
+    // False where a value is not what Packed holds.
+    bool run(double* sums, double* scatter, int n_threads, Watch& watch) const {
         const std::size_t tile_size = square() * (panels * (panels + 1) / 2),
                           sum_size = terms.n_classes * width;
         Aligned<double> tiles(strands * tile_size), totals(strands * sum_size);
@@ -60,8 +62,8 @@ public:
             together(tiles.data(), totals.data(), n_threads, watch);
         else
             apart(tiles.data(), tile_size, totals.data(), sum_size, n_threads, watch);
-        if (watch.stopped())
-            return;
+        if (watch.stopped() || unfit)
+            return !unfit;
         for (std::int64_t s = 1; s < strands; ++s) {
             for (std::size_t i = 0; i < tile_size; ++i)
                 tiles.data()[i] += tiles.data()[s * tile_size + i];
@@ -71,12 +73,15 @@ public:
         for (std::int64_t c = 0; c < terms.n_classes; ++c)
             std::copy_n(totals.data() + c * width, X.cols, sums + c * X.cols);
         finish(tiles.data(), sums, scatter, n_threads, watch);
+        return true;
     }
 
 private:
     const Strided<T>& X;
     const ScatterTerms& terms;
     const Kernel k;
+    const T divisor;
+    mutable std::atomic<bool> unfit{false};
     const std::int64_t panels, width;
     const bool shared;
     std::int64_t chunk, chunks, strands;
@@ -89,7 +94,7 @@ private:
     // All threads on one chunk at a time, while the next one is being packed.
     void together(double* tiles, double* sums, int n_threads, Watch& watch) const {
         const int team = static_cast<int>(std::min<std::int64_t>(n_threads, units.size()));
-        const Packer<T> packer(X, terms, k, chunk);
+        const Packer<T, Packed> packer(X, terms, k, chunk, divisor, unfit);
         const Aligned<std::byte> buffers[2] = {Aligned<std::byte>(packer.bytes()),
                                                Aligned<std::byte>(packer.bytes())};
         const std::int64_t share =
@@ -111,7 +116,7 @@ private:
                 for (Phases::Task task; phases.take(task); phases.finish()) {
                     if (place == 0)
                         watch.poll();
-                    if (watch.stopped())
+                    if (watch.stopped() || unfit)
                         return phases.leave();
                     run(task);
                 }
@@ -127,12 +132,12 @@ private:
     void apart(double* tiles, std::size_t tile_size, double* sums, std::size_t sum_size, int n_threads,
                Watch& watch) const {
         const int team = static_cast<int>(std::min<std::int64_t>(n_threads, strands));
-        const Packer<T> packer(X, terms, k, chunk);
+        const Packer<T, Packed> packer(X, terms, k, chunk, divisor, unfit);
         Aligned<std::byte> buffers(packer.bytes() * team);
         each_piece(strands, team, watch, [&](std::int64_t s, int place) {
             std::byte* mine = buffers.data() + packer.bytes() * place;
             const std::int64_t start = chunks * s / strands, end = chunks * (s + 1) / strands;
-            for (std::int64_t c = start; c < end && !watch.stopped(); ++c) {
+            for (std::int64_t c = start; c < end && !watch.stopped() && !unfit; ++c) {
                 packer.pack(c * chunk, rows_of(c), 0, panels, mine, sums + s * sum_size);
                 for (const Unit& unit : units)
                     multiply(unit, c == start, rows_of(c), mine, tiles + s * tile_size);
@@ -223,6 +228,14 @@ void check(const ScatterTerms& terms, std::int64_t rows) {
                                         ". Drop such rows or correct their weights.");
 }
 
+Kernel whole_kernel() { return isa() == Isa::avx512vnni ? vnni_kernel() : float_kernel(Element::u8); }
+
+// Threads worth waking.
+int useful(int n_threads, std::int64_t rows, std::int64_t cols) {
+    const double work = static_cast<double>(rows) * static_cast<double>(cols * (cols + 8));
+    return std::clamp(n_threads, 1, static_cast<int>(std::min(work / thread_work, 1023.0)) + 1);
+}
+
 } // namespace
 
 template <class T>
@@ -237,14 +250,26 @@ void scatter(const Strided<T>& X, const ScatterTerms& terms, double* sums, doubl
     constexpr Element element = integer                    ? Element::u8
                                 : std::is_same_v<T, float> ? Element::f32
                                                            : Element::f64;
-    const Kernel kernel = integer && isa() == Isa::avx512vnni ? vnni_kernel() : float_kernel(element);
-    const double work = static_cast<double>(X.rows) * static_cast<double>(X.cols * (X.cols + 8));
-    const int useful = static_cast<int>(std::min(work / thread_work, 1023.0)) + 1;
-    Scatter<T>(X, terms, kernel).run(sums, scatter, std::clamp(n_threads, 1, useful), watch);
+    const Kernel kernel = integer ? whole_kernel() : float_kernel(element);
+    Scatter<T>(X, terms, kernel).run(sums, scatter, useful(n_threads, X.rows, X.cols), watch);
+}
+
+template <class T>
+bool scatter_whole(const Strided<T>& X, T divisor, const ScatterTerms& terms, double* sums, double* scatter,
+                   int n_threads, Watch& watch) {
+    if (terms.shift || terms.weights)
+        throw std::invalid_argument("scatter_whole: whole numbers are summed exactly, without shift or "
+                                    "weights; got one. Leave it out.");
+    check(terms, X.rows);
+    const Scatter<T, std::uint8_t> work(X, terms, whole_kernel(), divisor);
+    return work.run(sums, scatter, useful(n_threads, X.rows, X.cols), watch);
 }
 
 template void scatter(const Strided<std::uint8_t>&, const ScatterTerms&, double*, double*, int, Watch&);
 template void scatter(const Strided<float>&, const ScatterTerms&, double*, double*, int, Watch&);
 template void scatter(const Strided<double>&, const ScatterTerms&, double*, double*, int, Watch&);
+template bool scatter_whole(const Strided<float>&, float, const ScatterTerms&, double*, double*, int, Watch&);
+template bool scatter_whole(const Strided<double>&, double, const ScatterTerms&, double*, double*, int,
+                            Watch&);
 
 } // namespace lowdim

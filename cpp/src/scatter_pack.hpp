@@ -3,9 +3,13 @@
 
 #include "scatter_kernels.hpp"
 
+#include <lowdim/whole.hpp>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 namespace lowdim::detail {
@@ -17,10 +21,12 @@ inline std::size_t panel_bytes(const Kernel& k, std::int64_t chunk) {
     return static_cast<std::size_t>(chunk) * k.panel * k.item + 5 * 64;
 }
 
-template <class T> class Packer {
+// Where Packed is not T, values are Packed's divided by `divisor`; `unfit` is set where one is not.
+template <class T, class Packed> class Packer {
 public:
-    Packer(const Strided<T>& X, const ScatterTerms& terms, const Kernel& kernel, std::int64_t chunk)
-        : X(X), terms(terms), k(kernel), panels(ceil_div(X.cols, k.panel)),
+    Packer(const Strided<T>& X, const ScatterTerms& terms, const Kernel& kernel, std::int64_t chunk,
+           T divisor, std::atomic<bool>& unfit)
+        : X(X), terms(terms), k(kernel), divisor(divisor), unfit(unfit), panels(ceil_div(X.cols, k.panel)),
           panel_bytes_(panel_bytes(k, chunk)) {
         if (terms.shift || terms.weights) {
             shift.assign(panels * k.panel, 0.0);
@@ -47,11 +53,14 @@ public:
     }
 
 private:
+    static constexpr bool same = std::is_same_v<T, Packed>;
     static constexpr std::int64_t few = 4, many = 32; // rows at a time; multiples of every group
 
     const Strided<T>& X;
     const ScatterTerms& terms;
     const Kernel& k;
+    const T divisor;
+    std::atomic<bool>& unfit;
     const std::int64_t panels;
     const std::size_t panel_bytes_;
     std::vector<double> shift; // padded to whole panels; empty when neither shift nor weights were given
@@ -70,30 +79,43 @@ private:
                         .class_stride = panels * k.panel,
                         .packed = packed + p * panel_bytes_};
         const Pack to_panel = shift.empty() ? k.pack : k.pack_full;
-        if (X.col_stride == 1 && columns == k.panel && rows % k.group == 0)
+        if (same && X.col_stride == 1 && columns == k.panel && rows % k.group == 0)
             return to_panel(block);
-        alignas(64) T buffer[many * most_panel];
+        alignas(64) Packed buffer[many * most_panel];
         gather(source, rows, columns, buffer);
         block.source = buffer;
         block.stride = k.panel;
         to_panel(block);
     }
 
-    void gather(const T* source, std::int64_t rows, std::int64_t columns, T* buffer) const {
+    void gather(const T* source, std::int64_t rows, std::int64_t columns, Packed* buffer) const {
         const std::int64_t padded = ceil_div(rows, k.group) * k.group;
         if (columns != k.panel || padded != rows)
-            std::fill_n(buffer, padded * k.panel, T{0});
-        if (X.col_stride == 1)
+            std::fill_n(buffer, padded * k.panel, Packed{0});
+        if (X.col_stride == 1) {
             for (std::int64_t r = 0; r < rows; ++r)
-                std::memcpy(buffer + r * k.panel, source + r * X.row_stride, columns * sizeof(T));
-        else if (std::abs(X.col_stride) > std::abs(X.row_stride))
+                copy(source + r * X.row_stride, columns, buffer + r * k.panel);
+            return;
+        }
+        alignas(64) T own[same ? 1 : many * most_panel];
+        T* const out = same ? reinterpret_cast<T*>(buffer) : own;
+        if (std::abs(X.col_stride) > std::abs(X.row_stride))
             for (std::int64_t j = 0; j < columns; ++j)
                 for (std::int64_t r = 0; r < rows; ++r)
-                    buffer[r * k.panel + j] = source[r * X.row_stride + j * X.col_stride];
+                    out[r * k.panel + j] = source[r * X.row_stride + j * X.col_stride];
         else
             for (std::int64_t r = 0; r < rows; ++r)
                 for (std::int64_t j = 0; j < columns; ++j)
-                    buffer[r * k.panel + j] = source[r * X.row_stride + j * X.col_stride];
+                    out[r * k.panel + j] = source[r * X.row_stride + j * X.col_stride];
+        for (std::int64_t r = 0; !same && r < rows; ++r)
+            copy(out + r * k.panel, columns, buffer + r * k.panel);
+    }
+
+    void copy(const T* values, std::int64_t count, Packed* out) const {
+        if constexpr (same)
+            std::memcpy(out, values, count * sizeof(T));
+        else if (!to_whole(values, count, divisor, out))
+            unfit = true;
     }
 };
 

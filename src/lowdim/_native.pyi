@@ -104,6 +104,17 @@ def scatter(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Column sums per class (n_classes, d) and scatter matrix (d, d) of X, in one pass."""
 
+def scatter_whole(
+    X: NDArray[np.float32] | NDArray[np.float64],
+    divisor: float,
+    *,
+    labels: NDArray[np.int32] | None = None,
+    n_classes: int = 1,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """The same, exact, of the whole numbers from 0 to 255 whose quotients by divisor X holds; None for others."""
+
 def gaussian(G: Floats, a: Floats, b: Floats, gamma: float, *, n_threads: int = 1) -> None:
     """Turn inner products G into exp(-gamma max(0, a_i + b_j - 2 G_ij)), in place."""
 
@@ -112,6 +123,15 @@ def manhattan(X: Floats, Y: Floats, D: Floats, *, n_threads: int = 1) -> None:
 
 def mirror(K: Floats, start: int, stop: int, *, n_threads: int = 1) -> None:
     """Copy rows start to stop of K, up to the diagonal, to the columns above it."""
+
+def multiplies_bytes() -> bool:
+    """Whether the kernels multiply bytes faster than floats."""
+
+def whole(X: Floats, divisor: float, out: NDArray[np.uint8], *, n_threads: int = 1) -> bool:
+    """Fill out with the whole numbers from 0 to 255 whose quotients by divisor X holds; False for others."""
+
+def whole_gaussian(A: NDArray[np.uint8], B: NDArray[np.uint8], K: Floats, gamma: float, *, n_threads: int = 1) -> None:
+    """Fill K (m, n) with exp(-gamma ‖a_i - b_j‖²) for rows of bytes; only where multiplies_bytes()."""
 
 def nearest(
     points: tuple[Any, ...],

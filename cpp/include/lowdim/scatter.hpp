@@ -34,4 +34,11 @@ template <class T>
 void scatter(const Strided<T>& X, const ScatterTerms& terms, double* sums, double* scatter, int n_threads,
              Watch& watch);
 
+// The same for floats that are whole numbers from 0 to 255 divided by `divisor`, each rounded once: pixels
+// that somebody scaled. The results are those of the whole numbers, exact. False, with the results
+// unspecified, where a value is none of these.
+template <class T>
+bool scatter_whole(const Strided<T>& X, T divisor, const ScatterTerms& terms, double* sums, double* scatter,
+                   int n_threads, Watch& watch);
+
 } // namespace lowdim

@@ -43,11 +43,6 @@ def class_moments(X: Spread, labels: Any, class_weights: NDArray, *, doubles: bo
     return M
 
 
-def multiplied_in_singles(X: Spread, class_weights: NDArray) -> bool:
-    """Whether :func:`class_moments` multiplies rows in float32, which rounds."""
-    return not X.sparse and bool(here.multiplied_in_singles(np.empty((0, 1), X.dtype), class_weights))
-
-
 def rows_differ(X: Spread, weights: Any = None) -> bool:
     """Whether two rows of positive weight differ."""
     found = fold(X, _sample_of_rows, _differing, beside=[] if weights is None else [weights])

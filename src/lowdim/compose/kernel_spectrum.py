@@ -92,7 +92,7 @@ def demand_memory(X: Any, k: int, kernel: Kernel, way: Approximation) -> None:
 def _sizes(X: Any, kernel: Kernel) -> tuple[int, int, int, int]:
     """Number of rows, bytes of a value, of the rows as the kernel keeps them, and of one tile of its values."""
     (n, d), item = X.shape, float_dtype(X.dtype).itemsize
-    rows = 0 if kernel.name == "precomputed" else item * (X.nnz * 2 if sp.issparse(X) else n * d)
+    rows = 0 if kernel.name == "precomputed" else item * X.nnz * 2 if sp.issparse(X) else (item + 1) * n * d
     return n, item, rows, item * min(n, TILE) ** 2
 
 
@@ -116,6 +116,7 @@ def exact(kernel: Kernel, A: KernelRows, k: int, solver: str, seed: int) -> Kern
         size = max(size, 0.0 if K is None else float(abs(K.diagonal()).max()))
         tol = _RESIDUAL[dtype.name]
         start = leading_span(sample, width)
+        del sample
         pairs = eigh_top_operator(apply, n, k, seed=seed, tol=tol, start=start, costly=True, like=A.X)
         means = apply.means
         del K, apply

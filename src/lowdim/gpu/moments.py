@@ -74,11 +74,6 @@ def class_moments(X: Any, labels: NDArray, class_weights: NDArray, **_: Any) -> 
     return M
 
 
-def multiplied_in_singles(X: Any, class_weights: NDArray) -> bool:  # noqa: ARG001
-    """No: products are of doubles."""
-    return False
-
-
 def cross_scatter(X: Any, Y: Any, x_mean: NDArray, y_mean: NDArray) -> NDArray:
     """``Σ (x − x_mean)(y − y_mean)ᵀ`` (d, e) over the rows of two tensors."""
     out = torch.zeros(X.shape[1], Y.shape[1], dtype=torch.float64, device=X.device)

@@ -17,7 +17,7 @@ from lowdim.methods.base import fitting
 from lowdim.methods.linear import LinearReducer
 from lowdim.persist import fields
 from lowdim.relate.gram import Centred
-from lowdim.relate.moments import class_moments, column_moments, multiplied_in_singles
+from lowdim.relate.moments import class_moments, column_moments
 from lowdim.relate.shrinkage import ledoit_wolf
 from lowdim.relate.states import ClassMoments
 from lowdim.solve.discriminant import Whitening, discriminants, orthogonal_discriminants, whiten, whiten_clear
@@ -176,7 +176,7 @@ class LDA(LinearReducer):
         self._demand_finite(X, M.means)
         S = self._within(M, most, ridge, X.shape[1])
         sure = None
-        if multiplied_in_singles(T, weights):
+        if M.rounded:
             sure = _resolved(T, found.codes, weights, S, self._tolerance)
             if sure is None:
                 M = class_moments(T, found.codes, weights, doubles=True)

@@ -1,11 +1,11 @@
 """Kernels ``k(x, y)`` between rows, by blocks: values between two sets, whole Gram matrices, products with them.
 
-Inner products come from BLAS in the precision of the data and are transformed in place. One half of a Gram matrix is
-computed and the other copied. No array of the size of the data is allocated twice.
+Inner products come from BLAS in the precision of the data, those of pixels from bytes, and are transformed in place.
+One half of a Gram matrix is computed and the other copied. No array of the size of the data is allocated twice.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -18,6 +18,7 @@ from scipy.spatial.distance import pdist
 from lowdim import _native
 from lowdim.relate.lengths import squared_norms, unit_rows
 from lowdim.relate.moments import column_moments
+from lowdim.relate.whole import Whole, whole_rows
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.places import to_numpy, verb
@@ -61,17 +62,25 @@ def resolve_gamma(X: Any, gamma: float | str, seed: int) -> float:
 
 @dataclass(frozen=True)
 class KernelRows:
-    """Rows in the form that a kernel reads: C-ordered floats or CSR, with squared norms where the kernel needs them."""
+    """Rows in the form that a kernel reads: C-ordered floats or CSR, with squared norms where the kernel needs them.
+
+    ``whole`` are the same rows, before they were shifted, as whole numbers: bytes and what they are divided by.
+    """
 
     X: Any
     norms: NDArray | None = None
+    whole: Whole | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
     def __getitem__(self, chosen: Any) -> "KernelRows":
         some = partial(take, ids=chosen) if isinstance(chosen, np.ndarray) else itemgetter(chosen)
-        return KernelRows(some(self.X), None if self.norms is None else some(self.norms))
+        return KernelRows(
+            some(self.X),
+            None if self.norms is None else some(self.norms),
+            None if self.whole is None else self.whole._replace(numbers=some(self.whole.numbers)),
+        )
 
 
 @dataclass(frozen=True)
@@ -113,13 +122,14 @@ class Kernel:
     def rows(self, X: Any, shift: NDArray | None = None, dtype: Any = None) -> KernelRows:
         """``X`` as floats, less ``shift``, of norm 1 for the cosine."""
         dtype = np.dtype(dtype or float_dtype(X.dtype))
+        whole = whole_rows(X) if self.name == "rbf" and _native.multiplies_bytes() else None
         if not sp.issparse(X):
             X = np.ascontiguousarray(X, dtype) if shift is None else np.subtract(X, shift, dtype=dtype, order="C")
         else:
             X = X.tocsr().astype(dtype, copy=False)
         if self.name == "cosine":
             X = unit_rows(X)
-        return self.as_rows(X)
+        return replace(self.as_rows(X), whole=whole)
 
     @verb(on=1)
     def as_rows(self, X: Any) -> KernelRows:
@@ -148,6 +158,10 @@ class Kernel:
         if self.name == "precomputed":
             return A.X
         out = np.empty((len(A), len(B)), A.X.dtype) if out is None else out
+        if A.whole is not None and B.whole is not None and A.whole.unit == B.whole.unit:
+            gamma, n_threads = self.gamma / A.whole.unit**2, jobs.current()
+            _native.whole_gaussian(A.whole.numbers, B.whole.numbers, out, gamma, n_threads=n_threads)
+            return out
         if callable(self.name):
             np.copyto(out, _called(self.name, A.X, B.X), casting="same_kind")
         elif self.name == "laplacian":

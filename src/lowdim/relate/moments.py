@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.relate.states import ClassMoments, ColumnMoments, Doubles, Moments
+from lowdim.relate.whole import whole_unit
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.places import verb
@@ -22,7 +23,8 @@ _LOST = 1e-3  # share of the scatter within classes below which float32 products
 def moments(X: Any, weights: Doubles | None = None) -> Moments:
     """Moments of the rows of ``X`` (dense of any numeric type and order, or CSR), read once.
 
-    uint8 gives exact sums; float32 is multiplied in float32 and summed in float64. NaN and infinity in a column show
+    uint8 gives exact sums, and so do floats that are pixels or pixels divided by 255; other float32 is multiplied in
+    float32 and summed in float64. NaN and infinity in a column show
     as a mean that is not finite.
 
     >>> moments(np.array([[0.0, 1.0], [2.0, 1.0]])).mean
@@ -34,7 +36,7 @@ def moments(X: Any, weights: Doubles | None = None) -> Moments:
         rows = n if weights is None else int(np.count_nonzero(weights))
         if sp.issparse(X) and (M := _sparse_moments(X, weights)) is not None:
             return M
-        return _about_mean(*_dense_sums(X, weights, tick), total, rows)
+        return _about_mean(*_dense_sums(X, weights, tick)[:3], total, rows)
 
 
 def _about_mean(sums: Doubles, products: Doubles, shift: Doubles, total: float, rows: int) -> Moments:
@@ -71,8 +73,8 @@ def class_moments(
     array([[2.]])
     """
     counts = np.bincount(labels, minlength=len(class_weights)).astype(np.float64)
-    if sp.issparse(X) and (found := _sparse_class_moments(X, labels, counts, class_weights)) is not None:
-        return found
+    if sp.issparse(X) and (sparse := _sparse_class_moments(X, labels, counts, class_weights)) is not None:
+        return sparse
     even = np.allclose(class_weights, class_weights[0], rtol=1e-12, atol=0.0)
     weights = None if even else class_weights[labels]
     unit = float(class_weights[0]) if even else 1.0
@@ -80,9 +82,9 @@ def class_moments(
     with np.errstate(invalid="ignore", over="ignore"):
         for dtype in (np.dtype(np.float64) if doubles else float_dtype(X.dtype), np.dtype(np.float64)):
             with stage("moments of classes", total=X.shape[0]) as tick:
-                sums, products, shift = _dense_sums(X, weights, tick, labels, len(counts), dtype)
-            M = _by_class(sums, products, shift, totals, unit)
-            if dtype == np.float64 or (X.dtype == np.uint8 and even):
+                sums, products, shift, rounded = _dense_sums(X, weights, tick, labels, len(counts), dtype)
+            M = _by_class(sums, products, shift, totals, unit)._replace(rounded=rounded)
+            if not rounded:
                 break
             spread = np.diag(M.scatter)
             if np.all(spread - np.square(M.between()).sum(axis=0) >= _LOST * spread):
@@ -99,17 +101,6 @@ def demand_variances(M: ClassMoments) -> None:
         raise ValueError(
             "moments: variances must fit in float64; the squares of these values overflow. Scale the data."
         )
-
-
-@verb
-def multiplied_in_singles(X: Any, class_weights: Doubles) -> bool:
-    """Whether :func:`class_moments` multiplies rows in float32, which rounds.
-
-    >>> multiplied_in_singles(np.ones((2, 1), np.float32), np.ones(1)), multiplied_in_singles(np.eye(2), np.ones(1))
-    (True, False)
-    """
-    exact = sp.issparse(X) or (X.dtype in (np.uint8, bool) and np.ptp(class_weights) == 0)
-    return float_dtype(X.dtype) == np.float32 and not exact
 
 
 def _by_class(sums: Doubles, products: Doubles, shift: Doubles, totals: Doubles, unit: float) -> ClassMoments:
@@ -148,23 +139,31 @@ def _dense_sums(
     labels: NDArray[np.int32] | None = None,
     n_classes: int = 1,
     dtype: np.dtype | None = None,
-) -> tuple[Doubles, Doubles, Doubles]:
-    """Sums by class (C, d) and products of the rows about a pilot mean, which keeps float32 from cancelling."""
+) -> tuple[Doubles, Doubles, Doubles, bool]:
+    """Sums by class (C, d) and products of the rows about a shift, and whether products were rounded to float32.
+
+    The shift is a pilot mean, which keeps float32 from cancelling.
+    """
     d = X.shape[1]
     n_threads = jobs.current()
     dense = not sp.issparse(X)
-    if X.dtype in (np.uint8, bool) and weights is None and dense:
+    if weights is None and dense and (found := _whole_sums_of(X, labels, n_classes, tick)) is not None:
+        sums, products, unit = found
         counts = np.array([len(X)]) if labels is None else np.bincount(labels, minlength=n_classes)
-        return _about_whole(*whole_sums(X, labels, n_classes, tick), counts)
+        sums, products, shift = _about_whole(sums, products, counts)
+        if unit != 1:
+            products /= unit**2
+        return sums / unit, products, shift / unit, False
     if X.dtype == bool and dense:
         X = X.view(np.uint8)
     shift = _pilot(X, weights)
     dtype = dtype or float_dtype(X.dtype)
+    rounded = dtype == np.float32
     if dense and X.dtype == dtype and X.flags.aligned:
         sums, products = _native.scatter(
             X, shift=shift, labels=labels, n_classes=n_classes, weights=weights, n_threads=n_threads, tick=tick
         )
-        return sums, products, shift
+        return sums, products, shift, rounded
     all_sums, all_products = np.zeros((n_classes, d)), np.zeros((d, d))
     for rows, block in row_blocks(X, dtype):
         w, c = None if weights is None else weights[rows], None if labels is None else labels[rows]
@@ -174,7 +173,20 @@ def _dense_sums(
         all_sums += sums
         all_products += products
         tick(rows.stop)
-    return all_sums, all_products, shift
+    return all_sums, all_products, shift, rounded
+
+
+def _whole_sums_of(
+    X: NDArray, labels: NDArray[np.int32] | None, n_classes: int, tick: Any
+) -> tuple[Doubles, Doubles, int] | None:
+    """:func:`whole_sums` of pixels in any type, and the number they were divided by; None for other rows."""
+    if X.dtype in (np.uint8, bool):
+        return *whole_sums(X, labels, n_classes, tick), 1
+    unit = whole_unit(X)
+    if unit is None:
+        return None
+    found = _native.scatter_whole(X, unit, labels=labels, n_classes=n_classes, n_threads=jobs.current(), tick=tick)
+    return None if found is None else (*found, unit)
 
 
 def _about_whole(sums: Doubles, products: Doubles, counts: NDArray[np.int64]) -> tuple[Doubles, Doubles, Doubles]:

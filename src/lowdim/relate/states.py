@@ -32,11 +32,15 @@ class Moments(NamedTuple):
 
 
 class ClassMoments(NamedTuple):
-    """Weight (C,) and mean (C, d) of each class, and the scatter (d, d) of all rows about the overall mean."""
+    """Weight (C,) and mean (C, d) of each class, and the scatter (d, d) of all rows about the overall mean.
+
+    ``rounded`` says that rows were multiplied in float32.
+    """
 
     weights: Doubles
     means: Doubles
     scatter: Doubles
+    rounded: bool = False
 
     @property
     def mean(self) -> Doubles:
@@ -70,7 +74,7 @@ class ClassMoments(NamedTuple):
         both = Moments(float(self.weights.sum()), self.mean, self.scatter).merge(
             Moments(float(other.weights.sum()), other.mean, other.scatter)
         )
-        return ClassMoments(weights, means, both.scatter)
+        return ClassMoments(weights, means, both.scatter, self.rounded or other.rounded)
 
 
 class ColumnMoments(NamedTuple):

@@ -1,0 +1,61 @@
+"""Whole numbers in floats: pixels that came as floats, or were divided by 255, are still multiplied as integers.
+
+That is exact, and several times as fast where the processor multiplies bytes.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.work import jobs
+
+_MOST = 32_768  # features up to which squared distances of bytes fit in 32 bits
+_UNITS = (255, 1)  # what pixels are divided by
+_SAMPLE = 64  # rows that tell most other data at once
+
+
+def whole_unit(X: NDArray) -> int | None:
+    """Number whose multiples of ``X`` are whole and from 0 to 255, judged by a sample of the rows; None for none.
+
+    Quotients count if they are rounded once, as a division in the precision of ``X`` does.
+
+    >>> whole_unit(np.array([[0.0, 17.0]])), whole_unit(np.array([[17.0]]) / 255), whole_unit(np.array([[0.3]]))
+    (1, 255, None)
+    """
+    if X.dtype not in (np.float32, np.float64) or not (X.dtype.isnative and X.flags.aligned):
+        return None
+    some = X[:: max(1, len(X) // _SAMPLE)]
+    for unit in _UNITS:
+        divisor = X.dtype.type(unit)
+        with np.errstate(invalid="ignore", over="ignore"):
+            if np.array_equal(np.clip(np.rint(some * divisor), 0, 255) / divisor, some):
+                return unit
+    return None
+
+
+class Whole(NamedTuple):
+    """Rows of bytes, and the number that the data are these divided by."""
+
+    numbers: NDArray[np.uint8]
+    unit: int
+
+
+def whole_rows(X: Any) -> Whole | None:
+    """Dense rows as whole numbers from 0 to 255, if that is what they are, divided by a number or not.
+
+    >>> whole_rows(np.array([[0.0, 3.0]]) / 255)
+    Whole(numbers=array([[0, 3]], dtype=uint8), unit=255)
+    """
+    if sp.issparse(X) or X.shape[1] > _MOST:
+        return None
+    if X.dtype == np.uint8:
+        return Whole(np.ascontiguousarray(X), 1)
+    unit = whole_unit(X)
+    if unit is None:
+        return None
+    numbers = np.empty(X.shape, np.uint8)
+    fits = _native.whole(np.ascontiguousarray(X), unit, numbers, n_threads=jobs.current())
+    return Whole(numbers, unit) if fits else None

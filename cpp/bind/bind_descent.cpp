@@ -1,4 +1,4 @@
-// _native.attraction, _native.repulsion, _native.repulsion_at, _native.descend and _native.place.
+// _native.attraction, _native.repulsion, _native.repulsion_at, _native.descend, _native.place and _native.pace.
 #include "bind.hpp"
 #include "maps.hpp"
 
@@ -172,6 +172,18 @@ void bind_descent(nb::module_& m) {
           nb::arg("every"), nb::arg("progress"), nb::arg("report"), nb::arg("n_threads") = 1,
           nb::arg("tick") = nb::none(),
           "Move the map Y down the gradient, in place; returns the iterations done.");
+    m.def(
+        "pace",
+        [](const std::string& falloff, double dof, bool exaggerated, std::int64_t since) {
+            const Pace now = Pace::at(falloff_of(falloff, dof).kind, exaggerated, since);
+            return nb::make_tuple(now.momentum, now.share);
+        },
+        nb::kw_only(), nb::arg("falloff"), nb::arg("dof"), nb::arg("exaggerated"), nb::arg("since"),
+        "Momentum, and the step as a share of n / exaggeration, so many iterations after the exaggeration.");
+    m.attr("CHECK_EVERY") = Pace::check_every;
+    m.attr("CHECK_EARLY") = Pace::check_early;
+    m.attr("GATHERED") = Pace::gathered;
+    m.attr("GROWN_MAP") = Pace::grown_map;
     m.def("place", &call_place, nb::arg("neighbors").noconvert(), nb::arg("p").noconvert(),
           nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("falloff") = "student", nb::arg("dof") = 1.0,
           nb::arg("spacing") = 0.4, nb::arg("iterations") = 100, nb::arg("n_threads") = 1,

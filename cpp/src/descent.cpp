@@ -16,26 +16,11 @@
 namespace lowdim {
 namespace {
 
-constexpr std::int64_t chunk = 4096, check_every = 50, check_early = 25;
+constexpr std::int64_t chunk = 4096;
 // Steps. Beyond a few widths Gauss's falloff is nothing: points thrown so far no longer feel each other.
 constexpr float longest_student = 5.0f, longest_gauss = 0.5f;
-constexpr float smallest_map = 1e-7f, grown_map = 0.1f; // extents
-// Gain of check_early iterations, over the exaggeration, below which the clusters have gathered.
-constexpr double gathered = 5e-3;
-
-// Momentum, and the step as a share of n / exaggeration. Student's maps bear momentum that grows to 0.9 at
-// half the step, and get in 300 iterations where 0.8 and whole steps take 500; Gauss's narrow minima do not.
-struct Pace {
-    float momentum, share;
-};
-
-Pace pace(Falloff::Kind kind, bool exaggerated, std::int64_t since) {
-    if (kind == Falloff::Kind::gauss)
-        return exaggerated ? Pace{0.5f, 1.0f} : Pace{0.8f, 1.0f};
-    if (exaggerated)
-        return {0.8f, 0.3f};
-    return {0.8f + 1e-3f * static_cast<float>(std::min<std::int64_t>(since, 100)), 0.5f};
-}
+constexpr float smallest_map = 1e-7f; // extent
+constexpr std::int64_t check_every = Pace::check_every, check_early = Pace::check_early;
 
 // Threads for n points: where an iteration is short they wait for each other more than they work.
 int threads_for(std::int64_t n, Repel repel, int n_threads) {
@@ -87,7 +72,7 @@ public:
                 const Losses now = loss(Z);
                 if (due && report(done, now.divergence, out_))
                     return done;
-                if (check && done >= exaggerated_ + check_every && extent() > grown_map &&
+                if (check && done >= exaggerated_ + check_every && extent() > Pace::grown_map &&
                     before - now.lowered < plan_.progress * std::abs(now.lowered)) {
                     if (done >= refined)
                         return done;
@@ -99,7 +84,7 @@ public:
             }
             if (done > 0 && done % check_early == 0 && done < exaggerated_ && plan_.progress > 0) {
                 const double now = loss(Z).exaggerated;
-                if (exaggerated_before - now < gathered * plan_.exaggeration && extent() > grown_map) {
+                if (exaggerated_before - now < Pace::gathered * plan_.exaggeration && extent() > Pace::grown_map) {
                     end -= exaggerated_ - (done + 1);
                     refined -= exaggerated_ - (done + 1);
                     exaggerated_ = done + 1;
@@ -161,7 +146,7 @@ private:
         const bool early = done < exaggerated_;
         const double by = early ? plan_.exaggeration : plan_.late;
         const auto pull = static_cast<float>(by), push = static_cast<float>(1 / std::max(Z, 1e-30));
-        const auto [momentum, share] = pace(plan_.falloff.kind, early, done - exaggerated_);
+        const auto [momentum, share] = Pace::at(plan_.falloff.kind, early, done - exaggerated_);
         const auto rate =
             static_cast<float>(plan_.rate > 0 ? plan_.rate : share * static_cast<double>(n_) / by);
         const float longest_step =
@@ -285,6 +270,14 @@ private:
 };
 
 } // namespace
+
+Pace Pace::at(Falloff::Kind kind, bool exaggerated, std::int64_t since) {
+    if (kind == Falloff::Kind::gauss)
+        return exaggerated ? Pace{0.5f, 1.0f} : Pace{0.8f, 1.0f};
+    if (exaggerated)
+        return {0.8f, 0.3f};
+    return {0.8f + 1e-3f * static_cast<float>(std::min<std::int64_t>(since, 100)), 0.5f};
+}
 
 std::int64_t descend(const Affinities& P, float* Y, int k, const DescentPlan& plan, const Report& report,
                      int n_threads, Watch& watch) {

@@ -413,6 +413,14 @@ def descend(
 ) -> int:
     """Move the map Y down the gradient, in place; returns the iterations done."""
 
+CHECK_EVERY: int  # iterations between two looks at the progress of a descent
+CHECK_EARLY: int  # and at that of its exaggeration
+GATHERED: float  # gain of so many, over the exaggeration, below which it ends
+GROWN_MAP: float  # if the map has this extent
+
+def pace(*, falloff: str, dof: float, exaggerated: bool, since: int) -> tuple[float, float]:
+    """Momentum, and the step as a share of n / exaggeration, so many iterations after the exaggeration."""
+
 def place(
     neighbors: NDArray[np.int32],
     p: NDArray[np.float32],

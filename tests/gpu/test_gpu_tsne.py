@@ -10,7 +10,7 @@ if find_spec("torch") is None or find_spec("triton") is None:
 import torch
 
 import lowdim
-from lowdim import SNE, TSNE, UMAP
+from lowdim import SNE, TSNE, UMAP, _native
 from lowdim.compose import layout
 from lowdim.gpu import field, newcomers, places, walk
 from lowdim.gpu import layout as device_layout
@@ -160,6 +160,24 @@ def test_steps_have_momentum_gains_and_a_limit(rng, device):
     v *= np.minimum(1, 0.5 / np.linalg.norm(v, axis=1, keepdims=True))
     for found, expected in zip(there[:3], (Y + v, v, gains), strict=True):
         np.testing.assert_allclose(found.numpy(force=True), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("gathered", "done"), [(1e9, 3), (-1e9, 5)])
+def test_exaggeration_ends_where_it_gains_no_more(gathered, done, related, rng, device, monkeypatch):
+    monkeypatch.setattr(_native, "CHECK_EARLY", 1)
+    monkeypatch.setattr(_native, "GATHERED", gathered)
+    Y = put(rng.normal(size=(21, 2)).astype(np.float32), device)
+    loss = Divergence(CAUCHY, "exact", exaggerated=4, exaggeration=4.0)
+    # It is told at the second look, after two iterations; those that follow it are as many as planned.
+    assert walk.lower(loss, related[1], Y, 5, 80, lambda *_: False, lambda _: None) == done
+
+
+def test_the_pace_is_that_of_numpys_descent(related, device):
+    _, there = related
+    loss = Divergence(CAUCHY, "exact", exaggerated=10, exaggeration=4.0)
+    plans = [walk._Walk(loss, there, torch.zeros(21, 2, device=device), 100)._plan(done) for done in (0, 9, 10, 60, 300)]
+    assert [plan[1] for plan in plans] == pytest.approx([0.8, 0.8, 0.8, 0.85, 0.9])
+    assert [plan[0] for plan in plans] == pytest.approx([0.3 * 21 / 4] * 2 + [0.5 * 21] * 3)
 
 
 def test_iterations_in_which_a_point_left_the_grid_are_done_again(related, rng, device, monkeypatch):

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 import triton
 
+from lowdim import _native
 from lowdim.gpu import places, twins
 from lowdim.gpu.costs import attraction_costs, entropies
 from lowdim.gpu.curve import along_curve
@@ -25,9 +26,8 @@ from lowdim.solve.divergence import CALM, PROGRESS, TINY
 from lowdim.work.progress import Tick
 
 _SPACING = 0.5  # of the grid at most, in the width of the falloff
-_CHECK = 50  # iterations between two looks at the progress
 _LONGEST = {"student": 5.0, "gauss": 0.5}  # steps
-_SMALLEST, _GROWN = 1e-7, 0.1  # extents of maps
+_SMALLEST = 1e-7  # extent of a map
 _NARROW = 2**17  # points up to which an index has 17 bits
 _MOST_GROWTH = 2.0**12  # of the map between two looks
 _FIRST_RATE, _LEAST_RATE = 0.18, 1e-4  # logarithm of the map's growth in an iteration, as long as none is known
@@ -54,7 +54,7 @@ class _Walk:
         self.pull, self.push = torch.zeros_like(Y), torch.zeros_like(Y)
         self.state = [self.Y, self.velocity, self.gains]
         self.kept = [part.clone() for part in self.state]
-        self.plan = torch.zeros(4, device=Y.device)
+        self.plan, self.told = torch.zeros(4, device=Y.device), (0.0,) * 4
         self.order = torch.arange(self.n, device=Y.device)
         self.wide = self.n > _NARROW
         self.scale = 1.0 if self.wide else 512.0 * self.n  # weights are at most 1/n
@@ -70,60 +70,67 @@ class _Walk:
 
     def run(self, every: int, tell: Tell, tick: Tick) -> int:
         """Iterations done."""
-        done, before, again = 0, inf, 1.0
+        done, before, early_before, again = 0, inf, inf, 1.0
         entropy = float(entropies(self.P).sum())
         low, high, *_ = self._look(None)
         while done < self.iterations:
             extent = max(b - a for a, b in zip(low, high, strict=True))
-            if again == 1:
-                if done < self.exaggerated and extent < _SMALLEST:
-                    self.exaggerated = done  # the map would be drawn together until nothing is left
-                if done == self.exaggerated:
-                    self.velocity.zero_()
-                    self.gains.fill_(1.0)
-                if done in (0, self.exaggerated):
-                    self.rate = _FIRST_RATE
-                if self.k <= 2 and done in (0, 50, self.exaggerated, self.exaggerated + 200):
-                    self._reorder()
-            to = self._until(done, every)
-            self.field.fit(low, high, again * self._growth(to - done))
-            due, check = done % every == 0, done % _CHECK == 0
-            self._set_plan(done)
+            if done < self.exaggerated and extent < _SMALLEST:
+                self._end_exaggeration(done, shorter=False)  # the map would be drawn together until nothing is left
+            if done == self.exaggerated:
+                self.velocity.zero_()
+                self.gains.fill_(1.0)
+            if done in (0, self.exaggerated):
+                self.rate = _FIRST_RATE
+            if self.k <= 2 and done in (0, 50, self.exaggerated, self.exaggerated + 200):
+                self._reorder()
             torch._foreach_copy_(self.kept, self.state)
-            self._iterate(to - done)
-            # The map before these iterations is measured after them, and read with the bounds: the device never waits.
-            measured = self._measure() if done and again == 1 and (due or check) else None
-            *bounds, escaped, seen = self._look(measured)
-            if measured is not None:
-                cost = entropy + seen[0]
-                value = cost + log(max(seen[1], 1e-300))
-                if due and tell(done, value):
-                    return done
-                lowered = value + (self.loss.late - 1) * cost
-                late = done >= self.exaggerated + _CHECK
-                if check and late and extent > _GROWN and before - lowered < PROGRESS * abs(lowered):
-                    return done
-                before = lowered if check else before
-            if escaped:  # once more, on a larger grid
-                torch._foreach_copy_(self.state, self.kept)
+            to = self._until(done, every)
+            due, check = to % every == 0, to % _native.CHECK_EVERY == 0
+            early = to < self.exaggerated and to % _native.CHECK_EARLY == 0
+            while True:
+                self.field.fit(low, high, again * self._growth(to - done))
+                self._iterate(done, to)
+                measured = self._measure() if to < self.iterations and (due or check or early) else None
+                *bounds, escaped, seen = self._look(measured)
+                if not escaped:
+                    break
+                torch._foreach_copy_(self.state, self.kept)  # once more, on a larger grid
                 again *= 2
                 if again > _MOST_GROWTH:
                     raise ValueError(f"The map grew without bound at iteration {done}. Lower learning_rate.")
-                continue
             low, high = bounds
-            grown = max(b - a for a, b in zip(low, high, strict=True)) / max(extent, 1e-30)
-            self.rate = max(_LEAST_RATE, log(max(grown, 1e-30)) / (to - done))
+            grown = max(b - a for a, b in zip(low, high, strict=True))
+            self.rate = max(_LEAST_RATE, log(max(grown, 1e-30) / max(extent, 1e-30)) / (to - done))
             done, again = to, 1.0
             tick(done)
+            if measured is None:
+                continue
+            cost = entropy + seen[0]
+            value = cost + log(max(seen[1], 1e-300))
+            if due and tell(done, value):
+                return done
+            lowered, exaggerated = (value + (by - 1) * cost for by in (self.loss.late, self.loss.exaggeration))
+            late = done >= self.exaggerated + _native.CHECK_EVERY and grown > _native.GROWN_MAP
+            if check and late and before - lowered < PROGRESS * abs(lowered):
+                return done
+            if early and grown > _native.GROWN_MAP:
+                if early_before - exaggerated < _native.GATHERED * self.loss.exaggeration:
+                    self._end_exaggeration(done, shorter=True)
+            before = lowered if check else before
+            early_before = exaggerated if early else early_before
         self._give_back(self.Y)
-        return self.iterations
+        return done
+
+    def _end_exaggeration(self, done: int, *, shorter: bool) -> None:
+        """End it now; a ``shorter`` descent has as many iterations after it as was planned."""
+        self.iterations -= self.exaggerated - done if shorter else 0
+        self.exaggerated = done
 
     def _measure(self) -> Any:
-        """Cost of attraction but for the entropy, and the normaliser, of the map that was kept, which is given back."""
-        flag = self.field.flag.clone()
-        self.field.repel(self.kept[0], self.push)
-        self.field.flag.copy_(flag)
-        self._give_back(self.kept[0])
+        """Cost of attraction but for the entropy, and the normaliser, of the map of now, which is given back."""
+        self.field.repel(self.Y, self.push)
+        self._give_back(self.Y)
         return torch.stack([attraction_costs(self.P, self.given, self.loss.falloff).sum(), self.field.total])
 
     def _look(self, measured: Any) -> tuple[list[float], list[float], bool, list[float]]:
@@ -138,45 +145,49 @@ class _Walk:
 
     def _until(self, done: int, every: int) -> int:
         """Iteration at which the map is looked at next: soon while it grows fast."""
-        stops = [done + min(_CHECK, max(5, int(0.35 / self.rate))), self.iterations]
-        stops += [done + size - done % size for size in (every, _CHECK)]
+        check = _native.CHECK_EARLY if done < self.exaggerated else _native.CHECK_EVERY
+        stops = [done + min(check, max(5, int(0.35 / self.rate))), self.iterations]
+        stops += [done + size - done % size for size in (every, check)]
         stops += [stop for stop in (self.exaggerated, self.exaggerated + 200) if stop > done]
         return min(stops)
 
-    def _set_plan(self, done: int) -> None:
-        early = done < self.exaggerated
-        factor = self.loss.exaggeration if early else self.loss.late
-        rate = self.loss.rate
+    def _plan(self, done: int) -> tuple[float, float, float, float]:
+        """Rate, momentum, factor on attraction and longest step of an iteration, as on the CPU."""
+        early, falloff = done < self.exaggerated, self.loss.falloff
+        momentum, share = _native.pace(**falloff.law(), exaggerated=early, since=done - self.exaggerated)
+        factor, rate = self.loss.exaggeration if early else self.loss.late, self.loss.rate
         if rate is None:
-            calm = self.loss.falloff.name == "gauss" and self.n < TINY
-            rate = self.n / (CALM if calm else factor)
-        longest = _LONGEST[self.loss.falloff.name]
-        self.plan.copy_(torch.tensor([rate, 0.5 if early else 0.8, factor, longest]))
+            calm = falloff.name == "gauss" and self.n < TINY
+            rate = self.n / CALM if calm else share * self.n / factor
+        return rate, momentum, factor, _LONGEST[falloff.name]
 
-    def _iterate(self, count: int) -> None:
-        """Do so many iterations; on a GPU the first of a kind is recorded for the others."""
-        if not self.Y.is_cuda:
-            for _ in range(count):
-                self._step()
-            return
+    def _set_plan(self, done: int) -> None:
+        """Tell the device of what has changed: numbers go there as arguments of a kernel, which nothing waits for."""
+        plan = self._plan(done)
+        for place, (old, new) in enumerate(zip(self.told, plan, strict=True)):
+            if old != new:
+                self.plan[place].fill_(new)
+        self.told = plan
+
+    def _iterate(self, done: int, to: int) -> None:
+        """Do these iterations; on a GPU the first of a kind is recorded for the others."""
         key = self.field.key
-        if key not in self.recorded:
-            if self._kind(key) not in _PREPARED:
+        for at in range(done, to):
+            self._set_plan(at)
+            if self.Y.is_cuda and key not in self.recorded and self._kind(key) in _PREPARED:
+                self._record(key)
+            if key in self.recorded:
+                self.recorded[key].replay()
+            else:
                 self._step()  # compiles and plans what a recording must not
                 _PREPARED.add(self._kind(key))
-                count -= 1
-            if not count:
-                return
-            self._record(key)
-        for _ in range(count):
-            self.recorded[key].replay()
         ahead = self.field.next_key  # recorded while the device works
-        if ahead is not None and ahead not in self.recorded and self._kind(ahead) in _PREPARED:
+        if self.Y.is_cuda and ahead not in (None, *self.recorded) and self._kind(ahead) in _PREPARED:
             self.field.open(ahead)
             self._record(ahead)
             self.field.key = key
 
-    def _kind(self, key: int) -> tuple[Any, ...]:
+    def _kind(self, key: Any) -> tuple[Any, ...]:
         """What the kernels and plans of an iteration depend on."""
         return self.Y.device, key, self.k, self.wide, self.starts.dtype, law(self.loss.falloff)["LAW"]
 

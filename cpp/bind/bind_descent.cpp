@@ -1,4 +1,5 @@
-// _native.attraction, _native.repulsion, _native.repulsion_at, _native.descend, _native.place and _native.pace.
+// _native.attraction, _native.repulsion, _native.repulsion_at, _native.descend, _native.place and
+// _native.pace.
 #include "bind.hpp"
 #include "maps.hpp"
 

@@ -1,4 +1,4 @@
-// _native.lower_pairs, _native.pair_loss and _native.settle_pairs.
+// _native.lower_pairs, _native.pair_weights, _native.pair_loss and _native.settle_pairs.
 #include "maps.hpp"
 
 #include <lowdim/pair_descent.hpp>
@@ -88,6 +88,14 @@ Made<float> call_settle(const Rows& neighbors, const Matrix<float>& p, const Mat
 } // namespace
 
 void bind_pair_descent(nb::module_& m) {
+    m.def(
+        "pair_weights",
+        [](std::int64_t done, std::int64_t iterations, bool phased) {
+            const auto of = pair_weights(done, {.iterations = iterations, .phased = phased});
+            return nb::make_tuple(of[0], of[1], of[2]);
+        },
+        nb::arg("done"), nb::arg("iterations"), nb::arg("phased"),
+        "Weights of near, middle and further pairs in an iteration.");
     m.def("lower_pairs", &call_lower, nb::arg("near").noconvert(), nb::arg("mid").noconvert(),
           nb::arg("further").noconvert(), nb::arg("order").noconvert(), nb::arg("shifts").noconvert(),
           nb::arg("excluded").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("iterations"),

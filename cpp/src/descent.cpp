@@ -84,7 +84,8 @@ public:
             }
             if (done > 0 && done % check_early == 0 && done < exaggerated_ && plan_.progress > 0) {
                 const double now = loss(Z).exaggerated;
-                if (exaggerated_before - now < Pace::gathered * plan_.exaggeration && extent() > Pace::grown_map) {
+                if (exaggerated_before - now < Pace::gathered * plan_.exaggeration &&
+                    extent() > Pace::grown_map) {
                     end -= exaggerated_ - (done + 1);
                     refined -= exaggerated_ - (done + 1);
                     exaggerated_ = done + 1;

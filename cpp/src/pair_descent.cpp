@@ -115,17 +115,6 @@ private:
     detail::Aligned<std::int32_t> partners_;
 };
 
-// Weights of the three kinds in an iteration.
-std::array<double, 3> weights_at(std::int64_t done, const PairPlan& plan) {
-    const std::int64_t first = plan.phased ? 2 * plan.iterations / 9 : 0;
-    const std::int64_t second = plan.phased ? 4 * plan.iterations / 9 : 0;
-    if (done < first) {
-        const double share = static_cast<double>(done) / static_cast<double>(first);
-        return {2, (1 - share) * 1000 + share * 3, 1};
-    }
-    return done < second ? std::array<double, 3>{3, 3, 1} : std::array<double, 3>{1, 0, 1};
-}
-
 // The pairs with their rows in Morton order of a map, so that near ones are near in memory.
 class Arranged {
 public:
@@ -245,6 +234,16 @@ private:
 
 } // namespace
 
+std::array<double, 3> pair_weights(std::int64_t done, const PairPlan& plan) {
+    const std::int64_t first = plan.phased ? 2 * plan.iterations / 9 : 0;
+    const std::int64_t second = plan.phased ? 4 * plan.iterations / 9 : 0;
+    if (done < first) {
+        const double share = static_cast<double>(done) / static_cast<double>(first);
+        return {2, (1 - share) * 1000 + share * 3, 1};
+    }
+    return done < second ? std::array<double, 3>{3, 3, 1} : std::array<double, 3>{1, 0, 1};
+}
+
 std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& plan, const Report& report,
                          int n_threads, Watch& watch) {
     const std::int64_t n = pairs.n;
@@ -286,7 +285,7 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
         const auto turn = static_cast<double>(done + 1);
         const auto rate = static_cast<float>(plan.rate * std::sqrt(1 - std::pow(decay_squares, turn)) /
                                              (1 - std::pow(decay, turn)));
-        forces->at(kinds_of(weights_at(done, plan)), nullptr,
+        forces->at(kinds_of(pair_weights(done, plan)), nullptr,
                    [&](std::int64_t from, std::int64_t to, const auto& force) {
                        for (std::int64_t i = from; i < to; ++i)
                            for (int d = 0; d < k; ++d) {

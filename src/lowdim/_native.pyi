@@ -320,6 +320,9 @@ def lower_pairs(
 ) -> int:
     """Move the map Y down the gradient of PaCMAP's loss, in place; returns the iterations done."""
 
+def pair_weights(done: int, iterations: int, phased: bool) -> tuple[float, float, float]:
+    """Weights of near, middle and further pairs in an iteration."""
+
 def pair_loss(
     near: NDArray[np.int32],
     mid: NDArray[np.int32],

@@ -10,7 +10,7 @@ if find_spec("torch") is None or find_spec("triton") is None:
 import torch
 
 import lowdim
-from lowdim import SNE, TSNE, UMAP, _native
+from lowdim import LLE, MDS, SNE, TSNE, _native
 from lowdim.compose import layout
 from lowdim.gpu import field, newcomers, places, walk
 from lowdim.gpu import layout as device_layout
@@ -175,7 +175,9 @@ def test_exaggeration_ends_where_it_gains_no_more(gathered, done, related, rng, 
 def test_the_pace_is_that_of_numpys_descent(related, device):
     _, there = related
     loss = Divergence(CAUCHY, "exact", exaggerated=10, exaggeration=4.0)
-    plans = [walk._Walk(loss, there, torch.zeros(21, 2, device=device), 100)._plan(done) for done in (0, 9, 10, 60, 300)]
+    plans = [
+        walk._Walk(loss, there, torch.zeros(21, 2, device=device), 100)._plan(done) for done in (0, 9, 10, 60, 300)
+    ]
     assert [plan[1] for plan in plans] == pytest.approx([0.8, 0.8, 0.8, 0.85, 0.9])
     assert [plan[0] for plan in plans] == pytest.approx([0.3 * 21 / 4] * 2 + [0.5 * 21] * 3)
 
@@ -234,13 +236,13 @@ def test_tensors_in_this_memory_give_the_bits_of_numpy(method, digits, tmp_path,
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (TSNE(init="spectral"), "init='spectral' has no version"),
         (TSNE(repulsion="barnes_hut"), "barnes_hut' has no version"),
         (TSNE(metric="manhattan"), "metric='manhattan' has no version"),
         (TSNE(neighbors="approximate"), "approximate' has no version"),
         (TSNE(perplexity=1000.0), "perplexity must be"),
         (TSNE(metric="precomputed", init="random"), "no version for a torch tensor"),
-        (UMAP(), "UMAP has no version"),
+        (LLE(), "LLE has no version"),
+        (MDS(), "MDS has no version"),
     ],
 )
 def test_what_tensors_cannot_have_is_refused_by_name(model, words, device):

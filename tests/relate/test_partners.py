@@ -44,7 +44,7 @@ def test_further_rows_are_drawn_evenly(rng):
 
 
 def test_a_ring_leaves_out_the_near_pairs(rng, monkeypatch):
-    monkeypatch.setattr("lowdim.relate.pairs._RING", 100)
+    monkeypatch.setattr("lowdim.relate.pairs.RING", 100)
     near = nearest(rng.normal(size=(300, 3)), 9).indices
     partners, order, shifts, excluded = draw_further(near, 40, 0)
     assert partners.shape == (300, 0)

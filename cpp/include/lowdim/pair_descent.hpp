@@ -6,6 +6,7 @@
 #include <lowdim/descent.hpp>
 #include <lowdim/watch.hpp>
 
+#include <array>
 #include <cstdint>
 
 namespace lowdim {
@@ -34,6 +35,9 @@ struct PairPlan {
     double rate = 1;
     bool phased = true; // else all iterations have the last weights
 };
+
+// Weights of near, middle and further pairs in an iteration.
+std::array<double, 3> pair_weights(std::int64_t done, const PairPlan& plan);
 
 // Moves Y (n × k) and returns the iterations done. The first two ninths of the iterations bring rows of
 // middle distance together less and less (their weight falls from 1000 to 3; near 2, further 1), the next two

@@ -16,7 +16,7 @@ from lowdim.work.places import to_numpy, verb
 from lowdim.work.random import stream
 
 SIZE = 1e-4  # standard deviation of the widest coordinate: small relative to the width of the falloff
-_SPECTRAL = 1e-4  # residual of eigenvectors, which are only an initial layout
+SPECTRAL = 1e-4  # residual of eigenvectors, which are only an initial layout
 NOISE = 1e-2  # relative to that, along directions without variance, so that the map does not stay on a line
 
 
@@ -39,6 +39,7 @@ def principal_axes(X: Any, k: int, seed: int) -> Axes:
     return Axes(found.moments.mean, V)
 
 
+@verb
 def scores(X: Any, by: Axes) -> NDArray[np.float64]:
     """Scores (n, k) of rows along the axes, with the same bits for any number of threads."""
     Y = np.empty((X.shape[0], len(by.axes)))
@@ -49,6 +50,26 @@ def scores(X: Any, by: Axes) -> NDArray[np.float64]:
             for rows, block in row_blocks(X, float_dtype(X.dtype), less=by.mean):
                 Y[rows] = block @ by.axes.T
     return Y
+
+
+@verb
+def scores_of_new(X: Any, by: Axes) -> NDArray[np.float64]:
+    """The same of new rows, each as if it were alone: BLAS sums by how many rows it is given."""
+    if sp.issparse(X):
+        return np.asarray(X @ by.axes.T - by.mean @ by.axes.T)
+    return np.einsum("ij,kj->ik", X - by.mean, by.axes, optimize=False)
+
+
+@verb
+def widened(Y: NDArray, width: float) -> NDArray:
+    """The layout scaled so that its widest coordinate spans ``width``.
+
+    >>> widened(np.array([[0.0, 0.0], [1.0, 2.0]]), 10.0)
+    array([[ 0.,  0.],
+           [ 5., 10.]])
+    """
+    extent = float(np.ptp(Y, axis=0).max())
+    return Y * (width / extent) if extent > 0 else Y
 
 
 @verb
@@ -73,7 +94,7 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArr
     S.eliminate_zeros()  # an edge of weight 0 connects nothing
     count, part = connected_components(S, connection="strong")  # S is symmetric: spares its transpose
     if count == 1:
-        return _sized(_eigenvectors(S, k, seed), seed)
+        return _sized(eigenvectors(S, k, seed), seed)
     Y, done = np.empty((n, k)), 0
     sizes = np.bincount(part)
     order = np.argsort(part, kind="stable")
@@ -84,16 +105,16 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArr
         one = (
             stream(seed, "part", int(c)).standard_normal((len(rows), k))
             if few
-            else _eigenvectors(S[rows][:, rows], k, seed)
+            else eigenvectors(S[rows][:, rows], k, seed)
         )
         radius = np.sqrt(len(rows) / n) if k > 1 else len(rows) / (4 * n)
         one = _sized(one, seed) * (radius / (2 * SIZE)) if len(rows) > 1 else np.zeros((1, k))
-        Y[rows] = one + 2 * _sunflower(done, len(rows), n, k)
+        Y[rows] = one + 2 * sunflower(done, len(rows), n, k)
         done += len(rows)
     return _sized(Y, seed)
 
 
-def _sunflower(done: int, size: int, n: int, k: int) -> NDArray[np.float64]:
+def sunflower(done: int, size: int, n: int, k: int) -> NDArray[np.float64]:
     """Centre (k,) of a component with ``size`` of n rows, after ``done`` rows nearer the middle; in order on a line."""
     if k == 1:
         return np.array([(done + size / 2) / n])
@@ -103,10 +124,11 @@ def _sunflower(done: int, size: int, n: int, k: int) -> NDArray[np.float64]:
     return centre
 
 
-def _eigenvectors(V: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:
+def eigenvectors(V: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:
+    """Smoothest coordinates (n, k) of a connected graph; 0 where it has too few rows for them."""
     Y = np.zeros((V.shape[0], k))
     if few := min(k, V.shape[0] - 1):
-        Y[:, :few] = spectral_map(V, few, seed=seed, tol=_SPECTRAL).places
+        Y[:, :few] = spectral_map(V, few, seed=seed, tol=SPECTRAL).places
     return Y
 
 

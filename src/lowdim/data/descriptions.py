@@ -15,6 +15,9 @@ MAP_TEXTS = {
         covariance).""",
     "neighbors": """neighbors : {"auto", "exact", "approximate"}
         Search for nearest neighbours; "auto" chooses by the size of the data.""",
+    "device": """device : None, "cpu", "cuda" or "cuda:<number>"
+        Where to compute: None is where the rows are. NumPy rows are moved once and the results are NumPy arrays;
+        tensors of torch give tensors on their device.""",
     "running": """callback : callable or None
         ``callback(iteration, loss, embedding)``; return True to stop the optimisation.
     callback_every : int

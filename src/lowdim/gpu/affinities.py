@@ -1,5 +1,6 @@
 """Affinities of rows on a device."""
 
+from collections.abc import Callable
 from math import log
 from typing import Any
 
@@ -43,23 +44,33 @@ def affinities(indices: Any, p: Any) -> Affinities:
 
     A row has its own neighbours first, nearest first, then those that name it and are not among them, by index.
     """
+    scale = 0.5 / len(indices)
+    with stage("affinities"):
+        return Affinities(*united(indices, p, lambda own, back: own.add_(back).mul_(scale)))
+
+
+def united(indices: Any, p: Any, join: Callable[[Any, Any], Any]) -> tuple[Any, Any, Any]:
+    """Symmetric sparse rows of ``join(p_{j|i}, p_{i|j})``, from the neighbours of each row and their ``p`` (n, k).
+
+    Of those that name a row in vain ``join`` is given 0 for its own. The first argument may be overwritten.
+    """
     n, k = indices.shape
     there = {"device": indices.device}
-    with stage("affinities"):
-        values = torch.empty(n, k, **there)
-        alone = torch.empty(n, k, dtype=torch.int8, **there)
-        mutual[(n,)](indices, p, values, alone, k, 0.5 / n, BK=triton.next_power_of_2(k), BQ=_QUEUE)
-        named = alone.view(-1).nonzero().view(-1)  # entries whose row the other does not name
-        target, order = torch.sort(indices.view(-1)[named].long(), stable=True)
-        named = named[order]
-        counts = torch.bincount(target, minlength=n)
-        starts = torch.zeros(n + 1, dtype=torch.int64, **there)
-        torch.cumsum(counts, 0, out=starts[1:])
-        indptr = starts + k * torch.arange(n + 1, **there)
-        columns = torch.empty(n * k + len(named), dtype=torch.int32, **there)
-        weights = torch.empty(len(columns), **there)
-        own = indptr[:-1, None] + torch.arange(k, **there)
-        columns[own], weights[own] = indices, values
-        back = indptr[target] + k + torch.arange(len(named), **there) - starts[target]
-        columns[back], weights[back] = (named // k).int(), values.view(-1)[named]
-        return Affinities(indptr, columns, weights)
+    back = torch.empty(n, k, **there)
+    alone = torch.empty(n, k, dtype=torch.int8, **there)
+    mutual[(n,)](indices, p, back, alone, k, BK=triton.next_power_of_2(k), BQ=_QUEUE)
+    values = join(p.clone(), back)
+    named = alone.view(-1).nonzero().view(-1)  # entries whose row the other does not name
+    target, order = torch.sort(indices.view(-1)[named].long(), stable=True)
+    named = named[order]
+    counts = torch.bincount(target, minlength=n)
+    starts = torch.zeros(n + 1, dtype=torch.int64, **there)
+    torch.cumsum(counts, 0, out=starts[1:])
+    indptr = starts + k * torch.arange(n + 1, **there)
+    columns = torch.empty(n * k + len(named), dtype=torch.int32, **there)
+    weights = torch.empty(len(columns), **there)
+    own = indptr[:-1, None] + torch.arange(k, **there)
+    columns[own], weights[own] = indices, values
+    at = indptr[target] + k + torch.arange(len(named), **there) - starts[target]
+    columns[at], weights[at] = (named // k).int(), values.view(-1)[named]
+    return indptr, columns, weights

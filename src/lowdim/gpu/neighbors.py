@@ -51,7 +51,7 @@ def nearest(
     X: Any, k: int, queries: Any = None, metric: str = "euclidean", how: str = "auto", seed: int = 0
 ) -> Neighbors:
     """The ``k`` nearest rows of ``X`` to each of ``queries``; without queries, to each row of ``X`` but itself."""
-    _demand_metric(metric)
+    demand_metric(metric)
     if how == "approximate":
         raise ValueError("neighbors='approximate' has no version for tensors on a device. Use 'auto', which is exact.")
     if k > MOST_NEIGHBORS:
@@ -60,7 +60,7 @@ def nearest(
     m = n if queries is None else len(queries)
     needed = 12.0 * m * k + n * (4.0 * d + 8.0 * _padded(d)) + 16.0 * (_KEYS + _ROOM)
     memory.require(needed, f"The {k} neighbours of {m:,} rows", "Use fewer neighbours or rows.", X)
-    A, Q = _euclidean(X, queries, metric)
+    A, Q = euclidean_rows(X, queries, metric)
     own = torch.arange(m, device=X.device) if queries is None else torch.full((m,), -1, device=X.device)
     with stage("neighbours", total=m) as tick:
         if n <= FEW:
@@ -73,8 +73,8 @@ def nearest(
 @on_device(numpy_neighbors.within)
 def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean") -> Within:
     """Rows of ``X`` within ``radius`` of each of ``queries``; without queries, of each row of ``X`` but itself."""
-    _demand_metric(metric)
-    A, Q = _euclidean(X, queries, metric)
+    demand_metric(metric)
+    A, Q = euclidean_rows(X, queries, metric)
     m, halved = len(Q), metric == "cosine"
     own = torch.arange(m, device=X.device) if queries is None else torch.full((m,), -1, device=X.device)
     reach = (2 * radius) ** 0.5 if halved else radius
@@ -95,7 +95,8 @@ def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean"
     return Within(indptr, indices, squares / 2 if halved else squares.sqrt_())
 
 
-def _demand_metric(metric: str) -> None:
+def demand_metric(metric: str) -> None:
+    """Refuse metrics that are computed in NumPy alone."""
     if metric not in ("euclidean", "cosine", "mahalanobis"):
         raise ValueError(
             f"metric={str(metric)!r} has no version for tensors on a device; there are 'euclidean', 'cosine' and "
@@ -116,7 +117,7 @@ def whitened(X: Any, mean: Any, white: Any) -> Any:
     return torch.cat([((block.double() - shift) @ turn).to(X.dtype) for block in blocks])
 
 
-def _euclidean(X: Any, queries: Any, metric: str) -> tuple[Any, Any]:
+def euclidean_rows(X: Any, queries: Any, metric: str) -> tuple[Any, Any]:
     """Rows and queries whose Euclidean distances are those of the metric, or twice whose roots are."""
     if metric == "cosine":
         X, queries = _directions(X), None if queries is None else _directions(queries)

@@ -1,10 +1,13 @@
 """New points of a map on a device, which stays as it is."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
+import triton
 
 from lowdim.gpu.field import sums_at
+from lowdim.gpu.kernels.sample_forces import sample_forces
 from lowdim.work.progress import Tick
 
 _STEPS = 100  # of a new point at most
@@ -13,9 +16,22 @@ _APART = 1.0  # from the place found, for a start to lead elsewhere
 _STILL = 1e-5  # a step of this length ends the search
 _BLOCK = 2**24  # coordinates of neighbours held at a time
 
+# Losses (m, 1) of places (m, k) by those of their neighbours (m, near, k) and the weights of these (m, near), and where
+# a step of unit length would take each.
+Look = Callable[[Any, Any, Any], tuple[Any, Any]]
+
 
 def settle(loss: Any, neighbors: Any, p: Any, Y: Any, tick: Tick) -> Any:
-    """Places (m, k) at which new points have the least divergence of their own, ``Y`` held fast.
+    """Places (m, k) at which new points have the least divergence of their own, ``Y`` held fast."""
+
+    def look(others: Any, p: Any, y: Any) -> tuple[Any, Any]:
+        return _divergences(loss.falloff, others, p * loss.late, Y, y)
+
+    return settled(neighbors, p, Y, look, tick)
+
+
+def settled(neighbors: Any, p: Any, Y: Any, look: Look, tick: Tick) -> Any:
+    """Places (m, k) in float32 of new points with these neighbours in the map ``Y`` and weights (m, near).
 
     Each starts at the weighted median of its neighbours and at the weightiest of them, takes steps that never raise
     its loss, keeps the place of the least, and stays in the box of its neighbours.
@@ -25,39 +41,37 @@ def settle(loss: Any, neighbors: Any, p: Any, Y: Any, tick: Tick) -> Any:
     out = torch.empty(m, Y.shape[1], device=Y.device)
     for start in range(0, m, step):
         some = slice(start, min(m, start + step))
-        out[some] = _settled(loss, neighbors[some], p[some].double() * loss.late, Y)
+        out[some] = _settled(Y[neighbors[some].long()].double(), p[some].double(), look)
         tick(some.stop)
     return out
 
 
-def _settled(loss: Any, neighbors: Any, p: Any, Y: Any) -> Any:
-    others = Y[neighbors.long()].double()
+def _settled(others: Any, p: Any, look: Look) -> Any:
     weighs = (p > 0)[:, :, None]
-    low = torch.where(weighs, others, torch.inf).amin(1)
-    high = torch.where(weighs, others, -torch.inf).amax(1)
-    best, least = _descended(loss.falloff, others, p, Y, _medians(others, p), low, high)
+    box = torch.where(weighs, others, torch.inf).amin(1), torch.where(weighs, others, -torch.inf).amax(1)
+    best, least = _descended(others, p, _medians(others, p), box, look)
     order = torch.sort(p, dim=1, descending=True, stable=True).indices[:, :_WEIGHTIEST]
     for one in order.T:
-        start = torch.gather(others, 1, one[:, None, None].expand(-1, 1, Y.shape[1]))[:, 0]
+        start = torch.gather(others, 1, one[:, None, None].expand(-1, 1, others.shape[2]))[:, 0]
         elsewhere = (start - best).square().sum(1, keepdim=True) > _APART**2
         elsewhere &= torch.gather(p, 1, one[:, None]) > 0
         if bool(elsewhere.any()):
-            y, value = _descended(loss.falloff, others, p, Y, start, low, high)
+            y, value = _descended(others, p, start, box, look)
             better = elsewhere & (value < least)
             best, least = torch.where(better, y, best), torch.where(better, value, least)
     return best.float()
 
 
-def _descended(falloff: Any, others: Any, p: Any, Y: Any, y: Any, low: Any, high: Any) -> tuple[Any, Any]:
+def _descended(others: Any, p: Any, y: Any, box: tuple[Any, Any], look: Look) -> tuple[Any, Any]:
     """Places and losses (m, 1) that steps from ``y`` lead to, which never raise a loss nor leave the box."""
-    value, way = _look(falloff, others, p, Y, y)
-    size = torch.ones(len(y), 1, dtype=torch.float64, device=Y.device)
+    value, way = look(others, p, y)
+    size = torch.ones_like(value)
     for _ in range(_STEPS):
-        onto = torch.clamp(y + size * way, low, high)
+        onto = torch.clamp(y + size * way, *box)
         moving = (onto - y).square().sum(1, keepdim=True) >= _STILL**2
         if not bool(moving.any()):
             break
-        there, onward = _look(falloff, others, p, Y, onto)
+        there, onward = look(others, p, onto)
         better = moving & (there <= value)
         size = torch.where(better, (2 * size).clamp_(max=1.0), torch.where(moving, size / 2, size))
         y = torch.where(better, onto, y)
@@ -74,8 +88,8 @@ def _medians(others: Any, p: Any) -> Any:
     return torch.gather(values, 1, first)[:, 0]
 
 
-def _look(falloff: Any, others: Any, p: Any, Y: Any, y: Any) -> tuple[Any, Any]:
-    """Loss (m, 1) at the places, and where a step of unit length would take each, by its own curvature."""
+def _divergences(falloff: Any, others: Any, p: Any, Y: Any, y: Any) -> tuple[Any, Any]:
+    """:data:`Look` of ``KL(p‖q)`` with ``q_j = f(s_j)/φ(y)``."""
     gap = y[:, None] - others
     s = gap.square().sum(2)
     if falloff.name == "gauss":
@@ -89,3 +103,19 @@ def _look(falloff: Any, others: Any, p: Any, Y: Any, y: Any) -> tuple[Any, Any]:
     phi = phi.clamp_(min=1e-30)[:, None]
     drawn = (weight[:, :, None] * gap).sum(1)
     return (p * cost).sum(1, keepdim=True) + phi.log(), (force / phi - drawn) / curvature
+
+
+def among_sample(y: Any, S: Any, curve: tuple[float, float, float] | None) -> tuple[Any, Any]:
+    """Forces (m, k) on single points and their costs (m, 1), summed over a sample ``S`` of the map.
+
+    By ``curve``, the exponent, the logarithm of the scale and ``ε`` of UMAP's, or by further pairs of PaCMAP.
+    """
+    m, k = y.shape
+    force, cost = torch.empty(m, k, device=S.device), torch.empty(m, device=S.device)
+    wide = triton.next_power_of_2(k)
+    law = curve or (1.0, 0.0, 0.0)
+    block = {"BQ": max(1, 32 // wide), "BS": 32, "BD": wide}
+    sample_forces[(triton.cdiv(m, block["BQ"]),)](
+        y.float(), S, force, cost, m, len(S), k, *law, CURVE=curve is not None, **block
+    )
+    return force.double(), cost.double()[:, None]

@@ -114,9 +114,9 @@ class _Walk:
             late = done >= self.exaggerated + _native.CHECK_EVERY and grown > _native.GROWN_MAP
             if check and late and before - lowered < PROGRESS * abs(lowered):
                 return done
-            if early and grown > _native.GROWN_MAP:
-                if early_before - exaggerated < _native.GATHERED * self.loss.exaggeration:
-                    self._end_exaggeration(done, shorter=True)
+            gathered = early_before - exaggerated < _native.GATHERED * self.loss.exaggeration
+            if early and gathered and grown > _native.GROWN_MAP:
+                self._end_exaggeration(done, shorter=True)
             before = lowered if check else before
             early_before = exaggerated if early else early_before
         self._give_back(self.Y)

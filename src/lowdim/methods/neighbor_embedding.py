@@ -24,7 +24,7 @@ from lowdim.relate.trust import trust as share_as_loose
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
-from lowdim.work.places import at_home, brought, of, placed, to_numpy
+from lowdim.work.places import at_home, brought, placed, to_numpy
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast, in_form_of, own, put, searchable, take
 
@@ -264,8 +264,6 @@ class NeighborEmbedding(Reducer, ABC):
                 raise ValueError(
                     f"{name}: init='pca' needs rows of features; got metric='precomputed'. Pass init='spectral'."
                 )
-        if of(X) is not None and isinstance(self.init, str) and self.init == "spectral":
-            raise ValueError(f"{name}: init='spectral' has no version for tensors. Pass init='pca', or NumPy rows.")
         demand_singles(X, self._metric)
         before = getattr(self, "embedding_", None) if self.warm_start else None
         if before is not None and tuple(before.shape) != (n, k):

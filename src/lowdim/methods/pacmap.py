@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.compose import layout
@@ -20,10 +19,12 @@ from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
 from lowdim.relate.fuzzy import fuzzy_union
 from lowdim.relate.neighbors import Neighbors
-from lowdim.relate.pairs import Pairs, draw_further, draw_mid, nearest_by_scale, scales
+from lowdim.relate.pairs import Pairs, at_columns, chosen, draw_further, draw_mid, nearest_by_scale, scales
 from lowdim.solve.descent import Reached
 from lowdim.solve.pair_loss import PairLoss
 from lowdim.work import memory
+from lowdim.work.places import brought
+from lowdim.work.rows import cast
 
 _NEIGHBORS = 10
 _EXTRA = 50  # neighbours beside those wanted, among which they are chosen by scaled distance
@@ -56,6 +57,7 @@ class PaCMAP(NeighborEmbedding):
         pairs, chance, or the given one.
     {metric}
     {neighbors}
+    {device}
     {running}
 
     Attributes
@@ -85,6 +87,7 @@ class PaCMAP(NeighborEmbedding):
         "mid_near": options.real(0, 100, closed="both"),
         "further": options.real(0, 100, closed="both"),
         "n_iter": options.whole(1),
+        "device": options.none | options.device,
     }
     _stages = ("pairs", "loss")
     n_neighbors: int | str
@@ -104,6 +107,7 @@ class PaCMAP(NeighborEmbedding):
         metric: Any = "euclidean",
         metric_params: Any = None,
         neighbors: str = "auto",
+        device: str | None = None,
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
         warm_start: bool = False,
@@ -152,7 +156,7 @@ class PaCMAP(NeighborEmbedding):
         self._axes = self._reduced = None
         if self.metric == "euclidean" and min(X.shape) > _WIDE:
             self._axes = layout.principal_axes(X, _WIDE, seed)
-            self._reduced = layout.scores(X, self._axes).astype(X.dtype)
+            self._reduced = cast(layout.scores(X, self._axes), X.dtype)
         return X if self._reduced is None else self._reduced
 
     def _fitted_rows(self) -> Any:
@@ -161,28 +165,25 @@ class PaCMAP(NeighborEmbedding):
     def _new_rows(self, X: Any) -> Any:
         if self._axes is None:
             return X
-        mean, axes = self._axes
-        if sp.issparse(X):
-            return (X @ axes.T - mean @ axes.T).astype(X.dtype)
-        # Not by BLAS, whose sums depend on how many rows it is given.
-        return np.einsum("ij,kj->ik", X - mean, axes, optimize=False).astype(X.dtype)
+        return cast(layout.scores_of_new(X, layout.Axes(*self._axes)), X.dtype)
 
     def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> Pairs:
         mid, further = self._counts()
         self._scales = scales(near.distances)
         columns = nearest_by_scale(near.indices, near.distances, self._scales, self._scales, self.n_neighbors_)
-        chosen = np.take_along_axis(near.indices, columns, axis=1)
-        return Pairs(chosen, draw_mid(X, mid, self._metric, seed), *draw_further(chosen, further, seed))
+        own = at_columns(near.indices, columns)
+        return Pairs(own, draw_mid(X, mid, self._metric, seed), *draw_further(own, further, seed))
 
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:
         own = scales(near.distances)
-        columns = nearest_by_scale(near.indices, near.distances, own, self._scales, self.n_neighbors_)
-        p = np.zeros(near.indices.shape, np.float32)
-        np.put_along_axis(p, columns, 1.0, axis=1)
-        return p
+        theirs = brought(self._scales, near.distances)
+        columns = nearest_by_scale(near.indices, near.distances, own, theirs, self.n_neighbors_)
+        return chosen(columns, near.indices.shape[1])
 
     def _graph_of(self, relations: Pairs) -> Any:
-        return fuzzy_union(relations.near, np.ones(relations.near.shape, np.float32))
+        width = relations.near.shape[1]
+        every = brought(np.arange(width, dtype=np.int32)[None].repeat(len(relations.near), 0), relations.near)
+        return fuzzy_union(relations.near, chosen(every, width))
 
     def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:
         return super()._layout(X, relations, seed) * (_SIZE / layout.SIZE)

@@ -60,9 +60,6 @@ _TEXTS = {
         of rows and dimensions; ``repulsion_`` is the one used.
     angle : float in [0, 1]
         For the tree: cells seen under a smaller angle count as one point; 0 is exact.""",
-    "device": """device : None, "cpu", "cuda" or "cuda:<number>"
-        Where to compute: None is where the rows are. NumPy rows are moved once and the results are NumPy arrays;
-        tensors of torch give tensors on their device.""",
     "map": """embedding_ : array (n_samples, n_components)
         The map, centred. Equal rows have the same position.
     perplexity_ : float or list

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.compose import layout
 from lowdim.data import options
 from lowdim.data.descriptions import described
 from lowdim.data.labels import known_labels
@@ -66,6 +67,7 @@ class UMAP(NeighborEmbedding):
         How far labels ``y`` sharpen the graph: 0 leaves them out, 0.5 weighs edges between classes by exp(−5). Labels
         that are None, NaN or −1 are unknown.
     {neighbors}
+    {device}
     {running}
 
     Attributes
@@ -107,6 +109,7 @@ class UMAP(NeighborEmbedding):
         "repulsion_strength": options.real(0, 1e6, closed="left"),
         "negative_sample_rate": options.whole(0),
         "supervision": options.real(0, 1, closed="left"),
+        "device": options.none | options.device,
     }
     n_neighbors: int | str
     min_dist: float
@@ -137,6 +140,7 @@ class UMAP(NeighborEmbedding):
         negative_sample_rate: int = 5,
         supervision: float = 0.0,
         neighbors: str = "auto",
+        device: str | None = None,
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
         warm_start: bool = False,
@@ -203,9 +207,7 @@ class UMAP(NeighborEmbedding):
         return memberships(near.distances, float(self.local_connectivity), self._typical).values
 
     def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:
-        Y = super()._layout(X, relations, seed)
-        width = float(np.ptp(Y, axis=0).max())
-        return Y * (_WIDTH * float(self.spread) / width) if width > 0 else Y
+        return layout.widened(super()._layout(X, relations, seed), _WIDTH * float(self.spread))
 
     def _iterations(self, n: int) -> int:
         return (_MANY_EPOCHS if n <= _FEW else _EPOCHS) if self.n_epochs == "auto" else int(self.n_epochs)

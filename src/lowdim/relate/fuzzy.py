@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.work import jobs
+from lowdim.work.places import verb
 from lowdim.work.progress import stage
 
-_OTHER = 5.0  # −log of the factor on edges between classes at a supervision of one half
-_UNKNOWN = 1.0  # the same for edges to rows without a label, at most
+OTHER = 5.0  # −log of the factor on edges between classes at a supervision of one half
+UNKNOWN = 1.0  # the same for edges to rows without a label, at most
 
 
 class FuzzyGraph(NamedTuple):
@@ -34,6 +35,7 @@ class Memberships(NamedTuple):
     sigma: NDArray[np.float32]
 
 
+@verb
 def memberships(
     distances: NDArray[np.floating], local_connectivity: float = 1.0, typical: float | None = None
 ) -> Memberships:
@@ -61,12 +63,14 @@ def memberships(
     return Memberships(*found)
 
 
+@verb
 def typical_distance(distances: NDArray[np.floating]) -> float:
     """Mean of ``distances`` (n, k), the distance 0 of each row to itself included."""
     k = distances.shape[1]
     return float(distances.mean(dtype=np.float64)) * k / (k + 1)
 
 
+@verb
 def fuzzy_union(indices: NDArray[np.int32], v: NDArray[np.float32], mix: float = 1.0) -> FuzzyGraph:
     """Graph of the neighbours (n, k) of each row and their memberships (n, k): union (``mix`` = 1) to intersection (0).
 
@@ -77,6 +81,7 @@ def fuzzy_union(indices: NDArray[np.int32], v: NDArray[np.float32], mix: float =
         return FuzzyGraph(*_native.fuzzy_union(indices, v, mix=mix, n_threads=jobs.current()))
 
 
+@verb
 def sharpened(graph: FuzzyGraph, codes: NDArray[np.int32], supervision: float) -> FuzzyGraph:
     """Graph with weaker edges between classes ``codes`` (n,), −1 for rows without a label.
 
@@ -90,7 +95,7 @@ def sharpened(graph: FuzzyGraph, codes: NDArray[np.int32], supervision: float) -
     indptr, indices, values = graph
     n, far = len(indptr) - 1, supervision / max(1 - supervision, 1e-12)
     a, b = np.repeat(codes, np.diff(indptr)), codes[indices]
-    factor = np.where((a < 0) | (b < 0), np.exp(-min(_UNKNOWN, far)), np.where(a == b, 1.0, np.exp(-_OTHER * far)))
+    factor = np.where((a < 0) | (b < 0), np.exp(-min(UNKNOWN, far)), np.where(a == b, 1.0, np.exp(-OTHER * far)))
     weighed = values * factor
     most = np.maximum.reduceat(weighed, indptr[:-1])
     weighed /= np.repeat(np.where(most > 0, most, 1.0), np.diff(indptr))

@@ -1,5 +1,6 @@
 """The pairs of rows that PaCMAP uses: near, of middle distance, and further apart (Wang et al. 2021)."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,14 +13,15 @@ from lowdim.relate.metrics import kind_of
 from lowdim.relate.neighbors import as_euclidean
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype
+from lowdim.work.places import verb
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
 
 SCALE = slice(3, 6)  # the neighbours whose mean distance is the scale of a row
 _CANDIDATES = 6  # random rows of which the second nearest is of middle distance
 _BLOCK = 8192  # rows per block, each with its own random stream
-_LEAST = 1e-10  # scale of a row among duplicates
-_RING = 5000  # rows from which further pairs form a ring
+LEAST = 1e-10  # scale of a row among duplicates
+RING = 5000  # rows from which further pairs form a ring
 
 Indices = NDArray[np.int32]
 
@@ -49,16 +51,22 @@ class Pairs(NamedTuple):
     excluded: Indices
 
 
+@verb
 def scales(distances: NDArray[np.floating]) -> NDArray[np.float64]:
     """Mean distance (n,) of the fourth to sixth neighbour at ascending ``distances`` (n, k), or of the last ones.
 
     >>> scales(np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 9.0]]))
     array([5.])
     """
-    some = distances[:, SCALE] if distances.shape[1] > SCALE.start else distances[:, -1:]
-    return np.maximum(some.mean(axis=1, dtype=np.float64), _LEAST)
+    return np.maximum(scale_columns(distances).mean(axis=1, dtype=np.float64), LEAST)
 
 
+def scale_columns(distances: Any) -> Any:
+    """The distances whose mean is the scale of a row."""
+    return distances[:, SCALE] if distances.shape[1] > SCALE.start else distances[:, -1:]
+
+
+@verb
 def nearest_by_scale(
     indices: Indices, distances: NDArray[np.floating], own: NDArray[np.float64], theirs: NDArray[np.float64], k: int
 ) -> Indices:
@@ -76,18 +84,45 @@ def nearest_by_scale(
     return columns
 
 
+@verb
+def at_columns(indices: Indices, columns: Indices) -> Indices:
+    """Entries (m, k) of ``indices`` (m, c) at these columns of each row."""
+    return np.take_along_axis(indices, columns, axis=1)
+
+
+@verb
+def chosen(columns: Indices, width: int) -> NDArray[np.float32]:
+    """Weights (m, width) that are 1 at these columns (m, k) of each row, 0 elsewhere.
+
+    >>> chosen(np.array([[2]], np.int32), 3)
+    array([[0., 0., 1.]], dtype=float32)
+    """
+    p = np.zeros((len(columns), width), np.float32)
+    np.put_along_axis(p, columns, 1.0, axis=1)
+    return p
+
+
+def candidates(n: int, each: int, seed: int) -> Iterator[tuple[NDArray[np.int64], Indices]]:
+    """Yield (rows, random other rows (m, 6 each) for each of them), some rows at a time."""
+    few = min(_CANDIDATES, n - 1)
+    for block, start in enumerate(range(0, n if each else 0, _BLOCK)):
+        rows = np.arange(start, min(n, start + _BLOCK))
+        others = stream(seed, "mid-near", block).integers(n - 1, size=(len(rows), each * few), dtype=np.int32)
+        others += others >= rows[:, None]
+        yield rows, others
+
+
+@verb
 def draw_mid(X: Any, each: int, metric: str, seed: int) -> Indices:
     """Partners (n, each) of middle distance: the second nearest of six random rows."""
     n = X.shape[0]
-    mid, few = np.empty((n, each), np.int32), min(_CANDIDATES, n - 1)
+    mid = np.empty((n, each), np.int32)
     if kind_of(metric).apart is None and not sp.issparse(X):
         X, _, _ = as_euclidean(X, None, metric)  # distances in the same order
         metric = "euclidean"
     with stage("pairs", total=n) as tick:
-        for block, start in enumerate(range(0, n if each else 0, _BLOCK)):
-            rows = np.arange(start, min(n, start + _BLOCK))
-            others = stream(seed, "mid-near", block).integers(n - 1, size=(len(rows), each * few), dtype=np.int32)
-            others += others >= rows[:, None]
+        for rows, others in candidates(n, each, seed):
+            few = others.shape[1] // each
             apart = _distances(X, rows, others, metric).reshape(len(rows) * each, few)
             two, _ = _native.smallest(np.ascontiguousarray(apart), min(2, few), n_threads=jobs.current())
             second = two[:, -1]
@@ -96,6 +131,7 @@ def draw_mid(X: Any, each: int, metric: str, seed: int) -> Indices:
     return mid
 
 
+@verb
 def draw_further(near: Indices, each: int, seed: int) -> Further:
     """Further pairs, ``each`` per row, at random among the rows that are not ``near`` (n, k).
 
@@ -103,7 +139,7 @@ def draw_further(near: Indices, each: int, seed: int) -> Further:
     near pairs are excluded.
     """
     n, k = near.shape
-    if n >= _RING:
+    if n >= RING:
         return _ring(near, each, seed)
     each = each if n - 1 > k else 0
     further = np.empty((n, each), np.int32)
@@ -117,10 +153,16 @@ def draw_further(near: Indices, each: int, seed: int) -> Further:
     return Further(further, np.arange(n, dtype=np.int32), np.empty(0, np.int32), np.empty((0, 2), np.int32))
 
 
-def _ring(near: Indices, each: int, seed: int) -> Further:
-    n, numbers = len(near), stream(seed, "further")
+def ring(n: int, each: int, seed: int) -> tuple[Indices, Indices]:
+    """Random order (n,) of the rows, and shifts (each,) that make pairs of them."""
+    numbers = stream(seed, "further")
     order = numbers.permutation(n).astype(np.int32)
-    shifts = 1 + numbers.choice((n - 1) // 2, min(each, (n - 1) // 2), replace=False).astype(np.int32)
+    return order, 1 + numbers.choice((n - 1) // 2, min(each, (n - 1) // 2), replace=False).astype(np.int32)
+
+
+def _ring(near: Indices, each: int, seed: int) -> Further:
+    n = len(near)
+    order, shifts = ring(n, each, seed)
     place = np.empty(n, np.int32)
     place[order] = np.arange(n, dtype=np.int32)
     paired = np.zeros(n, bool)

@@ -7,21 +7,22 @@ minimises (Damrich and Hamprecht 2021), not the cross-entropy of ``v`` and ``w``
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from lowdim import _native
-from lowdim.solve.descent import Reached, SparseRows, Tell
+from lowdim.solve.descent import Reached, SparseRows, Tell, sample_of
 from lowdim.work import jobs
+from lowdim.work.places import verb
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
 
-_SHIFTS = 16  # of an epoch: each point has a partner in both directions
+SHIFTS = 16  # of an epoch: each point has a partner in both directions
 _EXACT = 20_000  # points up to which the loss takes all pairs
-_SAMPLE = 512  # shifts by which it is estimated above
-_OTHERS = 2048  # points of the map that repel a new one
+SAMPLE = 512  # shifts by which it is estimated above
 _STEPS = 100  # of a new point at most
 
 
@@ -62,11 +63,12 @@ class CrossEntropy:
     unit: float = 1.0
     name = "loss"
 
+    @verb(on=1)
     def lower(
         self, graph: SparseRows, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick
     ) -> int:
         """Move the map ``Y`` (n, k) in place; the loss told on the way is estimated from the pairs of that epoch."""
-        order, shifts = self._pairs(len(Y), iterations, _SHIFTS)
+        order, shifts = self.pairs(len(Y), iterations, SHIFTS)
         stopped = []
 
         def told(done: int, value: float) -> bool:
@@ -93,35 +95,27 @@ class CrossEntropy:
             np.multiply(Y, self.unit, out=Y)
         return done
 
+    @verb(on=1)
     def at(self, graph: SparseRows, Y: NDArray[np.float32]) -> Reached:
         """``L`` over all pairs up to 20,000 points; above, its second term from 512 partners of each point."""
         n, exact = len(Y), len(Y) <= _EXACT
-        order, shifts = _all_pairs(n, once=True) if exact else self._pairs(n, 1, _SAMPLE)
+        order, shifts = all_pairs(n, once=True) if exact else self.pairs(n, 1, SAMPLE)
         with stage("loss"):
             points, terms = _native.cross_entropy(
-                *graph, self._in_units(Y), order, shifts, a=self.a, b=self.b, n_threads=jobs.current()
+                *graph, in_units(self, Y), order, shifts, a=self.a, b=self.b, n_threads=jobs.current()
             )
-        push = 2 * self.negatives * (n - 1) * terms / n
-        if not exact:
-            error = 3 * n * float(push.std()) / np.sqrt(len(push))
-            how = f"{len(push)} random partners of each point: within {error:.1g}"
-            mean = float(push.mean())
-        else:  # a shift and its opposite make the same pairs, but for the one half way round
-            twice = np.where(2 * shifts[0] == n, 1, 2)
-            how, mean = "exact: all pairs", float((twice * push).sum() / (n - 1))
-        return Reached(float(points.sum() + n * mean), points + mean, how)
+        return reached(self, n, points, terms, shifts[0], exact=exact)
 
+    @verb(on=1)
     def settle(
         self, neighbors: NDArray[np.int32], v: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
     ) -> NDArray[np.float32]:
         """Places (m, k) of new points; the map repels them by a sample of its points, the same for all of them."""
-        n = len(Y)
-        some = stream(0, "places").permutation(n)[:_OTHERS]
         places = _native.settle_cross_entropy(
             neighbors,
             v,
-            self._in_units(Y),
-            np.sort(some).astype(np.int32),
+            in_units(self, Y),
+            sample_of(len(Y)),
             a=self.a,
             b=self.b,
             negatives=2 * self.negatives,  # both ends of a pair are pushed
@@ -135,8 +129,8 @@ class CrossEntropy:
         """Gradient (n, k) of ``L`` over all pairs, in float32."""
         gradient = _native.cross_entropy_gradient(
             *graph,
-            self._in_units(Y),
-            *_all_pairs(len(Y)),
+            in_units(self, Y),
+            *all_pairs(len(Y)),
             a=self.a,
             b=self.b,
             negatives=2 * self.negatives,  # both ends of a pair are pushed
@@ -145,10 +139,7 @@ class CrossEntropy:
         )
         return gradient / np.float32(self.unit)
 
-    def _in_units(self, Y: NDArray[np.float32]) -> NDArray[np.float32]:
-        return Y / np.float32(self.unit) if self.unit != 1 else Y
-
-    def _pairs(self, n: int, epochs: int, each: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def pairs(self, n: int, epochs: int, each: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """A random order of the points, and the shifts (epochs, each); all of them where there are no more."""
         numbers = stream(self.seed, "negatives")
         order = numbers.permutation(n).astype(np.int32)
@@ -157,6 +148,26 @@ class CrossEntropy:
         return order, numbers.integers(1, n, size=(epochs, each), dtype=np.int32)
 
 
-def _all_pairs(n: int, *, once: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def reached(
+    loss: CrossEntropy, n: int, points: Any, terms: NDArray[np.float64], shifts: NDArray[np.int32], *, exact: bool
+) -> Reached:
+    """``L`` by the attraction of each point and the repulsion of each shift, of all pairs or of some."""
+    push = 2 * loss.negatives * (n - 1) * terms / n
+    if not exact:
+        error = 3 * n * float(push.std()) / np.sqrt(len(push))
+        how = f"{len(push)} random partners of each point: within {error:.1g}"
+        mean = float(push.mean())
+    else:  # a shift and its opposite make the same pairs, but for the one half way round
+        twice = np.where(2 * shifts == n, 1, 2)
+        how, mean = "exact: all pairs", float((twice * push).sum() / (n - 1))
+    return Reached(float(points.sum() + n * mean), points + mean, how)
+
+
+def in_units(loss: CrossEntropy, Y: Any) -> Any:
+    """The map in the unit of the loss."""
+    return Y / loss.unit if loss.unit != 1 else Y
+
+
+def all_pairs(n: int, *, once: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The rows in their order and all shifts, or only those that make each pair ``once``."""
     return np.arange(n, dtype=np.int32), np.arange(1, n // 2 + 1 if once else n, dtype=np.int32)[None]

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.work.progress import Tick, note, stage
+from lowdim.work.random import stream
 from lowdim.work.rows import own, searchable
 
 SparseRows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # starts, columns, values
 Tell = Callable[[int, float], bool]  # iterations done, loss; True stops
 Report = Callable[[int, float, NDArray[np.float32]], bool]  # the same with a copy of the map
 MOST_DIMENSIONS = 64
+_OTHERS = 2048  # points of a map that repel a new one
 
 
 class Descended(NamedTuple):
@@ -88,3 +90,8 @@ def place(neighbors: NDArray[np.int32], weights: NDArray[np.float32], Y: NDArray
     """
     with stage("places", total=len(neighbors)) as tick:
         return loss.settle(neighbors, weights, searchable(Y, np.float32), tick)
+
+
+def sample_of(n: int) -> NDArray[np.int32]:
+    """Points of a map of n that repel new ones, where all would take too long."""
+    return np.sort(stream(0, "places").permutation(n)[:_OTHERS]).astype(np.int32)

@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.solve.descent import Reached, Tell
+from lowdim.solve.descent import Reached, Tell, sample_of
 from lowdim.work import jobs
+from lowdim.work.places import verb
 from lowdim.work.progress import Tick, stage
-from lowdim.work.random import stream
 
 Indices = NDArray[np.int32]
 # Near, mid and further partners (n, each), and further pairs in a ring: order (n,), shifts, excluded pairs (e, 2).
 Partners = tuple[Indices, Indices, Indices, Indices, Indices, Indices]
-_LAST = (1.0, 0.0, 1.0)  # weights of the last phase, with which the loss is told
-_OTHERS = 2048  # points of the map that repel a new one
+LAST = (1.0, 0.0, 1.0)  # weights of the last phase, with which the loss is told
 _STEPS = 100  # of a new point at most
 
 
@@ -36,6 +35,7 @@ class PairLoss:
     further: float = 0.0
     name = "loss"
 
+    @verb(on=1)
     def lower(
         self, pairs: Partners, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick
     ) -> int:
@@ -52,22 +52,23 @@ class PairLoss:
             tick=tick,
         )
 
+    @verb(on=1)
     def at(self, pairs: Partners, Y: NDArray[np.float32]) -> Reached:
         """Loss of the map, over all pairs."""
         with stage("loss"):
-            points, _ = _native.pair_loss(*pairs, Y, _LAST, n_threads=jobs.current())
+            points, _ = _native.pair_loss(*pairs, Y, LAST, n_threads=jobs.current())
         return Reached(float(points.sum()), points, "exact: all pairs drawn")
 
+    @verb(on=1)
     def settle(
         self, neighbors: NDArray[np.int32], p: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
     ) -> NDArray[np.float32]:
         """Places (m, k) of new points; the map repels them by a sample of its points, the same for all of them."""
-        some = stream(0, "places").permutation(len(Y))[:_OTHERS]
         return _native.settle_pairs(
             neighbors,
             p,
             Y,
-            np.sort(some).astype(np.int32),
+            sample_of(len(Y)),
             further=self.further,
             iterations=_STEPS,
             n_threads=jobs.current(),
@@ -75,8 +76,17 @@ class PairLoss:
         )
 
 
+def weights_at(done: int, iterations: int, *, phased: bool) -> tuple[float, float, float]:
+    """Weights of near, middle and further pairs in an iteration.
+
+    >>> weights_at(0, 450, phased=True), weights_at(449, 450, phased=True)
+    ((2.0, 1000.0, 1.0), (1.0, 0.0, 1.0))
+    """
+    return _native.pair_weights(done, iterations, phased)
+
+
 def gradient(
-    pairs: Partners, Y: NDArray[np.float32], weights: tuple[float, float, float] = _LAST
+    pairs: Partners, Y: NDArray[np.float32], weights: tuple[float, float, float] = LAST
 ) -> tuple[float, NDArray[np.float32]]:
     """Loss at the map ``Y`` (n, k) with these weights of the three kinds, and its gradient (n, k)."""
     points, G = _native.pair_loss(*pairs, Y, weights, n_threads=jobs.current())

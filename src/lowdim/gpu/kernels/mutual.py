@@ -1,12 +1,12 @@
-"""``(p_{j|i} + p_{i|j}) / 2n`` for the neighbours j of each row i, and which of them do not name i in turn."""
+"""What the neighbours j of each row i make of i in turn, ``p_{i|j}``, and which of them do not name it."""
 
 import triton
 import triton.language as tl
 
 
-@triton.jit(do_not_specialize=["k", "scale"])
-def mutual(neighbors, p, values, alone, k, scale, BK: tl.constexpr, BQ: tl.constexpr):
-    """``values`` and ``alone`` (n, k), by the neighbours and their probabilities (n, k); ``scale`` is 1/2n."""
+@triton.jit(do_not_specialize=["k"])
+def mutual(neighbors, p, back, alone, k, BK: tl.constexpr, BQ: tl.constexpr):
+    """``back`` and ``alone`` (n, k), by the neighbours and their probabilities (n, k)."""
     i = tl.program_id(0).to(tl.int64)
     c = tl.arange(0, BK)
     for first in range(0, k, BQ):
@@ -15,7 +15,6 @@ def mutual(neighbors, p, values, alone, k, scale, BK: tl.constexpr, BQ: tl.const
         at = j[:, None] * k + c[None, :]
         there = (q < k)[:, None] & (c < k)[None, :]
         hit = tl.load(neighbors + at, mask=there, other=-1) == i
-        back = tl.sum(tl.load(p + at, mask=hit, other=0.0), 1)
-        own = tl.load(p + i * k + q, mask=q < k, other=0.0)
-        tl.store(values + i * k + q, (own + back) * scale, mask=q < k)
+        theirs = tl.sum(tl.load(p + at, mask=hit, other=0.0), 1)
+        tl.store(back + i * k + q, theirs, mask=q < k)
         tl.store(alone + i * k + q, (tl.max(hit.to(tl.int32), 1) == 0).to(tl.int8), mask=q < k)

@@ -1,0 +1,115 @@
+"""The loss of PaCMAP over fixed pairs on a device: points stand in the random order of the ring throughout."""
+
+from math import sqrt
+from typing import Any
+
+import torch
+import triton
+
+from lowdim.gpu.cross_entropy import block_of
+from lowdim.gpu.kernels.pair_step import pair_step
+from lowdim.gpu.newcomers import among_sample, settled
+from lowdim.gpu.places import on_device
+from lowdim.solve import pair_loss as numpy_pair_loss
+from lowdim.solve.descent import Reached, Tell, sample_of
+from lowdim.solve.pair_loss import LAST, weights_at
+from lowdim.work.progress import Tick, stage
+
+_TOLD = 10  # iterations between two ticks
+_NEAR = 10.0  # shift of near pairs
+_DECAY, _DECAY_SQUARES = 0.9, 0.999  # of Adam
+
+
+class _Ring:
+    """The pairs from both ends, and a map, with their rows in the order of the ring."""
+
+    def __init__(self, pairs: Any, Y: Any) -> None:
+        near, mid, further, order, self.shifts, excluded = pairs
+        (self.n, self.k), there = Y.shape, {"device": Y.device}
+        self.order = order.long()
+        place = torch.empty(self.n, dtype=torch.int64, **there)
+        place[self.order] = torch.arange(self.n, **there)
+        rows = torch.arange(self.n, **there)
+        ends, entries = [], []
+        kinds = [(rows.repeat_interleave(of.shape[1]), of.reshape(-1)) for of in (near, mid, further)]
+        for kind, (a, b) in enumerate([*kinds, (excluded[:, 0], excluded[:, 1])]):
+            a, b = place[a.long()], place[b.long()]
+            ends += [a, b]
+            entries += [4 * b + kind, 4 * a + kind]
+        at, by = torch.sort(torch.cat(ends), stable=True)
+        self.partners = torch.cat(entries)[by].int() if self.n < 2**29 else torch.cat(entries)[by]
+        self.starts = torch.searchsorted(at, torch.arange(self.n + 1, **there))
+        self.Y = Y[self.order]
+
+    def step(self, to: tuple[Any, Any, Any], weights: tuple[float, float, float], rate: float, *, cost: bool) -> None:
+        """Adam's moments and the points that it leads to, or the cost of each point in their stead, to ``to``."""
+        block = block_of(self.k)
+        pairs = (self.starts, self.partners, self.shifts)
+        sizes = (self.n, self.k, len(self.shifts))
+        pair_step[(triton.cdiv(self.n, block["BR"]),)](
+            self.Y, *to, *pairs, *sizes, *weights, rate, COST=cost, **block, num_warps=1
+        )
+
+    def costs(self) -> Any:
+        """Half the loss (n,) of each point's pairs, in this order, with the weights of the last phase, in float64."""
+        out = torch.empty(self.n, device=self.Y.device)
+        self.step((out, out, out), LAST, 0.0, cost=True)
+        return out.double()
+
+    def give_back(self, Y: Any) -> None:
+        """Write the map about its mean, in the rows' order, to ``Y``."""
+        Y[self.order] = (self.Y - self.Y.double().mean(0)).float()
+
+
+def _lower(loss: Any, pairs: Any, Y: Any, iterations: int, every: int, tell: Tell, tick: Tick) -> int:
+    """Move the map ``Y`` (n, k) in place; the loss told is that of the last phase's weights."""
+    ring = _Ring(pairs, Y)
+    first, second, onto = (torch.zeros_like(ring.Y) for _ in range(3))
+    for done in range(iterations):
+        if done and done % every == 0:
+            value = float(ring.costs().sum())
+            ring.give_back(Y)
+            if tell(done, value):
+                return done
+        rate = loss.rate * sqrt(1 - _DECAY_SQUARES ** (done + 1)) / (1 - _DECAY ** (done + 1))
+        ring.step((first, second, onto), weights_at(done, iterations, phased=loss.phased), rate, cost=False)
+        ring.Y, onto = onto, ring.Y
+        if done % _TOLD == 0:
+            tick(done + 1)
+    ring.give_back(Y)
+    return iterations
+
+
+def _at(loss: Any, pairs: Any, Y: Any) -> Reached:  # noqa: ARG001  # all have these weights
+    """Loss of the map, over all pairs."""
+    with stage("loss"):
+        ring = _Ring(pairs, Y)
+        costs = ring.costs()
+        points = torch.empty_like(costs)
+        points[ring.order] = costs
+    return Reached(float(points.sum()), points, "exact: all pairs drawn")
+
+
+def _settle(loss: Any, neighbors: Any, p: Any, Y: Any, tick: Tick) -> Any:
+    """Places (m, k) of new points; the map repels them by a sample of its points, the same for all of them."""
+    S = Y[torch.as_tensor(sample_of(len(Y)), device=Y.device).long()].contiguous()
+    weight = loss.further / len(S)
+
+    def look(others: Any, p: Any, y: Any) -> tuple[Any, Any]:
+        gap = others - y[:, None]
+        t = gap.square().sum(2) + (_NEAR + 1)
+        factor = p * (2 * _NEAR) / (t * t)
+        force, cost = among_sample(y, S, None)
+        value = (p * (1 - _NEAR / t)).sum(1, keepdim=True) + weight * cost
+        pull = (factor[:, :, None] * gap).sum(1)
+        return value, (pull + weight * force) / factor.sum(1, keepdim=True).clamp_(min=1e-30)
+
+    return settled(neighbors, p, Y, look, tick)
+
+
+class PairLoss:
+    """The methods of :class:`lowdim.solve.pair_loss.PairLoss` for tensors."""
+
+    lower = staticmethod(on_device(numpy_pair_loss.PairLoss.lower)(_lower))
+    at = staticmethod(on_device(numpy_pair_loss.PairLoss.at)(_at))
+    settle = staticmethod(on_device(numpy_pair_loss.PairLoss.settle)(_settle))

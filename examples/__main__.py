@@ -31,7 +31,7 @@ def main(*names: str) -> None:
             print(out)
         plt.close("all")
     if skipped:
-        print(f"{skipped} skipped, their pictures are as they were.", file=sys.stderr)
+        print(f"{skipped} skipped, their pictures are unchanged.", file=sys.stderr)
 
 
 if __name__ == "__main__":

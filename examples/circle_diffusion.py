@@ -2,7 +2,7 @@
 What a random walk finds on a circle
 ====================================
 
-Eigenvalues of a circle by diffusion maps: at α = 1 they do not depend on how densely the rows lie.
+Eigenvalues of a circle by diffusion maps: at α = 1 they do not depend on the density of the rows.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 Objects on a turntable
 ======================
 
-COIL-20: pictures of an object on a turntable lie on a loop, which Isomap shows. Set LOWDIM_DATA.
+COIL-20: images of an object on a turntable lie on a loop, which Isomap shows. Set LOWDIM_DATA.
 
 .. image:: /images/coil_loops.png
 """

@@ -2,7 +2,7 @@
 Denoising
 =========
 
-Noisy digits, and what PCA and kernel PCA make of them; both learnt from other digits, clean ones.
+Noisy digits, denoised by PCA and kernel PCA, which were fitted on other, clean digits.
 """
 
 import matplotlib.pyplot as plt
@@ -30,5 +30,5 @@ for line, (name, images) in zip(axes, rows.items(), strict=True):
         ax.set(xticks=[], yticks=[])
     label = f"{name}\nerror {error:.1f}" if error else name
     line[0].set_ylabel(label, rotation=0, ha="right", va="center", fontsize=10)
-figure.suptitle("597 digits that were not learnt from: mean squared error a pixel", fontsize=11)
+figure.suptitle("597 test digits: mean squared error per pixel", fontsize=11)
 plt.show()

@@ -2,7 +2,7 @@
 An autoencoder
 ==============
 
-Digits through two numbers: maps and reconstructions by PCA, autoencoders and kernel PCA.
+Digits encoded by two numbers: maps and reconstructions by PCA, autoencoders and kernel PCA.
 """
 
 import matplotlib.pyplot as plt
@@ -38,7 +38,7 @@ for line, (name, back) in zip(lines, rows.items(), strict=True):
     lost = np.square(X - back).sum() / total
     label = f"{name}\nloses {lost:.0%}" if lost else name
     line[0].set_ylabel(label, rotation=0, ha="right", va="center", fontsize=9)
-figure.suptitle("1,797 digits through two numbers each, and what is lost of their variance", fontsize=11)
+figure.suptitle("1,797 digits encoded by two numbers each, and the share of variance lost", fontsize=11)
 plt.show()
 
 # sphinx_gallery_thumbnail_path = "images/digits_autoencoder.png"

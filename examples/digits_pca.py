@@ -2,7 +2,7 @@
 Digits: the map, how many components, and what they look like
 =============================================================
 
-PCA of the digits in three panels: the map, the scree graph, the components as images.
+PCA of the digits in three panels: the map, the scree plot, the components as images.
 """
 
 import matplotlib.pyplot as plt

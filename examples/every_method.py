@@ -2,7 +2,7 @@
 Every method on the same data
 =============================
 
-500 digits, coloured by digit, and a swiss roll, coloured along the roll, by every method that makes a map.
+500 digits, coloured by digit, and a swiss roll, coloured along the roll, by every method that produces a map.
 """
 
 import warnings
@@ -25,7 +25,7 @@ methods = [
     if method.name not in NO_MAP and (method.name != "autoencoder" or find_spec("torch"))
 ]
 
-warnings.simplefilter("ignore")  # graphs of 500 digits are thin, as Isomap and others say
+warnings.simplefilter("ignore")  # the graph of 500 digits is not connected, of which methods warn
 figure, axes = plt.subplots(-(-len(methods) // 3), 6, figsize=(12, 10.5), layout="constrained")
 for ax in axes.flat:
     ax.axis("off")

@@ -2,7 +2,7 @@
 Selected pixels or combinations of pixels
 =========================================
 
-Single pixels of faces against combinations of them: accuracy by how many numbers a face is told with.
+Single pixels of faces against combinations of them: accuracy by the number of features.
 
 .. image:: /images/faces_pixels_or_combinations.png
 """
@@ -24,15 +24,15 @@ pca, lda = PCA(max(COUNTS)).fit(X[train]), LDA(max(COUNTS), shrinkage="auto").fi
 columns = {
     "single pixels, selected": (X[:, order], "#4d4d4d"),
     "PCA: combinations that vary most": (pca.transform(X), "#2166ac"),
-    "LDA: combinations that tell people apart": (lda.transform(X), "#b2182b"),
+    "LDA: combinations that separate people": (lda.transform(X), "#b2182b"),
 }
 figure, axes = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=(1.7, 1))
 for name, (Y, colour) in columns.items():
     right = [KNeighborsClassifier(1).fit(Y[train, :k], y[train]).score(Y[~train, :k], y[~train]) for k in COUNTS]
     axes[0].plot(COUNTS, right, "o-", color=colour, label=name, ms=4)
-axes[0].set(xlabel="numbers a face is told with", ylabel="accuracy, 1-NN, held out", ylim=(0, 1.02))
+axes[0].set(xlabel="number of features", ylabel="accuracy, 1-NN, held out", ylim=(0, 1.02))
 axes[0].legend(frameon=False, loc="lower right")
-axes[0].set_title("Forty people, five pictures of each learnt", fontsize=11, loc="left")
+axes[0].set_title("Forty people, five training images each", fontsize=11, loc="left")
 axes[1].imshow(X.mean(axis=0).reshape(32, 32), cmap="gray")
 axes[1].scatter(order % 32, order // 32, c=np.arange(len(order)), cmap="autumn", s=28, edgecolor="black", lw=0.5)
 axes[1].set(xticks=[], yticks=[])

@@ -1,9 +1,9 @@
 """
-A map in the making
-===================
+How a t-SNE map forms
+====================
 
-t-SNE of the digits, from its first layout by PCA to the end; the callback sees the map on the way. Exaggerated
-attraction gathers the clusters in about 100 iterations; afterwards they take the room they need.
+t-SNE of the digits, from its initial layout by PCA to the end, recorded by a callback. Exaggerated attraction forms
+the clusters in about 100 iterations; afterwards they expand.
 """
 
 import matplotlib.pyplot as plt

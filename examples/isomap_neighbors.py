@@ -2,7 +2,7 @@
 Too few neighbours, and too many
 ================================
 
-Isomap of a swiss roll: too few neighbours tear it, too many short-circuit it; warnings and figures tell.
+Isomap of a swiss roll: too few neighbours leave gaps, too many short-circuit it; warnings and figures show both.
 """
 
 import warnings
@@ -18,7 +18,7 @@ for ax, (k, word) in zip(axes, {3: "too few", 8: "right", 30: "too many"}.items(
         warnings.simplefilter("always")
         model = Isomap(2, n_neighbors=k).fit(X)
     show.scatter(model.embedding_, t, legend=False, ax=ax)
-    facts = f"parts of the graph: {model.components_found_}; short circuits named: {len(model.short_circuits_)}"
+    facts = f"connected components: {model.components_found_}; suspected short circuits: {len(model.short_circuits_)}"
     ax.set_title(
         f"{k} neighbours, {word}: residual variance {model.residual_variance_[1]:.3f}\n{facts}",
         fontsize=10,

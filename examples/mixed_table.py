@@ -2,7 +2,7 @@
 Tables of numbers, categories and dates
 =======================================
 
-A table of numbers, categories and dates: what decides the map, and how Prepare gives every column its say.
+A table of numbers, categories and dates: which columns dominate the map, and how Prepare gives all a comparable weight.
 """
 
 import warnings
@@ -15,7 +15,7 @@ from lowdim import PCA, Prepare, chain, quality, show
 
 
 def customers(n: int = 600) -> tuple[pl.DataFrame, np.ndarray]:
-    """Three groups of customers; each column tells a little about the group, none of them much."""
+    """Three groups of customers; each column is weakly related to the group."""
     random, group = np.random.default_rng(0), np.arange(n) % 3
 
     def level(names: list[str], most: float) -> list[str]:
@@ -36,11 +36,11 @@ def customers(n: int = 600) -> tuple[pl.DataFrame, np.ndarray]:
     return pl.DataFrame(table), np.array(["students", "families", "commuters"])[group]
 
 
-warnings.filterwarnings("ignore", ".*of comparable scale")  # which the first map is to show
+warnings.filterwarnings("ignore", ".*of comparable scale")  # intended: the first map shows the effect
 table, groups = customers()
 numbers = table.select("income", "age", "distance")
 maps = {
-    "All columns as they are: income decides": (Prepare("as_is"), table),
+    "All columns as they are: income dominates": (Prepare("as_is"), table),
     "Numbers alone, scaled": (Prepare(), numbers),
     "All columns by Prepare()": (Prepare(), table),
 }
@@ -49,5 +49,5 @@ for ax, (title, (prepare, rows)) in zip(axes, maps.items(), strict=True):
     Y = chain(prepare, PCA(2)).fit_transform(rows)
     show.scatter(Y, groups, ax=ax, legend=ax is axes[-1])
     found = quality.knn_accuracy(Y, groups)
-    ax.set_title(f"{title}\nneighbours tell the group: {found:.0%}", fontsize=11, loc="left")
+    ax.set_title(f"{title}\nneighbours of the same group: {found:.0%}", fontsize=11, loc="left")
 plt.show()

@@ -37,7 +37,12 @@ for ax, along in zip(axes[2:], (True, False), strict=True):
     u, w = pca.components_[0], lda.components_[0]
     arrow(ax, X.mean(axis=0), u * np.sign(u[0]), 4.5, "PCA", "#222222")
     arrow(ax, X.mean(axis=0), w * np.sign(w[0 if along else 1]), 2.5, "LDA", "#b2182b")
-titles = ("Three wines by PCA: variance", "by LDA: classes apart", "Where both agree", "Where they are orthogonal")
+titles = (
+    "Three wines by PCA: variance",
+    "by LDA: separation of classes",
+    "Where both agree",
+    "Where they are orthogonal",
+)
 for ax, title in zip(axes, titles, strict=True):
     ax.set_title(title, fontsize=11, loc="left")
 plt.show()

@@ -2,7 +2,7 @@
 A rectangle with a hole
 =======================
 
-A swiss roll with a hole by all spectral methods: which of them give the rectangle back?
+A swiss roll with a hole by all spectral methods: which of them recover the rectangle?
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +12,7 @@ from lowdim import LLE, DiffusionMap, Isomap, LaplacianEigenmaps
 
 
 def roll(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of a rolled up rectangle without its middle, and their places in the rectangle."""
+    """Rows of a rolled up rectangle without its middle, and their positions in the rectangle."""
     random = np.random.default_rng(0)
     t, h = 1.5 * np.pi * (1 + 2 * random.uniform(size=n)), 21 * random.uniform(size=n)
     keep = ~((np.abs(t - 9.5) < 2) & (np.abs(h - 10.5) < 4))

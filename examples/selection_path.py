@@ -2,7 +2,7 @@
 The path of a selection
 =======================
 
-Accuracy as pixels of the digits join one at a time, and which pixels they are.
+Accuracy as pixels of the digits are added one at a time, and which pixels they are.
 """
 
 import matplotlib.pyplot as plt

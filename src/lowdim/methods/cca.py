@@ -47,7 +47,7 @@ class CCA(TwoViewReducer, LinearReducer):
         The directions as rows, scaled so that scores have variance 1 (less under a ridge); in each row of
         ``components_`` the loading of largest magnitude is positive.
     mean_, y_mean_ : arrays (n_features,), (n_targets,)
-        What is subtracted.
+        Means of the features, which are subtracted.
     n_components_ : int
         Number of pairs kept.
 

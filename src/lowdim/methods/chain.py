@@ -16,7 +16,7 @@ CLASS_NAME = "Chain"
 
 
 class Chain(Pipeline):
-    """Pipeline of lowdim's estimators that can be saved to one file; made by :func:`lowdim.chain`.
+    """Pipeline of lowdim's estimators that can be saved to one file; returned by :func:`lowdim.chain`.
 
     It is scikit-learn's ``Pipeline`` with three additions: :meth:`save`; rows that a first step with ``missing="drop"``
     leaves out are left out of ``y`` too; and a ``fit`` that fails leaves every step as it was.
@@ -31,7 +31,7 @@ class Chain(Pipeline):
     """
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> "Chain":
-        """Fit the steps one after the other, each to what the one before it returns.
+        """Fit the steps one after the other, each on the output of the previous one.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class Chain(Pipeline):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
-        """Fit the steps and return what the last one makes of the data.
+        """Fit the steps and return the output of the last one.
 
         Parameters
         ----------

@@ -217,7 +217,7 @@ def closest_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
 
 
 def spanning_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
-    """The same for rows anywhere."""
+    """The same for rows on any place."""
     labels = labels.copy()
     pairs: list[tuple[int, int]] = []
     lengths: list[float] = []

@@ -27,7 +27,7 @@ from lowdim.work.user_warnings import warn
 
 SOLVERS = ("dense", "band", "lu", "chebyshev")
 _FEW = 400  # rows up to which LAPACK computes all eigenvectors
-_BAND = 4e10  # operations of a banded factorisation up to which it is the quickest
+_BAND = 4e10  # operations of a banded factorisation up to which it is the fastest
 _NARROW = 0.05  # mean half-width of the band, relative to n, up to which a sparse factorisation has little fill-in
 _SHIFT = 1e-13  # on the diagonal, relative to the largest eigenvalue, so that a semidefinite matrix has a factor
 
@@ -97,7 +97,7 @@ def _choose(A: sp.csr_array, k: int, order: NDArray) -> list[str]:
 
 
 def _reach(A: sp.csr_array, order: NDArray) -> NDArray[np.int64]:
-    """How far (n,) the entries of each row lie off the diagonal, in that order of rows and columns."""
+    """Bandwidth (n,) of each row, in this order of rows and columns."""
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     lowest = np.arange(len(order))
@@ -107,7 +107,7 @@ def _reach(A: sp.csr_array, order: NDArray) -> NDArray[np.int64]:
 
 
 def _largest(A: sp.csr_array, seed: int, rounds: int = 30) -> float:
-    """Largest eigenvalue by powers of A, from below, to a few percent."""
+    """Largest eigenvalue by power iteration, from below, to a few percent."""
     v = stream(seed, "largest").standard_normal(A.shape[0])
     value = 0.0
     for _ in range(rounds):
@@ -146,7 +146,7 @@ def _by_inverse(solve: Solve | None, k: int, null: Doubles, seed: int) -> Double
 
 
 def _band_factor(A: sp.csr_array, order: NDArray, largest: float) -> Solve | None:
-    """Solver by a banded Cholesky factor of A in a good order, a little added to its diagonal."""
+    """Solver by a banded Cholesky factor of A in a good order, with a small shift of its diagonal."""
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     C = A.tocoo()
@@ -168,13 +168,13 @@ def _band_factor(A: sp.csr_array, order: NDArray, largest: float) -> Solve | Non
 
 
 def _sparse_factor(A: sp.csr_array, largest: float) -> Solve | None:
-    """Solver by a sparse factorisation of A, a little added to its diagonal."""
+    """Solver by a sparse factorisation of A, with a small shift of its diagonal."""
     M = sp.csc_array(A + _SHIFT * largest * sp.eye_array(A.shape[0]))
     try:
         with stage("factorisation"):
             settings = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
             factor = sla.splu(M, **settings)
-    except (RuntimeError, MemoryError):  # singular; it fills too much
+    except (RuntimeError, MemoryError):  # singular; too much fill-in
         return None
     return lambda X: factor.solve(np.ascontiguousarray(X))
 
@@ -182,7 +182,7 @@ def _sparse_factor(A: sp.csr_array, largest: float) -> Solve | None:
 def _by_polynomials(
     A: sp.csr_array, order: NDArray, k: int, null: Doubles, largest: float, seed: int, tol: float
 ) -> Doubles:
-    """By Chebyshev's polynomials of A with its rows in ``order``, in which what a row reads lies close together."""
+    """By Chebyshev's polynomials of A with its rows in ``order``, in which the columns of a row are close together."""
     counts, place = np.diff(A.indptr)[order], np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

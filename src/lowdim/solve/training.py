@@ -72,7 +72,7 @@ def find_device(name: str | None, X: Any) -> Any:
 
 @verb
 def reader(X: Any, mean: NDArray, scale: NDArray) -> Callable[[NDArray], Any]:
-    """Function that takes row numbers and gives ``(x − mean)/scale`` of them, in a buffer that the next call reuses."""
+    """Function from row numbers to ``(x − mean)/scale`` of these rows, in a buffer that the next call reuses."""
     torch, dtype, d = find_torch(), float_dtype(X.dtype), X.shape[1]
     shift, factor = mean.astype(dtype), (1 / scale).astype(dtype)
     raw = scaled = np.empty((0, d), X.dtype)
@@ -84,7 +84,7 @@ def reader(X: Any, mean: NDArray, scale: NDArray) -> Callable[[NDArray], Any]:
             scaled = raw if raw.dtype == dtype else np.empty(raw.shape, dtype)
         found, out = raw[: len(ids)], scaled[: len(ids)]
         if X.flags.c_contiguous:
-            np.take(X, ids, axis=0, out=found, mode="clip")  # "raise" would copy once more
+            np.take(X, ids, axis=0, out=found, mode="clip")  # "raise" would make another copy
         else:
             found = X[ids]  # take() would copy all of X first
         np.subtract(found, shift, out=out)
@@ -95,7 +95,7 @@ def reader(X: Any, mean: NDArray, scale: NDArray) -> Callable[[NDArray], Any]:
 
 
 class TrainingRows:
-    """Rows ``(x − mean)/scale``, wherever they live, in float32 on ``device``, some at a time."""
+    """Rows ``(x − mean)/scale``, from any place, in float32 on ``device``, in blocks."""
 
     def __init__(self, X: Any, mean: NDArray, scale: NDArray, device: Any) -> None:
         self.device, self.torch = device, find_torch()
@@ -103,11 +103,11 @@ class TrainingRows:
         self._read = reader(X, mean, scale)
 
     def take(self, ids: NDArray) -> Any:
-        """The rows of ``ids``, in that order; a buffer behind them may be used again by the next call."""
+        """The rows of ``ids``, in that order; their buffer may be reused by the next call."""
         return self._read(ids).to(self.device, self.torch.float32)
 
     def window(self, batch_size: int) -> int:
-        """How many rows to hold at a time, whole batches."""
+        """Number of rows to hold at a time, in whole batches."""
         return batch_size * max(1, WINDOW_BYTES // (4 * self.d * batch_size))
 
 
@@ -197,9 +197,10 @@ class _Trainer:
             group["lr"] = self.plan.learning_rate * share
 
     def _windows(self, epoch: int) -> Iterator[NDArray]:
-        """Numbers of the rows in a random order, as many at a time as are held.
+        """Numbers of the rows in a random order, a window at a time.
 
-        Data that fill more than a window are drawn in short runs of neighbours, which are then mixed within the window.
+        Data that fill more than a window are drawn in short runs of consecutive rows, which are then shuffled within
+        the window.
         """
         random = stream(self.plan.seed, "shuffle", self.plan.first_epoch + epoch)
         window, n = self.rows.window(self.plan.batch_size), len(self.ids)
@@ -211,7 +212,7 @@ class _Trainer:
             yield self.ids[some if run == 1 else random.permutation(some)]
 
     def _validate(self) -> None:
-        """Loss on the rows held out, and the layers where it is the lowest yet."""
+        """Loss on the rows held out, and the layers with the lowest so far."""
         squares, window = 0.0, self.rows.window(self.plan.batch_size)
         for start in range(0, len(self.validation), window):
             for Z in self.rows.take(self.validation[start : start + window]).split(self.plan.batch_size):
@@ -231,7 +232,7 @@ class _Trainer:
 
     def outcome(self) -> Trained:
         layers = self.best or self.layers
-        if not all(bool(part.isfinite().all()) for layer in layers for part in layer):  # by the very last step
+        if not all(bool(part.isfinite().all()) for layer in layers for part in layer):  # after the last step
             raise DivergenceError(self.plan.first_epoch + len(self.losses), math.inf)
         return Trained([Layer(*(part.cpu().numpy() for part in layer)) for layer in layers], self.losses, self.held_out)
 
@@ -243,7 +244,7 @@ def _useful_threads(layers: Sequence[Layer], batch_size: int) -> int:
 
 @contextmanager
 def _threads(torch: ModuleType, n: int) -> Iterator[None]:
-    """Hold torch to ``n`` threads; it has a pool of its own, which BLAS's limits do not reach."""
+    """Limit torch to ``n`` threads; it has its own pool, which the limits of BLAS do not affect."""
     before = torch.get_num_threads()
     torch.set_num_threads(n)
     try:

@@ -24,7 +24,7 @@ export function rowFacts({ row, columns, cells, links, maps, picture, hold, free
     parts.push(make("h3", {}, `${links.index.length} nearest in the data`));
     parts.push(make("ul", { className: "near" }, ...Array.from(links.index, (other, i) => {
       const torn = maps.filter((map) => links.kept[map.id] && !links.kept[map.id][i]);
-      const words = torn.length === 0 ? "kept" : torn.length === maps.length ? "not near on the map" : `not near in ${torn.map((map) => map.title).join(", ")}`;
+      const words = torn.length === 0 ? "kept" : torn.length === maps.length ? "not near" : `not near in ${torn.map((map) => map.title).join(", ")}`;
       return make("li", {}, button("", () => hold(other), { className: "row" }),
         make("small", { className: torn.length ? "torn" : "kept" }, words), make("small", {}, digits(links.distance[i])));
     })));

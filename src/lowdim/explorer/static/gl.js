@@ -1,4 +1,4 @@
-// Our renderer: one WebGL2 context draws the points of all views, each of which copies its picture to its own canvas.
+// The renderer: one WebGL2 context draws the points of all views, each of which copies its image to its own canvas.
 import { POINT_VERTEX, POINT_FRAGMENT, PICK_VERTEX, PICK_FRAGMENT, HEAP_FRAGMENT, SCREEN_VERTEX, TONE_FRAGMENT, MOST_FRAGMENT } from "./shaders.js";
 
 const BLOCKS = 32; // along each side, from whose counts the scale of a density is taken
@@ -37,7 +37,7 @@ export class Painter {
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, shuffledRows(this.n), gl.STATIC_DRAW);
     this.flags = gl.createBuffer();
     this.setFaded(this.faded ?? null);
-    this.spot = this.target(1, 1, gl.R32UI, true); // the one pixel that rows under the pointer fall on
+    this.spot = this.target(1, 1, gl.R32UI, true); // the one pixel that rows under the pointer are drawn to
     this.heap = this.blocks = null;
     this.dense = null;
   }

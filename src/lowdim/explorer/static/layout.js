@@ -64,7 +64,7 @@ function theme(host) {
   const night = window.matchMedia("(prefers-color-scheme: dark)");
   const dark = () => (host.root.dataset.theme ? host.root.dataset.theme === "dark" : night.matches);
   const one = button("", () => { host.root.dataset.theme = dark() ? "light" : "dark"; turned(); }, { className: "theme" });
-  const name = () => { one.textContent = dark() ? "Day" : "Night"; };
+  const name = () => { one.textContent = dark() ? "Light" : "Dark"; };
   const turned = () => { name(); host.repaint(); };
   night.addEventListener("change", () => { if (host.panes) turned(); });
   name();

@@ -40,7 +40,7 @@ def table(
     header: Sequence[str] | None = None,
     caption: str | None = None,
 ) -> str:
-    """A table whose first column names the rows; numbers are set right, floats with four digits.
+    """A table whose first column names the rows; numbers are right-aligned, floats with four digits.
 
     >>> table({"samples": 1797})
     '<div class="wide"><table><tbody><tr><th scope="row">samples</th><td class="number">1,797</td></tr>...
@@ -57,7 +57,7 @@ def table(
         body.append(f'<tr><th scope="row">{escape(str(first))}</th>{data}</tr>')
     head = ""
     if header is not None:
-        right = [False, *numeric, *[False] * len(header)]  # each name stands as its column does
+        right = [False, *numeric, *[False] * len(header)]  # each name is aligned as its column
         tags = [' class="number"' if number else "" for number in right]
         names = "".join(f'<th scope="col"{tag}>{escape(name)}</th>' for name, tag in zip(header, tags, strict=False))
         head = f"<thead><tr>{names}</tr></thead>"
@@ -66,5 +66,5 @@ def table(
 
 
 def _number(value: float) -> str:
-    """Whole numbers with separators, others with four significant digits."""
+    """Integers with separators, others with four significant digits."""
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

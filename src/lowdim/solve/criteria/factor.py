@@ -22,7 +22,7 @@ class Factor:
     """For the features ``S`` chosen so far, in their order: ``R_S = Q Lᵀ`` with ``L`` lower triangular.
 
     ``U = Qᵀ R`` (m, d), ``rest = R − Q U`` and ``left`` (d,), the squared lengths of its columns. ``sound`` is False
-    once a chosen feature depended on the ones before, to the share ``least`` of its squared length.
+    once a chosen feature depended on the previous ones, up to the share ``least`` of its squared length.
     """
 
     def __init__(self, R: Doubles, least: float, order: Sequence[int] = ()) -> None:
@@ -36,11 +36,11 @@ class Factor:
             )
             self.U = Q.T @ R
             self.rest = R - Q @ self.U
-            self.rest -= Q @ (Q.T @ self.rest)  # once more for rounding
+            self.rest -= Q @ (Q.T @ self.rest)  # repeated to reduce rounding
         self.left = np.square(self.rest).sum(axis=0)
 
     def join(self, f: int) -> tuple[Doubles, float]:
-        """Choose ``f`` too; returns its part along the ones before and the length of what they leave."""
+        """Add ``f``; returns its part along the previous features and the length of its residual."""
         u, length = self.U[:, f].copy(), float(np.sqrt(self.left[f]))
         self.sound &= bool(self.independent(np.array([f]))[0])
         self.order.append(f)
@@ -61,7 +61,7 @@ class Factor:
         return np.asarray(self._solve(A[:, self.order].T).T)
 
     def apart(self, features: NDArray[np.intp]) -> tuple[Doubles, NDArray[np.bool_]]:
-        """Unit vectors (m, c) along what each chosen feature has apart from the others, and which have any."""
+        """Unit vectors (m, c) along the part of each chosen feature orthogonal to the others, and which are nonzero."""
         place = [self.order.index(f) for f in features]
         H = self._solve(np.eye(len(self.order))[:, place])
         length = np.linalg.norm(H, axis=0)

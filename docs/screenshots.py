@@ -1,6 +1,7 @@
-"""Film the explorer: a live descent as docs/images/explorer.gif, and its questions as docs/images/explorer.png.
+"""Screenshots for the documentation: the report of a comparison, and the explorer with a running descent.
 
-Needs Chromium and ``lowdim[explore]``; run ``python docs/explorer_film.py`` from the project's folder.
+Writes report.png, explorer.gif and explorer.png to docs/images. Needs Chromium, ``lowdim[explore]`` and
+``lowdim[torch]``; run ``python docs/screenshots.py`` from the project's folder.
 """
 
 import base64
@@ -18,8 +19,10 @@ from lowdim.explorer.opening import open_session
 from lowdim.explorer.server import serving
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
 from browser import CHROMIUM, Browser, Moved  # noqa: E402
+
+from examples import demo  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 WIDTH, HEIGHT = 1120, 700
@@ -51,8 +54,25 @@ def shot(browser: Browser) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
 
 
+def write_png(picture: Image.Image, path: Path) -> None:
+    """A picture in 200 colours, which is half as large and looks the same."""
+    picture.quantize(200, kmeans=3, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def report(browser: Browser, folder: Path) -> None:
+    """Write the top of the page of ``make demo``, with the pointer at a row of the first map."""
+    demo.main(str(folder / "report.html"))
+    browser.open(folder / "report.html", width=1180, height=1345)
+    where = "maps[0].root.getBoundingClientRect()"
+    place = browser.run(
+        f"(() => {{ const b = {where}; return [b.left + maps[0].x(1058), b.top + maps[0].y(1058)]; }})()"
+    )
+    browser.mouse("Moved", *place)
+    write_png(shot(browser).resize((944, 1076), Image.Resampling.LANCZOS), IMAGES / "report.png")
+
+
 def film(browser: Browser) -> list[Image.Image]:
-    """Run t-SNE in the page, held for each picture and let go on after it."""
+    """Run t-SNE in the page, paused for each picture."""
     do(browser, "void e.runs.run(null)")
     until(browser, "e.map.method === 'tsne' && e.map.frames > 0")
     pictures = []
@@ -77,12 +97,14 @@ def write_gif(pictures: list[Image.Image], path: Path) -> None:
 
 
 def main() -> None:
-    """Write both pictures."""
+    """Write all pictures."""
     if CHROMIUM is None:
-        raise FileNotFoundError("explorer_film: Chromium is needed to look at the page. Install it first.")
+        raise FileNotFoundError("screenshots: Chromium is needed to open the pages. Install it first.")
     X, y = lowdim.data.load("digits")
-    browser = Browser(Path(tempfile.mkdtemp()))
+    folder = Path(tempfile.mkdtemp())
+    browser = Browser(folder / "browser")
     try:
+        report(browser, folder)
         with serving(open_session(X, y, image_shape=(8, 8), title="digits")) as server:
             browser.open(server.address, width=WIDTH, height=HEIGHT)
             until(browser, "e.map && e.map.cloud.count && e.map.status === 'done'")
@@ -96,7 +118,7 @@ def main() -> None:
             do(browser, f"void e.hold({row})")
             until(browser, "e.links && e.rowKnown.cells")
             do(browser, "e.root.querySelector('.side').scrollTop = 130")
-            shot(browser).quantize(200, kmeans=3, dither=Image.Dither.NONE).save(IMAGES / "explorer.png", optimize=True)
+            write_png(shot(browser), IMAGES / "explorer.png")
     finally:
         browser.close()
 

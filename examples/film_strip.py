@@ -1,6 +1,6 @@
 """
 How a t-SNE map forms
-====================
+=====================
 
 t-SNE of the digits, from its initial layout by PCA to the end, recorded by a callback. Exaggerated attraction forms
 the clusters in about 100 iterations; afterwards they expand.

@@ -121,7 +121,7 @@ private:
                plan_.negatives * static_cast<double>(n_ - 1) * mean;
     }
 
-    // The map about its mean, in the rows' order.
+    // The centred map, in the order of the rows.
     void give_back() {
         for (int d = 0; d < k_; ++d) {
             const float* column = now_.places.data() + d * stride();

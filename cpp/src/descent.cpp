@@ -238,7 +238,7 @@ private:
         });
     }
 
-    // The map about its mean, in the rows' order.
+    // The centred map, in the order of the rows.
     void give_back() {
         std::vector<double> mean(static_cast<std::size_t>(k_), 0.0);
         for (std::int64_t i = 0; i < n_; ++i)

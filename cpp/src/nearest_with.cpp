@@ -1,5 +1,5 @@
 // Candidates of a search for features, all at once: queries are shared among threads, and a row of distances
-// stays in the cache while every unit of features joins or leaves it in turn.
+// stays in the cache while each unit of features is added or removed in turn.
 #include "chunks.hpp"
 #include "instructions.hpp"
 

@@ -1,5 +1,5 @@
 // Pairs are fixed, so that all of them are summed in each iteration, row by row from both ends: no two
-// threads write to one place, and a row is summed in the same order whatever their number.
+// threads write to the same entry, and a row is summed in the same order for any number of threads.
 #include "aligned.hpp"
 #include "chunks.hpp"
 #include "instructions.hpp"
@@ -40,7 +40,7 @@ struct Kind {
 
 using Kinds = std::array<Kind, n_kinds>;
 
-// Places in the order of the ring, once and once again behind, so that partners never wrap around.
+// Places in the order of the ring, stored twice in a row, so that partners never wrap around.
 struct Ring {
     const float* places; // k columns of `stride`
     std::int64_t n, stride;
@@ -72,7 +72,8 @@ auto ring_kernel_of(int k) {
                     : LOWDIM_PICK(ring_rows<0>);
 }
 
-// The pairs from both ends. Partners of a row are its own in their order, then those that chose it, by index.
+// The pairs from both ends. Partners of a row are its own in their order, then the rows that chose it, by
+// index.
 class BothEnds {
 public:
     explicit BothEnds(const Pairs& pairs) {
@@ -158,7 +159,7 @@ private:
     Pairs pairs_{};
 };
 
-// The map about its mean.
+// The centred map.
 void centre(const float* y, std::int64_t n, int k, float* out) {
     for (int d = 0; d < k; ++d) {
         double mean = 0;
@@ -182,7 +183,7 @@ public:
                     Y[static_cast<std::int64_t>(pairs.ring.order[i % pairs.n]) * k + d];
     }
 
-    // Calls use(from, to, force) for chunks of the ring, force(i, d) the gradient of the row at place i.
+    // Calls use(from, to, force) for chunks of the ring, force(i, d) the gradient of the row at position i.
     template <class Use> void at(const Kinds& kinds, double* costs, const Use& use) {
         const auto rows = kernel_of(k_);
         const auto around = ring_kernel_of(k_);
@@ -205,7 +206,7 @@ public:
 
     [[nodiscard]] std::int64_t row(std::int64_t i) const { return pairs_.ring.order[i]; }
 
-    // Moves the row at place i by `step` in coordinate d; the others see it after `moved`.
+    // Moves the row at position i by `step` in coordinate d; the others see it after `moved`.
     void move(std::int64_t i, int d, float step) {
         push_[d * stride_ + i] = y_[static_cast<std::size_t>(row(i) * k_ + d)] -= step;
     }

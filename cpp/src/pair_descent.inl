@@ -65,8 +65,9 @@ LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, c
     }
 }
 
-// Forces (k columns of `stride`) factor/(1 + d̃)² (y_i − y_j) on the rows at places from … to of the ring, 16
-// at a time, by those `shifts` places on and back, and in `costs`, unless it is null, Σ −½ factor/(1 + d̃).
+// Forces (k columns of `stride`) factor/(1 + d̃)² (y_i − y_j) on the rows at positions from … to of the ring,
+// 16 at a time, by those `shifts` positions later and earlier, and in `costs`, unless it is null, Σ −½
+// factor/(1 + d̃).
 template <int K>
 LOWDIM_TARGET static void ring_rows(const Ring& ring, int k, float factor, std::int64_t from, std::int64_t to,
                                     float* forces, double* costs) {

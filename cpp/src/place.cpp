@@ -1,4 +1,4 @@
-// New points of a map that stays as it is.
+// New points of a fixed map.
 #include "chunks.hpp"
 #include "exact.hpp"
 #include "falloffs.hpp"

@@ -59,7 +59,7 @@ struct Newcomers {
     std::int64_t rows, near;
 };
 
-// Places each newcomer in the box of its neighbours in the map Y (n × k), with the map held fast: from their
+// Places each newcomer in the box of its neighbours in the map Y (n × k), with the map fixed: from their
 // weighted median and from the likeliest of them it lowers its own KL(p‖q), q_j = f(s_j)/φ(y), by steps that
 // never raise it, and the lowest wins. φ is read from a grid in one or two dimensions and summed exactly in
 // more. No newcomer depends on another.

@@ -1,5 +1,5 @@
-// Exact nearest neighbours of dense rows: a search in float32 that throws away what cannot be near, and
-// distances in double of what is left.
+// Exact nearest neighbours of dense rows: a search in float32 that discards points that cannot be near, and
+// distances in double of the others.
 #pragma once
 
 #include <lowdim/watch.hpp>
@@ -12,8 +12,8 @@
 namespace lowdim {
 
 // Rows in groups. `values` (count × d, in their own order) is what the search reads: coordinates about a
-// common origin along common axes, so scaled that no square overflows; first axes first to be compared, so
-// they should vary most. `exact` (count × wide) are the rows whose distances count, equal to those of
+// common origin along common axes, so scaled that no square overflows; the first axes are compared first, so
+// they should vary most. `exact` (count × wide) are the rows of the exact distances, equal to those of
 // `values` up to one factor and the rounding of float32. Group g holds rows order[starts[g]] … order[starts[g
 // + 1] − 1].
 template <class T> struct Grouped {
@@ -26,7 +26,8 @@ template <class T> struct Grouped {
 
 // Points and queries share dimensions, groups and the centres (groups × d, in the coordinates of `values`)
 // that each row lies nearest to, up to rounding; within a group points should come nearest to the centre
-// first. `stages` (rising, the last is d) are the numbers of coordinates after which a pair is weighed up.
+// first. `stages` (rising, the last is d) are the numbers of coordinates after which the bound of a pair is
+// checked.
 template <class T> struct Search {
     Grouped<T> points, queries;
     std::int64_t d, wide;
@@ -36,11 +37,11 @@ template <class T> struct Search {
     int n_stages;
     double scale;        // distance of `values` over distance of `exact`
     bool itself;         // queries are the points, and none is its own neighbour
-    std::int64_t probes; // groups looked at for each query, nearest first; `groups` for an exact answer
+    std::int64_t probes; // groups searched for each query, nearest first; `groups` for an exact answer
 };
 
 // The k nearest points of each query, by (distance, index): indices and distances, both (queries × k). There
-// must be k points for each query besides itself, in the groups it looks at. `tick` advances by queries.
+// must be k points for each query besides itself, in the groups it searches. `tick` advances by queries.
 template <class T>
 void nearest(const Search<T>& search, std::int64_t k, std::int32_t* indices, float* distances, int n_threads,
              Watch& watch);

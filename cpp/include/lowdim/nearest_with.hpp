@@ -1,4 +1,4 @@
-// Nearest neighbours when features join or leave a table of squared distances that is already there.
+// Nearest neighbours when features are added to or removed from existing squared distances.
 #pragma once
 
 #include <lowdim/watch.hpp>
@@ -18,9 +18,9 @@ template <class T> struct Distances {
 };
 
 // For each unit and query the k points that are nearest once the unit has joined or left: indices
-// (n_units × q × k) and squared distances, nearest first, of equal ones the lowest index first; −1 and
-// infinity where there are fewer than k finite ones. Distances that would fall below 0 are 0. The bits do not
-// depend on n_threads.
+// (n_units × q × k) and squared distances, nearest first, ties by index; −1 and
+// infinity where there are fewer than k finite ones. Distances that would become negative are 0. The bits do
+// not depend on n_threads.
 template <class T>
 void nearest_with(const Distances<T>& given, std::int64_t k, std::int32_t* indices, T* distances,
                   int n_threads, Watch& watch);

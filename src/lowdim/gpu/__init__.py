@@ -1,4 +1,4 @@
-"""Verbs for tensors of torch, on whatever device they are: a module for each module of NumPy's, with the same names."""
+"""Verbs for torch tensors on any device; modules and names mirror those for NumPy."""
 
 ESTIMATORS = frozenset(
     {"Autoencoder", "CCA", "Isomap", "KLExpansion", "KernelPCA", "LDA", "PCA", "PaCMAP", "SNE", "TSNE", "UMAP"}

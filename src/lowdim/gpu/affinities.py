@@ -15,12 +15,12 @@ from lowdim.relate.affinities import Affinities
 from lowdim.work.progress import stage
 
 _BLOCK = 4  # rows of a program
-_QUEUE = 16  # neighbours looked up at a time
+_QUEUE = 16  # neighbours read at a time
 
 
 @on_device(numpy_affinities.likelihoods)
 def likelihoods(distances: Any, perplexities: list[float], sigma: float | None = None) -> tuple[Any, Any]:
-    """Probabilities (n, k) of neighbours at rising ``distances`` (n, k), and the perplexity (n,) that each row has."""
+    """Probabilities (n, k) of neighbours at ascending ``distances`` (n, k), and the perplexity (n,) of each row."""
     most = float(distances.max())
     if most == float("inf") or most != most:
         raise ValueError(f"Affinities: distances must be finite in {distances.dtype}; got {most}. Scale the data.")
@@ -42,7 +42,7 @@ def likelihoods(distances: Any, perplexities: list[float], sigma: float | None =
 def affinities(indices: Any, p: Any) -> Affinities:
     """Symmetric ``P`` from the neighbours (n, k) of each row and their probabilities (n, k).
 
-    A row has its own neighbours first, nearest first, then those that name it and are not among them, by index.
+    A row has its own neighbours first, nearest first, then other rows that have it as a neighbour, by index.
     """
     scale = 0.5 / len(indices)
     with stage("affinities"):
@@ -52,7 +52,8 @@ def affinities(indices: Any, p: Any) -> Affinities:
 def united(indices: Any, p: Any, join: Callable[[Any, Any], Any]) -> tuple[Any, Any, Any]:
     """Symmetric sparse rows of ``join(p_{j|i}, p_{i|j})``, from the neighbours of each row and their ``p`` (n, k).
 
-    Of those that name a row in vain ``join`` is given 0 for its own. The first argument may be overwritten.
+    Where only one of two rows has the other as a neighbour, ``join`` is given 0 for the other direction. The first
+    argument may be overwritten.
     """
     n, k = indices.shape
     there = {"device": indices.device}
@@ -60,7 +61,7 @@ def united(indices: Any, p: Any, join: Callable[[Any, Any], Any]) -> tuple[Any, 
     alone = torch.empty(n, k, dtype=torch.int8, **there)
     mutual[(n,)](indices, p, back, alone, k, BK=triton.next_power_of_2(k), BQ=_QUEUE)
     values = join(p.clone(), back)
-    named = alone.view(-1).nonzero().view(-1)  # entries whose row the other does not name
+    named = alone.view(-1).nonzero().view(-1)  # entries whose reverse is missing
     target, order = torch.sort(indices.view(-1)[named].long(), stable=True)
     named = named[order]
     counts = torch.bincount(target, minlength=n)

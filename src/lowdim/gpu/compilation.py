@@ -1,4 +1,4 @@
-"""Kernels are compiled when first used on a machine, and kept on disk by Triton: the user is told why it takes long."""
+"""Kernels are compiled when first used on a machine and cached on disk by Triton; a message announces the delay."""
 
 import sys
 import time
@@ -35,7 +35,7 @@ class _Watch:
 
 
 def watch() -> None:
-    """Tell of the first compilation in this process, where Triton has hooks for it."""
+    """Announce the first compilation in this process, if Triton has hooks for it."""
     hooks: Any = getattr(getattr(triton, "knobs", None), "runtime", None)
     if all(hasattr(hooks, name) for name in ("jit_cache_hook", "jit_post_compile_hook")):
         seen = _Watch()

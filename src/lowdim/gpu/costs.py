@@ -1,4 +1,4 @@
-"""What each point adds to ``KL(P‖Q)`` but for the normaliser."""
+"""Contribution of each point to ``KL(P‖Q)`` without the normaliser."""
 
 from typing import Any
 

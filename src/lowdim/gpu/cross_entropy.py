@@ -1,4 +1,4 @@
-"""The loss that UMAP's sampling minimises, on a device: points stand in the random order of the ring throughout."""
+"""The loss that UMAP's sampling minimises, on a device: points are kept in the random order of the ring."""
 
 from math import log, log2
 from typing import Any
@@ -67,12 +67,12 @@ class _Ring:
         return drawn.double(), sums.sum(0, dtype=torch.float64) * (0.25 * log(2) / self.n)
 
     def give_back(self, Y: Any) -> None:
-        """Write the map about its mean, in the rows' order, to ``Y``."""
+        """Write the centred map, in the order of the rows, to ``Y``."""
         Y[self.order] = ((self.Y - self.Y.double().mean(0)) * self.loss.unit).float()
 
 
 def _lower(loss: Any, graph: Any, Y: Any, iterations: int, every: int, tell: Tell, tick: Tick) -> int:
-    """Move the map ``Y`` (n, k) in place; the loss told on the way is estimated from the pairs of that epoch."""
+    """Move the map ``Y`` (n, k) in place; the loss reported is estimated from the pairs of that epoch."""
     n, k = Y.shape
     order, drawn = loss.pairs(n, iterations, SHIFTS)
     ring, shifts = _Ring(loss, graph, Y, order), torch.as_tensor(drawn, device=Y.device)
@@ -113,7 +113,7 @@ def _at(loss: Any, graph: Any, Y: Any) -> Reached:
 
 
 def _settle(loss: Any, neighbors: Any, v: Any, Y: Any, tick: Tick) -> Any:
-    """Places (m, k) of new points; the map repels them by a sample of its points, the same for all of them."""
+    """Positions (m, k) of new points, repelled by one sample of the points of the map."""
     Y = in_units(loss, Y)
     S = Y[torch.as_tensor(sample_of(len(Y)), device=Y.device).long()].contiguous()
 

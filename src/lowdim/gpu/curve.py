@@ -1,4 +1,4 @@
-"""An order in which points that lie near each other mostly follow each other."""
+"""An order in which consecutive points are mostly near each other."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _SPREAD = {  # shifts and masks that put the 10 bits of a number so many places 
 
 
 def along_curve(Y: Any) -> Any:
-    """Place (n,) of each point of ``Y`` (n, 1 to 3) along Morton's curve: the bits of its coordinates, alternating."""
+    """Position (n,) of each point of ``Y`` (n, 1 to 3) along the Morton curve: its coordinates' bits, alternating."""
     low, high = torch.aminmax(Y, dim=0)
     width = (high - low).amax()
     cells = ((Y - low) * (1023 / torch.where(width > 0, width, 1.0))).int()

@@ -1,4 +1,4 @@
-"""Eigenpairs and singular vectors of tensors, in float64: what is as long as a side stays there, values are NumPy's."""
+"""Eigenpairs and singular vectors of tensors, in float64: vectors stay on the device, values are NumPy arrays."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def eigh_top(A: Any, k: int) -> Eigenpairs:
 
 
 def singular(A: Any) -> tuple[NDArray, NDArray]:
-    """Singular values (r,), falling, and right vectors (r, d) as rows of ``A`` (n, d), in NumPy."""
+    """Singular values (r,), descending, and right vectors (r, d) as rows of ``A`` (n, d), in NumPy."""
     _, values, vectors = torch.linalg.svd(A, full_matrices=False)
     return np.asarray(values.cpu().numpy()), np.asarray(vectors.cpu().numpy())
 

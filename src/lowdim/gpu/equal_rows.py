@@ -13,7 +13,7 @@ from lowdim.relate import equal_rows as numpy_equal_rows
 def find_equal(X: Any, queries: Any) -> Any:
     """Index (m,) of the first row of ``X`` equal to each query, −1 where there is none.
 
-    Rows are compared by a sum of their bits that is the same for equal rows, then entry by entry.
+    Rows are compared by a hash of their bits, then entry by entry.
     """
     queries = queries.to(X.dtype)
     keys, wanted = _keys(X), _keys(queries)
@@ -27,9 +27,9 @@ def find_equal(X: Any, queries: Any) -> Any:
 
 @on_device(numpy_equal_rows.merge_equal)
 def merge_equal(Y: Any, first: Any) -> Any:
-    """Map in which equal rows stand at the mean of their places; ``first`` (n,) is the first row equal to each.
+    """Map in which equal rows have the mean of their positions; ``first`` (n,) is the first row equal to each.
 
-    Places are summed as whole numbers, so that no order matters.
+    Positions are summed as integers, so that the order does not matter.
     """
     n = len(first)
     if bool((first == torch.arange(n, device=Y.device)).all()):

@@ -14,7 +14,7 @@ from lowdim.gpu.kernels.read import read
 from lowdim.gpu.kernels.spread import spread
 
 BLOCK = 32  # points of a program
-_ONE = 2.0**36  # the weight 1 of a spline as a whole number
+_ONE = 2.0**36  # the weight 1 of a spline as an integer
 _KEPT = 48  # transforms of the falloff kept for the next map, up to 2 MB each
 _SUMS = 2**25  # partial sums held at a time
 _PART = 1024  # points that one partial sum takes
@@ -64,7 +64,7 @@ class Exact:
 
     def __init__(self, Y: Any, falloff: Any) -> None:
         self.falloff, self.key, self.next_key = falloff, 0, None
-        self.flag = torch.zeros((), dtype=torch.int32, device=Y.device)  # there is nothing to leave
+        self.flag = torch.zeros((), dtype=torch.int32, device=Y.device)  # no point can leave it
         n, self.k = Y.shape
         self.rows = 3 if self.k <= 2 else self.k + 1
         self.parts = max(1, min(16, triton.cdiv(2**28, n * self.rows)))
@@ -137,7 +137,7 @@ class Grid:
         self.key = size
 
     def open(self, size: int) -> None:
-        """Make room for a grid of this size."""
+        """Allocate a grid of this size."""
         if size not in self.rooms:
             there, half = {"device": self.box.device}, size // 2 + 1
             self.rooms[size] = (

@@ -19,7 +19,7 @@ _BLOCK = 8  # rows of a program
 
 @on_device(numpy_fuzzy.memberships)
 def memberships(distances: Any, local_connectivity: float = 1.0, typical: float | None = None) -> Memberships:
-    """How far neighbours at rising ``distances`` (n, k) belong to each row, which is itself the (k + 1)st."""
+    """Memberships of neighbours at ascending ``distances`` (n, k); the row itself is the (k + 1)st."""
     n, k = distances.shape
     most = float(distances.max()) if n else 0.0
     if most == float("inf") or most != most:

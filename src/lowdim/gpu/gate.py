@@ -1,4 +1,4 @@
-"""The gate for tensors: the checks are made where they live, and they come back detached from what made them."""
+"""The gate for tensors: they are checked on their device and returned detached from the autograd graph."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import torch
 
 
 def rows(X: Any, name: str, *, minimum: int = 1, called: str = "X", **_: Any) -> Any:
-    """Validated rows; ``sparse`` and ``scan`` mean nothing here, where every value is looked at in no time."""
+    """Validated rows; ``sparse`` and ``scan`` have no effect: checking every value is fast here."""
     if X.ndim != 2 or X.is_complex() or X.layout != torch.strided:
         raise ValueError(
             f"{name}: a dense 2D tensor of real numbers is needed; got {X.dtype} of shape {tuple(X.shape)}, "
@@ -25,7 +25,7 @@ def scores(Y: Any, name: str) -> Any:
 
 
 def demand_finite(X: Any, needs: str, advice: str) -> Any:
-    """``X`` itself, once all its values are numbers."""
+    """``X`` itself, if all its values are finite."""
     if X.is_floating_point() and not bool(X.isfinite().all()):
         row, column = (~X.isfinite()).nonzero()[0].tolist()
         value = X[row, column].item()

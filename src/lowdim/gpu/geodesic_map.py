@@ -1,4 +1,4 @@
-"""Maps that keep distances along the data, on a device."""
+"""Maps that preserve distances along the data, on a device."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ _BLOCK = 2**26  # distances between new rows and old ones at a time
 
 
 def place_by_geodesics(near: Beside, graph: Any, drawn: Any, scaling: Scaling) -> Any:
-    """Places (m, k) of points beside the graph, by their distances along it to all rows, or to the landmarks."""
+    """Positions (m, k) of points outside the graph, by their distances along it to all rows, or to the landmarks."""
     m = len(near.starts) - 1
     step, found = max(64, _BLOCK // graph.n), []
     for start in range(0, m, step):

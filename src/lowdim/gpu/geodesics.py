@@ -1,7 +1,7 @@
-"""Lengths of the shortest paths on a graph of tensors, from many sources side by side.
+"""Lengths of the shortest paths on a graph of tensors, from many sources in parallel.
 
 Sweeps over all rows go on until none gets shorter, so that the lengths have the bits of any other exact search. Sources
-that lie near each other share a tile, so that most tiles have nothing to do in most sweeps.
+near each other share a tile, so that most tiles are idle in most sweeps.
 """
 
 from typing import Any
@@ -18,8 +18,8 @@ from lowdim.work import memory
 from lowdim.work.progress import stage
 
 _TILE = 256  # sources of a program
-_EDGES = 8  # neighbours looked at together
-_LOOK = 8  # sweeps between two looks at whether any length fell
+_EDGES = 8  # neighbours per step
+_LOOK = 8  # sweeps between two tests whether any length decreased
 _PIVOTS = 3  # rows by whose distances sources are ordered
 _MANY = 2**22  # lengths from which on the order pays
 _BACK = 2**26  # lengths put back in order at a time
@@ -27,7 +27,7 @@ _BACK = 2**26  # lengths put back in order at a time
 
 @on_device(numpy_geodesics.geodesics)
 def geodesics(graph: Any, sources: Any = None, *, squared: bool = False) -> Any:
-    """Distances (m, n) along the graph from each source to each row, or their squares; infinity where no path leads."""
+    """Distances (m, n) along the graph from each source to each row, or their squares; infinity without a path."""
     device = graph.starts.device
     if not isinstance(sources, Beside):
         rows = torch.arange(graph.n, device=device) if sources is None else torch.as_tensor(sources, device=device)

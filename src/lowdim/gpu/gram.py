@@ -42,7 +42,7 @@ class Centred:
 
     @staticmethod
     def scatter_operator(Z: numpy_gram.Centred) -> Callable[[NDArray], NDArray]:
-        """Function ``V -> Zᵀ Z V`` for blocks ``V`` (d, b) in NumPy, reading the rows once a call."""
+        """Function ``V -> Zᵀ Z V`` for blocks ``V`` (d, b) in NumPy, reading the rows once per call."""
 
         def apply(V: NDArray) -> NDArray:
             there = doubles(V, Z.X)

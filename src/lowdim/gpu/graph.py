@@ -1,4 +1,4 @@
-"""The graph of neighbours of rows on a device, its edges as tensors; the parts it falls into are found in NumPy."""
+"""The graph of neighbours of rows on a device, its edges as tensors; connected components are found in NumPy."""
 
 from math import floor, log2
 from typing import Any
@@ -15,7 +15,7 @@ from lowdim.work.places import home
 
 
 def undirected(n: int, tails: Any, ends: Any, lengths: Any) -> Any:
-    """Graph with an edge wherever one of two rows has the other for a neighbour; of two lengths the shorter counts."""
+    """Graph with an edge wherever one of two rows is a neighbour of the other; the shorter of two lengths is used."""
     tails, ends = tails.long(), ends.long()
     key, lengths = torch.cat([tails * n + ends, ends * n + tails]), torch.cat([lengths, lengths]).float()
     order = torch.sort(lengths, stable=True).indices
@@ -30,7 +30,7 @@ def undirected(n: int, tails: Any, ends: Any, lengths: Any) -> Any:
 
 @on_device(numpy_graph.neighbor_graph)
 def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> Any:
-    """Graph of each row of ``X`` with its k nearest, or with all within the radius: one at least, or it is refused."""
+    """Graph of each row of ``X`` with its k nearest, or with all within the radius; a row without any is an error."""
     n = len(X)
     demand_singles(X, metric)
     if radius is None:
@@ -68,7 +68,7 @@ def beside(X: Any, queries: Any, k: int | None, radius: float | None, metric: st
 
 
 def in_own_unit(graph: Any) -> tuple[Any, float]:
-    """The graph with its lengths in a unit near the longest, a power of 2."""
+    """The graph with its lengths divided by a power of 2 near the longest."""
     most = float(graph.lengths.max()) if len(graph.lengths) else 0.0
     unit = 2.0 ** floor(log2(most or 1.0))
     return graph._replace(lengths=graph.lengths / unit), unit
@@ -84,7 +84,7 @@ def joined(graph: Any, bridges: Bridges) -> Any:
 
 
 def part_of(graph: Any, rows: NDArray) -> Any:
-    """The graph between some rows, numbered as they come; edges that lead out of them are dropped."""
+    """The subgraph of some rows, numbered in the order given; edges to other rows are dropped."""
     device = graph.starts.device
     chosen = torch.as_tensor(rows, device=device)
     place = torch.full((graph.n,), -1, dtype=torch.int64, device=device)
@@ -100,7 +100,7 @@ def components(graph: Any) -> NDArray:
 
 
 def closest_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
-    """The shortest bridges that join all parts, in NumPy; neighbours are searched on the device."""
+    """The shortest bridges that connect all components, in NumPy; neighbours are searched on the device."""
     return numpy_graph.spanning_bridges(X, labels, metric)
 
 

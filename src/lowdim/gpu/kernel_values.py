@@ -1,4 +1,4 @@
-"""Kernels ``k(x, y)`` between rows of tensors, by tiles; products are of full precision, whatever torch is set to."""
+"""Kernels ``k(x, y)`` between rows of tensors, by tiles; products have full precision, whatever torch's settings."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,13 +16,13 @@ from lowdim.work.progress import stage
 
 _TILE = 8192  # side of the tiles that products are made of
 _STRIP = 2**26  # values between new rows and old ones
-_PILOT = 1024  # rows whose mean is near enough to that of all
+_PILOT = 1024  # rows whose mean is close enough to that of all
 _APART = 2**28  # differences of the Laplacian kernel at a time
 
 
 @contextmanager
 def full_precision() -> Iterator[None]:
-    """Products of float32 in float32: TF32, which a program may have allowed, errs by 1e-3."""
+    """Products of float32 in float32: TF32, which a program may have enabled, has errors of 1e-3."""
     before = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = False
     try:
@@ -60,7 +60,7 @@ class Kernel:
 
     @staticmethod
     def diagonal(kernel: numpy_kernels.Kernel, A: KernelRows) -> NDArray:
-        """``k(x, x)`` of each row, doubles in NumPy."""
+        """``k(x, x)`` of each row, float64 in NumPy."""
         if kernel.name in ("rbf", "laplacian"):
             return np.ones(len(A))
         if kernel.name == "precomputed":
@@ -100,7 +100,7 @@ class Kernel:
 
     @staticmethod
     def product(kernel: numpy_kernels.Kernel, A: KernelRows, V: Any) -> Any:
-        """``K V`` (n, b), doubles, for the Gram matrix ``K`` of ``A``, one half of whose tiles are made on the fly."""
+        """``K V`` (n, b), doubles, for the Gram matrix ``K`` of ``A``, half of whose tiles are computed on the fly."""
         n, W = len(A), V.to(A.X.dtype).contiguous()
         with full_precision():
             if kernel.name == "precomputed":
@@ -120,7 +120,7 @@ class Kernel:
 
     @staticmethod
     def project(kernel: numpy_kernels.Kernel, A: KernelRows, B: KernelRows, W: Any) -> Any:
-        """``K(A, B) W`` (m, k), with ``K`` made of some rows at a time."""
+        """``K(A, B) W`` (m, k), with ``K`` computed in blocks of rows."""
         W = W.to(A.X.dtype)
         out = torch.empty(len(A), W.shape[1], dtype=A.X.dtype, device=A.X.device)
         step = max(16, _STRIP // max(1, len(B), A.X.shape[1]))
@@ -135,7 +135,7 @@ class Kernel:
 def demand_kernel_function(function: Callable[[Any, Any], Any], X: Any) -> None:  # noqa: ARG001
     """Refuse functions."""
     raise ValueError(
-        "kernel: a function has no version for tensors. Use a named kernel, or bring the rows to NumPy with "
+        "kernel: a function has no version for tensors. Use a named kernel, or convert the rows to NumPy with "
         ".numpy(force=True)."
     )
 
@@ -158,7 +158,7 @@ def demand_gram(K: Any, name: str) -> None:
 
 
 def _finished(kernel: numpy_kernels.Kernel, G: Any, A: KernelRows, B: KernelRows) -> Any:
-    """Inner products (for the Laplacian: distances) made values of the kernel, in place."""
+    """Turn inner products (for the Laplacian: distances) into values of the kernel, in place."""
     if A.norms is not None and B.norms is not None:
         G.mul_(-2.0).add_(A.norms[:, None]).add_(B.norms).clamp_(min=0.0).mul_(-kernel.gamma).exp_()
     elif kernel.name == "laplacian":

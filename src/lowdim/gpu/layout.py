@@ -1,4 +1,4 @@
-"""First layouts of a map on a device."""
+"""Initial layouts of a map on a device."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from lowdim.work.random import stream
 
 _SOLVED = 1000  # rows of a graph up to which its eigenvectors are found in NumPy
 _DIRECT = 3000  # columns up to which the scatter is solved directly
-_SPARE, _TURNS = 8, 12  # directions and turns more, for subspaces
+_SPARE, _TURNS = 8, 12  # additional directions and iterations of the subspace
 
 
 @on_device(numpy_layout.by_pca)
@@ -33,7 +33,7 @@ def by_pca(X: Any, k: int, seed: int) -> Any:
     V = V * torch.as_tensor(signs(V.numpy(force=True)), device=X.device)[:, None]
     Y = torch.zeros(n, k, dtype=torch.float64, device=X.device)
     Y[:, :few] = torch.cat([(block.double() - mean) @ V.T for block in X.split(max(1, 2**22 // d))])
-    Y[:, :few] *= values > 1e-12 * values[0]  # rounding is no direction
+    Y[:, :few] *= values > 1e-12 * values[0]  # a direction of rounding errors only
     return _sized(Y, seed)
 
 
@@ -57,7 +57,7 @@ def widened(Y: Any, width: float) -> Any:
 
 @on_device(numpy_layout.by_spectrum)
 def by_spectrum(P: Any, k: int, seed: int) -> Any:
-    """Smoothest coordinates (n, k) of the graph, its parts side by side; those of few rows are laid out in NumPy."""
+    """Smoothest coordinates (n, k) of the graph, its components side by side; small ones are laid out in NumPy."""
     indptr, indices, values = P
     n, device = len(indptr) - 1, indices.device
     tails = torch.arange(n, device=device).repeat_interleave(indptr.diff())
@@ -107,7 +107,7 @@ def _smooth(S: tuple[Any, Any, Any], k: int, seed: int) -> Any:
 
 
 def _leading(X: Any, mean: Any, few: int, seed: int) -> tuple[Any, Any]:
-    """Leading eigenvalues and directions of the scatter, by turning a subspace towards them."""
+    """Leading eigenvalues and directions of the scatter, by subspace iteration."""
     start = stream(seed, "layout subspace").standard_normal((X.shape[1], few + _SPARE))
     V = torch.as_tensor(start, device=X.device)
     for _ in range(_TURNS):
@@ -123,7 +123,7 @@ def _apart(X: Any, mean: Any) -> Any:
 
 
 def _sized(Y: Any, seed: int) -> Any:
-    """Layout about its mean, scaled as a whole, with a little noise where it has no extent."""
+    """Centred layout, scaled as a whole, with a little noise where it has no extent."""
     Y = Y - Y.mean(0)
     spread = Y.std(0, correction=0)
     widest = float(spread.max())

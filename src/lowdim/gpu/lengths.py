@@ -8,7 +8,7 @@ from lowdim.relate.lengths import no_direction
 
 
 def unit_rows(X: Any, name: str | None = None) -> Any:
-    """Rows of length 1; those that are all zeros stay so, or are refused where ``name`` needs directions."""
+    """Rows of length 1; rows of zeros stay zero, or are refused if ``name`` is given."""
     size = X.double().norm(dim=1, keepdim=True)
     zero = (size[:, 0] == 0).nonzero().view(-1)
     if len(zero) and name is not None:

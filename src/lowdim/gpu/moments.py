@@ -1,4 +1,4 @@
-"""Moments of tensors, in float64 on their device: products and sums of doubles, a block of rows at a time."""
+"""Moments of tensors, in float64 on their device: products and sums in float64, a block of rows at a time."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +24,7 @@ def row_blocks(X: Any, mean: Any, width: int = 1) -> Iterator[tuple[slice, Any]]
 
 
 def doubles(A: Any, like: Any) -> Any:
-    """An array as a tensor of doubles on the device of ``like``."""
+    """An array as a float64 tensor on the device of ``like``."""
     return torch.as_tensor(A, dtype=torch.float64, device=like.device)
 
 
@@ -53,7 +53,7 @@ def column_moments(X: Any, weights: NDArray | None = None) -> ColumnMoments:
 
 
 def class_moments(X: Any, labels: NDArray, class_weights: NDArray, **_: Any) -> ClassMoments:
-    """Moments of the rows by class; a row of class c counts ``class_weights[c]``."""
+    """Moments of the rows by class; a row of class c has the weight ``class_weights[c]``."""
     (n, d), n_classes, there = X.shape, len(class_weights), {"dtype": torch.float64, "device": X.device}
     codes = torch.as_tensor(labels, device=X.device).long()
     w = torch.as_tensor(class_weights, **there)

@@ -1,9 +1,9 @@
 """Nearest neighbours of rows on a device, exact, with ties broken by (distance, index).
 
-Few rows are compared with all others. Of many, a threshold for each query from a sample of rows leaves somewhat more
-than k candidates by products in half precision; these are ranked by their distances. The products err by at most
-``margin``, so a query whose k-th candidate is below its threshold by more than that has all its neighbours. The others
-are searched again below the distance of that candidate with products in single precision, and what is left is
+Few rows are compared with all others. For many rows, a threshold for each query, from a sample of rows, leaves slightly
+more than k candidates by products in half precision, which are ranked by their distances. The error of the products is
+at most ``margin``, so a query whose k-th candidate is below its threshold by more than that has all its neighbours. The
+others are searched again below the distance of that candidate with products in single precision, and what is left is
 compared with all rows.
 """
 
@@ -33,7 +33,7 @@ _TILE = 32  # rows that a program scores at a time
 _KEYS = 2**25  # pairs compared at a time
 _ROOM = 2**26  # candidates held at a time
 _WHOLE = 128  # columns up to which a row of the product is loaded once
-_LAST = 0x7FFFFFFFFFFFFFFF  # key of what is no neighbour
+_LAST = 0x7FFFFFFFFFFFFFFF  # key of rows that are not neighbours
 _HALF, _SINGLE = 1.1 * 2.0**-9, 2.0**-18  # errors of a product in ‖q‖ max‖x‖, and of its sums
 
 
@@ -50,7 +50,7 @@ class _Searched(NamedTuple):
 def nearest(
     X: Any, k: int, queries: Any = None, metric: str = "euclidean", how: str = "auto", seed: int = 0
 ) -> Neighbors:
-    """The ``k`` nearest rows of ``X`` to each of ``queries``; without queries, to each row of ``X`` but itself."""
+    """The ``k`` nearest rows of ``X`` to each of ``queries``; without queries, to each row of ``X`` except itself."""
     demand_metric(metric)
     if how == "approximate":
         raise ValueError("neighbors='approximate' has no version for tensors on a device. Use 'auto', which is exact.")
@@ -72,7 +72,7 @@ def nearest(
 
 @on_device(numpy_neighbors.within)
 def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean") -> Within:
-    """Rows of ``X`` within ``radius`` of each of ``queries``; without queries, of each row of ``X`` but itself."""
+    """Rows of ``X`` within ``radius`` of each of ``queries``; without queries, of each row of ``X`` except itself."""
     demand_metric(metric)
     A, Q = euclidean_rows(X, queries, metric)
     m, halved = len(Q), metric == "cosine"
@@ -81,7 +81,7 @@ def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean"
     counts, found, held = [], [], 0
     with stage("neighbours", total=m) as tick:
         for rows, pairs in compared(A, Q, own):
-            near = _decoded(pairs)[1].sqrt().double() <= reach  # not true of the row itself, whose key is no number
+            near = _decoded(pairs)[1].sqrt().double() <= reach  # false for the row itself, whose key is NaN
             counts.append(near.sum(1))
             held += int(counts[-1].sum())
             needed = 48.0 * held * m / rows.stop  # if the others have as many
@@ -99,13 +99,13 @@ def demand_metric(metric: str) -> None:
     """Refuse metrics that are computed in NumPy alone."""
     if metric not in ("euclidean", "cosine", "mahalanobis"):
         raise ValueError(
-            f"metric={str(metric)!r} has no version for tensors on a device; there are 'euclidean', 'cosine' and "
-            "'mahalanobis'. Use one of these, or bring the rows to NumPy."
+            f"metric={str(metric)!r} has no version for tensors on a device, only 'euclidean', 'cosine' and "
+            "'mahalanobis'. Use one of these, or convert the rows to NumPy."
         )
 
 
 def demand_singles(X: Any, metric: str) -> None:
-    """Refuse rows from which no distances in float32 come."""
+    """Refuse rows whose distances are not finite in float32."""
     numpy_neighbors.demand_singles(torch.stack(torch.aminmax(X)).double().numpy(force=True), metric)
 
 
@@ -118,7 +118,7 @@ def whitened(X: Any, mean: Any, white: Any) -> Any:
 
 
 def euclidean_rows(X: Any, queries: Any, metric: str) -> tuple[Any, Any]:
-    """Rows and queries whose Euclidean distances are those of the metric, or twice whose roots are."""
+    """Rows and queries whose Euclidean distances are those of the metric, or half of whose squares are."""
     if metric == "cosine":
         X, queries = _directions(X), None if queries is None else _directions(queries)
     elif metric == "mahalanobis":
@@ -133,7 +133,7 @@ def _directions(X: Any) -> Any:
     norms = X.double().norm(dim=1, keepdim=True)
     if not bool(norms.all()):
         raise ValueError(
-            f"metric='cosine' needs rows that are not zero, which have no direction; got row {int(norms.argmin())}. "
+            f"metric='cosine' needs rows that are not all zeros; row {int(norms.argmin())} is. "
             "Drop such rows, or use metric='euclidean'."
         )
     return (X / norms).to(X.dtype)
@@ -191,7 +191,7 @@ def _by_candidates(X: Any, Q: Any, own: Any, k: int, seed: int, tick: Tick) -> t
         sure = (counts <= room) & (reach <= limits / coarse.scale**2 - margin)
         left = (~sure).nonzero().view(-1)
         if len(left):
-            again = left[near[left, -1].isfinite()]  # k rows are no further away than this
+            again = left[near[left, -1].isfinite()]  # at least k rows are within this distance
             fine = fine or _searched(X, centre, torch.float32)
             turned, size = _queries(block[again], centre, fine)
             limits = near[again, -1] - size.square() + 2 * _SINGLE * (longest + size).square()
@@ -249,7 +249,7 @@ def _search(Q: Any, turned: Any, among: _Searched, own: Any, limits: Any, room: 
     (m, width), n, there = turned.shape, len(among.X), {"device": Q.device}
     counts = torch.zeros(m, dtype=torch.int32, **there)
     found = torch.full((m, room), -1, dtype=torch.int32, **there)
-    sort = not places.INTERPRETED  # sorting takes seconds a row there
+    sort = not places.INTERPRETED  # sorting takes seconds per row in the interpreter
     keyed = torch.empty(m, k if sort else room, dtype=torch.int64, **there)
     if m:
         rows = (turned, among.factors, among.norms, limits, counts, found)
@@ -270,7 +270,7 @@ def _search(Q: Any, turned: Any, among: _Searched, own: Any, limits: Any, room: 
 
 
 def _blocks(m: int, n: int, room: int) -> tuple[int, int]:
-    """Blocks of the twin along queries and rows: no more rows each than 16 bits and what a block holds allow."""
+    """Blocks of the CUDA kernel along queries and rows: as many rows each as 16 bits and its shared memory allow."""
     blocks = triton.cdiv(m, 128)
     parts = max(4, triton.cdiv(n, 65_536), triton.cdiv(room, 64), min(64, triton.cdiv(1024, blocks)))
     return blocks, min(parts, triton.cdiv(n, 64))

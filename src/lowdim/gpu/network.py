@@ -12,7 +12,7 @@ _BLOCK = 2**24  # values of a layer that are held at a time
 
 
 def apply(layers: Sequence[Layer], X: Any, activation: str, less: NDArray | None = None) -> Any:
-    """What a stack makes of the rows of ``X − less``, block by block, on the device of ``X``."""
+    """Output of a stack for the rows of ``X − less``, block by block, on the device of ``X``."""
     there = {"device": X.device, "dtype": torch.float64 if X.dtype == torch.float64 else torch.float32}
     cast = [Layer(torch.as_tensor(W, **there), torch.as_tensor(b, **there)) for W, b in layers]
     shift = torch.as_tensor(0.0 if less is None else less, **there)

@@ -1,4 +1,4 @@
-"""New points of a map on a device, which stays as it is."""
+"""New points in a fixed map on a device."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,19 +10,19 @@ from lowdim.gpu.field import sums_at
 from lowdim.gpu.kernels.sample_forces import sample_forces
 from lowdim.work.progress import Tick
 
-_STEPS = 100  # of a new point at most
+_STEPS = 100  # iterations of a new point at most
 _WEIGHTIEST = 4  # neighbours that it also starts at
-_APART = 1.0  # from the place found, for a start to lead elsewhere
+_APART = 1.0  # from the position found, for a start to lead elsewhere
 _STILL = 1e-5  # a step of this length ends the search
 _BLOCK = 2**24  # coordinates of neighbours held at a time
 
-# Losses (m, 1) of places (m, k) by those of their neighbours (m, near, k) and the weights of these (m, near), and where
-# a step of unit length would take each.
+# Losses (m, 1) at positions (m, k), given those of their neighbours (m, near, k) and the weights of these (m, near),
+# and the positions after a step of unit length.
 Look = Callable[[Any, Any, Any], tuple[Any, Any]]
 
 
 def settle(loss: Any, neighbors: Any, p: Any, Y: Any, tick: Tick) -> Any:
-    """Places (m, k) at which new points have the least divergence of their own, ``Y`` held fast."""
+    """Positions (m, k) that minimise the divergence of each new point, with ``Y`` fixed."""
 
     def look(others: Any, p: Any, y: Any) -> tuple[Any, Any]:
         return _divergences(loss.falloff, others, p * loss.late, Y, y)
@@ -31,10 +31,10 @@ def settle(loss: Any, neighbors: Any, p: Any, Y: Any, tick: Tick) -> Any:
 
 
 def settled(neighbors: Any, p: Any, Y: Any, look: Look, tick: Tick) -> Any:
-    """Places (m, k) in float32 of new points with these neighbours in the map ``Y`` and weights (m, near).
+    """Positions (m, k) in float32 of new points with these neighbours in the map ``Y`` and weights (m, near).
 
-    Each starts at the weighted median of its neighbours and at the weightiest of them, takes steps that never raise
-    its loss, keeps the place of the least, and stays in the box of its neighbours.
+    Each starts at the weighted median of its neighbours and at those of largest weight, takes steps that never increase
+    its loss, keeps the position of the smallest, and stays in the bounding box of its neighbours.
     """
     m, near = neighbors.shape
     step = max(1, _BLOCK // (near * Y.shape[1]))
@@ -63,7 +63,7 @@ def _settled(others: Any, p: Any, look: Look) -> Any:
 
 
 def _descended(others: Any, p: Any, y: Any, box: tuple[Any, Any], look: Look) -> tuple[Any, Any]:
-    """Places and losses (m, 1) that steps from ``y`` lead to, which never raise a loss nor leave the box."""
+    """Positions and losses (m, 1) after steps from ``y`` that neither increase a loss nor leave the box."""
     value, way = look(others, p, y)
     size = torch.ones_like(value)
     for _ in range(_STEPS):
@@ -80,7 +80,7 @@ def _descended(others: Any, p: Any, y: Any, box: tuple[Any, Any], look: Look) ->
 
 
 def _medians(others: Any, p: Any) -> Any:
-    """Weighted medians (m, k) of the places (m, near, k)."""
+    """Weighted medians (m, k) of the positions (m, near, k)."""
     values, order = torch.sort(others, dim=1, stable=True)
     below = torch.gather(p[:, :, None].expand_as(others), 1, order).cumsum(1)
     half = 0.5 * p.sum(1)[:, None, None]

@@ -1,4 +1,4 @@
-"""The loss of PaCMAP over fixed pairs on a device: points stand in the random order of the ring throughout."""
+"""The loss of PaCMAP over fixed pairs on a device: points are kept in the random order of the ring."""
 
 from math import sqrt
 from typing import Any
@@ -42,7 +42,7 @@ class _Ring:
         self.Y = Y[self.order]
 
     def step(self, to: tuple[Any, Any, Any], weights: tuple[float, float, float], rate: float, *, cost: bool) -> None:
-        """Adam's moments and the points that it leads to, or the cost of each point in their stead, to ``to``."""
+        """Update Adam's moments and write the next points, or instead the cost of each point, to ``to``."""
         block = block_of(self.k)
         pairs = (self.starts, self.partners, self.shifts)
         sizes = (self.n, self.k, len(self.shifts))
@@ -57,12 +57,12 @@ class _Ring:
         return out.double()
 
     def give_back(self, Y: Any) -> None:
-        """Write the map about its mean, in the rows' order, to ``Y``."""
+        """Write the centred map, in the order of the rows, to ``Y``."""
         Y[self.order] = (self.Y - self.Y.double().mean(0)).float()
 
 
 def _lower(loss: Any, pairs: Any, Y: Any, iterations: int, every: int, tell: Tell, tick: Tick) -> int:
-    """Move the map ``Y`` (n, k) in place; the loss told is that of the last phase's weights."""
+    """Move the map ``Y`` (n, k) in place; the loss reported has the weights of the last phase."""
     ring = _Ring(pairs, Y)
     first, second, onto = (torch.zeros_like(ring.Y) for _ in range(3))
     for done in range(iterations):
@@ -91,7 +91,7 @@ def _at(loss: Any, pairs: Any, Y: Any) -> Reached:  # noqa: ARG001  # all have t
 
 
 def _settle(loss: Any, neighbors: Any, p: Any, Y: Any, tick: Tick) -> Any:
-    """Places (m, k) of new points; the map repels them by a sample of its points, the same for all of them."""
+    """Positions (m, k) of new points, repelled by one sample of the points of the map."""
     S = Y[torch.as_tensor(sample_of(len(Y)), device=Y.device).long()].contiguous()
     weight = loss.further / len(S)
 

@@ -1,4 +1,4 @@
-"""The pairs of rows that PaCMAP draws a map from, on a device; random numbers are drawn as for NumPy rows."""
+"""The pairs of rows that PaCMAP uses, on a device; random numbers are drawn as for NumPy rows."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _ROOM = 2**25  # numbers held at a time
 
 @on_device(numpy_pairs.scales)
 def scales(distances: Any) -> Any:
-    """Mean distance (n,) of the fourth to sixth neighbour at rising ``distances`` (n, k), or of the last there are."""
+    """Mean distance (n,) of the fourth to sixth neighbour at ascending ``distances`` (n, k), or of the last ones."""
     return numpy_pairs.scale_columns(distances).double().mean(1).clamp_(min=numpy_pairs.LEAST)
 
 
@@ -65,9 +65,9 @@ def draw_mid(X: Any, each: int, metric: str, seed: int) -> Any:
 
 @on_device(numpy_pairs.draw_further)
 def draw_further(near: Any, each: int, seed: int) -> Further:
-    """Further pairs, ``each`` a row, at random among the rows that are not ``near`` (n, k)."""
+    """Further pairs, ``each`` per row, at random among the rows that are not ``near`` (n, k)."""
     n, there = len(near), {"device": near.device}
-    if n < numpy_pairs.RING:  # drawn in NumPy, as few as they are
+    if n < numpy_pairs.RING:  # few, so they are drawn in NumPy
         drawn = numpy_pairs.draw_further(to_numpy(near), each, seed)
         return Further(*(torch.as_tensor(part, **there) for part in drawn))
     order, shifts = (torch.as_tensor(part, **there) for part in numpy_pairs.ring(n, each, seed))

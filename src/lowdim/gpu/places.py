@@ -1,4 +1,4 @@
-"""Tensors to NumPy and back, and which of them NumPy's verbs serve."""
+"""Conversion of tensors to NumPy and back, and which of them use the NumPy verbs."""
 
 import os
 from collections.abc import Callable
@@ -14,19 +14,21 @@ INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # Triton's own switch: 
 
 
 def to_numpy(A: Any) -> NDArray:
-    """The tensor in NumPy, a view where it is in this machine's memory."""
+    """The tensor in NumPy, a view if it is in host memory."""
     return A.numpy(force=True)
 
 
 def placed(A: NDArray, like: Any) -> Any:
     """The NumPy array on the device of the tensor ``like``."""
     A = np.asarray(A)
-    wide = A.dtype.kind == "f" and A.itemsize > 8  # torch has none, nor strides below 0, nor foreign orders of bytes
+    wide = (
+        A.dtype.kind == "f" and A.itemsize > 8
+    )  # torch has no such type, no negative strides and no foreign byte orders
     return torch.tensor(np.ascontiguousarray(A, np.float64 if wide else A.dtype.newbyteorder("=")), device=like.device)
 
 
 def at_home(A: Any) -> bool:
-    """Whether NumPy's verbs serve the tensor: it is in this machine's memory, and kernels are not interpreted there."""
+    """Whether the NumPy verbs are used for the tensor: it is in host memory, and kernels are not interpreted."""
     return A.device.type == "cpu" and not INTERPRETED
 
 
@@ -36,12 +38,12 @@ def beside(A: Any, like: Any) -> Any:
 
 
 def torch_dtype(dtype: Any) -> torch.dtype:
-    """Torch's name of a type of NumPy's, or of its own."""
+    """Torch dtype of a NumPy or torch type."""
     return dtype if isinstance(dtype, torch.dtype) else cast(torch.dtype, getattr(torch, np.dtype(dtype).name))
 
 
 def on_device(numpy_verb: Callable[..., Any]) -> Callable[[Call], Call]:
-    """Decorator of a verb for tensors on a device: those in this machine's memory go to ``numpy_verb`` as views."""
+    """Decorator of a verb for tensors on a device: those in host memory are passed to ``numpy_verb`` as views."""
 
     def decorate(function: Call) -> Call:
         @wraps(function)

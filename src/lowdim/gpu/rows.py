@@ -1,4 +1,4 @@
-"""What is done to rows of tensors: some taken or put, copies, other types, room for more."""
+"""Operations on rows of tensors: indexing, copies, conversion, allocation."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def cast(A: Any, dtype: Any) -> Any:
 
 
 def own(A: Any) -> Any:
-    """A copy: what happens to ``A`` later must not change it."""
+    """A copy, independent of later changes of ``A``."""
     return A.clone()
 
 
@@ -41,7 +41,7 @@ def shared(A: Any, B: Any) -> bool:
 
 
 def totals(A: Any, axis: int) -> NDArray:
-    """Sums along an axis, of doubles in NumPy."""
+    """Sums along an axis, in float64 for NumPy."""
     return np.asarray(A.sum(axis, dtype=torch.float64).cpu().numpy())
 
 
@@ -56,10 +56,10 @@ def in_form_of(A: Any, other: Any) -> Any:  # noqa: ARG001  # all are dense
 
 
 def room(shape: tuple[int, ...], like: Any) -> Any:
-    """Room for values of the type of ``like``, row by row, on its device."""
+    """Uninitialised tensor of the type of ``like``, in C order, on its device."""
     return torch.empty(shape, dtype=like.dtype, device=like.device)
 
 
 def blank(shape: tuple[int, ...], like: Any) -> Any:
-    """Room for doubles, column by column, on the device of ``like``."""
+    """Uninitialised float64 tensor in Fortran order, on the device of ``like``."""
     return torch.empty(shape[::-1], dtype=torch.float64, device=like.device).T

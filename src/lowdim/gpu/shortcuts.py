@@ -1,4 +1,4 @@
-"""Suspected short circuits of a graph on a device: judged in NumPy, with paths searched on the device."""
+"""Suspected short circuits of a graph on a device: decided in NumPy, with paths computed on the device."""
 
 from typing import Any
 
@@ -7,5 +7,5 @@ from lowdim.work.places import home
 
 
 def short_circuits(graph: Any) -> ShortCircuits:
-    """Edges that may join what lies far apart along the data, longest detour first, in NumPy."""
+    """Edges that may connect rows far apart along the data, longest detour first, in NumPy."""
     return find_short_circuits(home(graph), graph.starts)

@@ -1,4 +1,4 @@
-"""What the shrinkage of covariances needs of tensors."""
+"""Sums for the shrinkage of covariances, on tensors."""
 
 from typing import Any
 
@@ -15,5 +15,5 @@ def fourth_powers(X: Any, mean: NDArray, scale: NDArray) -> float:
 
 
 def rounding_of(X: Any) -> float:
-    """Rounding of the values: that of their type, of doubles for whole numbers."""
+    """Machine epsilon of the values: that of their type, of float64 for integers."""
     return float(torch.finfo(X.dtype if X.is_floating_point() else torch.float64).eps)

@@ -1,4 +1,4 @@
-"""Smoothest coordinates of a graph on a device: its parts, and eigenvectors of its Laplacian by polynomials."""
+"""Smoothest coordinates of a graph on a device: its components, and eigenvectors of its Laplacian by polynomials."""
 
 from math import log, sqrt
 from typing import Any
@@ -12,13 +12,13 @@ from lowdim.gpu.kernels.chebyshev import chebyshev
 from lowdim.work.progress import note, stage
 
 _WIDTH = 8  # vectors at a time, beside those wanted
-_DEGREES = 6000  # in all, before what is best is taken
+_DEGREES = 6000  # total degree before the best vectors so far are returned
 _SURE = 0.1  # residual relative to the last eigenvalue wanted
 _LARGEST = 2.0  # eigenvalue that a normalised Laplacian can have
 
 
 def parts(starts: Any, columns: Any) -> Any:
-    """The least row (n,) that each row of a symmetric graph is joined with."""
+    """The lowest row (n,) in the connected component of each row of a symmetric graph."""
     n, device = len(starts) - 1, starts.device
     tails = torch.arange(n, device=device).repeat_interleave(starts.diff())
     labels, ends = torch.arange(n, device=device), columns.long()
@@ -94,7 +94,7 @@ def _damped(S: Any, V: Any, low: float, high: float, degree: int) -> Any:
 
 
 def _orthonormal(V: Any, null: Any) -> Any:
-    """An orthonormal basis, beside ``null``, of the columns of V: by the eigenvectors of their products, twice."""
+    """An orthonormal basis, orthogonal to ``null``, of the columns of V: by eigenvectors of their products, twice."""
     V = V.double()
     for _ in range(2):
         V = V - null @ (null.T @ V)

@@ -1,4 +1,4 @@
-"""Ranks of rows on a device, by strips of distances."""
+"""Ranks of rows on a device, by blocks of distances."""
 
 from typing import Any
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def reader(X: Any, mean: NDArray, scale: NDArray) -> Any:
-    """Function that takes row numbers and gives ``(x − mean)/scale`` of them, on the device of ``X``."""
+    """Function from row numbers to ``(x − mean)/scale`` of these rows, on the device of ``X``."""
     wide = torch.float64 if X.dtype == torch.float64 else torch.float32
     shift, factor = (torch.as_tensor(v).to(X.device, wide) for v in (mean, 1 / scale))
 

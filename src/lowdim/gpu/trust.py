@@ -1,4 +1,4 @@
-"""How far to trust the places of new rows, on a device."""
+"""Trust in the positions of new rows, on a device."""
 
 from typing import Any
 

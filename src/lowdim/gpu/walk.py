@@ -1,7 +1,7 @@
-"""The descent of SNE and t-SNE on a device, in an order of the points of its own.
+"""The descent of SNE and t-SNE on a device, with the points in an order of its own.
 
-On a GPU an iteration is recorded once for each size of the grid and played back. Points that leave the grid between two
-looks at the map are noticed, and the iterations since then done again on a larger one.
+On a GPU an iteration is recorded once for each size of the grid and replayed. Points that leave the grid between two
+checks of the map are detected, and the iterations since then are repeated on a larger one.
 """
 
 from math import exp, inf, log
@@ -29,7 +29,7 @@ _SPACING = 0.5  # of the grid at most, in the width of the falloff
 _LONGEST = {"student": 5.0, "gauss": 0.5}  # steps
 _SMALLEST = 1e-7  # extent of a map
 _NARROW = 2**17  # points up to which an index has 17 bits
-_MOST_GROWTH = 2.0**12  # of the map between two looks
+_MOST_GROWTH = 2.0**12  # growth of the map between two checks
 _FIRST_RATE, _LEAST_RATE = 0.18, 1e-4  # logarithm of the map's growth in an iteration, as long as none is known
 _LEAST_GROWTH = 1.12  # that a grid has room for
 _ROW = 256  # entries packed at a time
@@ -38,7 +38,7 @@ _PREPARED: set[tuple[Any, ...]] = set()  # kinds of iterations that have been ru
 
 
 def lower(loss: Any, P: Any, Y: Any, iterations: int, every: int, tell: Tell, tick: Tick) -> int:
-    """Move the map ``Y`` (n, k) in place; it stops early where progress does."""
+    """Move the map ``Y`` (n, k) in place; stops early without further progress."""
     return _Walk(loss, P, Y, iterations).run(every, tell, tick)
 
 
@@ -76,7 +76,7 @@ class _Walk:
         while done < self.iterations:
             extent = max(b - a for a, b in zip(low, high, strict=True))
             if done < self.exaggerated and extent < _SMALLEST:
-                self._end_exaggeration(done, shorter=False)  # the map would be drawn together until nothing is left
+                self._end_exaggeration(done, shorter=False)  # the map would contract until nothing is left
             if done == self.exaggerated:
                 self.velocity.zero_()
                 self.gains.fill_(1.0)
@@ -95,7 +95,7 @@ class _Walk:
                 *bounds, escaped, seen = self._look(measured)
                 if not escaped:
                     break
-                torch._foreach_copy_(self.state, self.kept)  # once more, on a larger grid
+                torch._foreach_copy_(self.state, self.kept)  # again, on a larger grid
                 again *= 2
                 if again > _MOST_GROWTH:
                     raise ValueError(f"The map grew without bound at iteration {done}. Lower learning_rate.")
@@ -128,7 +128,7 @@ class _Walk:
         self.exaggerated = done
 
     def _measure(self) -> Any:
-        """Cost of attraction but for the entropy, and the normaliser, of the map of now, which is given back."""
+        """Cost of attraction without the entropy, the normaliser, and the current map."""
         self.field.repel(self.Y, self.push)
         self._give_back(self.Y)
         return torch.stack([attraction_costs(self.P, self.given, self.loss.falloff).sum(), self.field.total])
@@ -144,7 +144,7 @@ class _Walk:
         return max(_LEAST_GROWTH, 1.08 * exp(1.3 * self.rate * count))
 
     def _until(self, done: int, every: int) -> int:
-        """Iteration at which the map is looked at next: soon while it grows fast."""
+        """Iteration of the next check of the map: soon while it grows fast."""
         check = _native.CHECK_EARLY if done < self.exaggerated else _native.CHECK_EVERY
         stops = [done + min(check, max(5, int(0.35 / self.rate))), self.iterations]
         stops += [done + size - done % size for size in (every, check)]
@@ -162,7 +162,7 @@ class _Walk:
         return rate, momentum, factor, _LONGEST[falloff.name]
 
     def _set_plan(self, done: int) -> None:
-        """Tell the device of what has changed: numbers go there as arguments of a kernel, which nothing waits for."""
+        """Send changed numbers to the device, as arguments of a kernel, which nothing waits for."""
         plan = self._plan(done)
         for place, (old, new) in enumerate(zip(self.told, plan, strict=True)):
             if old != new:
@@ -179,7 +179,7 @@ class _Walk:
             if key in self.recorded:
                 self.recorded[key].replay()
             else:
-                self._step()  # compiles and plans what a recording must not
+                self._step()  # compilation and planning are not allowed while recording
                 _PREPARED.add(self._kind(key))
         ahead = self.field.next_key  # recorded while the device works
         if self.Y.is_cuda and ahead not in (None, *self.recorded) and self._kind(ahead) in _PREPARED:
@@ -238,7 +238,7 @@ class _Walk:
         )
 
     def _reorder(self) -> None:
-        """Put points, and the rows of P by which they are drawn, in the order of a curve through the map."""
+        """Sort points, and the rows of P, along a curve through the map."""
         moved = torch.sort(along_curve(self.Y), stable=True).indices
         for part in self.state:
             part.copy_(part[moved])
@@ -255,10 +255,10 @@ class _Walk:
             self.scale,
             WIDE=self.wide,
             B=_ROW,
-            SORT=not places.INTERPRETED,  # sorting takes seconds a row there
+            SORT=not places.INTERPRETED,  # sorting takes seconds per row in the interpreter
             num_warps=2,
         )
 
     def _give_back(self, Y: Any) -> None:
-        """Write the map about its mean, in the rows' order, to where it was given."""
+        """Write the centred map, in the order of the rows, to the given tensor."""
         self.given[self.order] = (Y.double() - Y.double().mean(0)).float()

@@ -12,7 +12,7 @@ _BLOCK = 2**24  # differences from neighbours at a time
 
 @on_device(numpy_weights.interpolate)
 def interpolate(near: Any, X: Any, queries: Any, Y: Any, reg: float) -> Any:
-    """Places ``Σ w_j y_j`` (m, k) of points beside rows at ``Y`` (n, k), by the weights that rebuild them."""
+    """Positions ``Σ w_j y_j`` (m, k) of points, by the weights that reconstruct them from rows at ``Y`` (n, k)."""
     counts = near.starts.diff()
     out = torch.zeros(len(counts), Y.shape[1], dtype=torch.float64, device=Y.device)
     for size in counts.unique().tolist():

@@ -1,7 +1,7 @@
-"""PaCMAP: a map drawn from pairs of rows that are near, of middle distance, and further apart.
+"""PaCMAP: a map from pairs of rows that are near, mid-near, and further apart.
 
-The pairs are :mod:`lowdim.relate.pairs`'s, the loss :mod:`lowdim.solve.pair_loss`'s. Pairs of middle distance lay out
-the whole first, near and further ones then the detail (Wang, Huang, Rudin and Shaposhnik 2021).
+The pairs are :mod:`lowdim.relate.pairs`'s, the loss :mod:`lowdim.solve.pair_loss`'s. Mid-near pairs first arrange
+the global structure, near and further pairs then the detail (Wang, Huang, Rudin and Shaposhnik 2021).
 """
 
 from collections.abc import Callable
@@ -27,14 +27,14 @@ from lowdim.work.places import brought
 from lowdim.work.rows import cast
 
 _NEIGHBORS = 10
-_EXTRA = 50  # neighbours beside those wanted, among which they are chosen by scaled distance
+_EXTRA = 50  # additional neighbours, from which near pairs are chosen by scaled distance
 _WIDE = 100  # columns above which rows are reduced by PCA first, to so many
-_SIZE = 0.01  # standard deviation of the first layout
+_SIZE = 0.01  # standard deviation of the initial layout
 
 
 @described()
 class PaCMAP(NeighborEmbedding):
-    """Pairwise controlled manifold approximation: maps that keep neighbours and the large shape.
+    """Pairwise controlled manifold approximation: maps that preserve neighbours and the global structure.
 
     Rows of more than 100 columns are reduced to 100 by PCA first (``metric="euclidean"``), and new rows by the same
     axes. The same seed gives the same map for any ``n_jobs``.
@@ -44,17 +44,17 @@ class PaCMAP(NeighborEmbedding):
     n_components : int
         Dimensions of the map, up to 64.
     n_neighbors : "auto" or int
-        Near partners of each row. "auto" is 10, or fewer where there are not so many rows. More of them smooth the map.
+        Number of near pairs per row. "auto" is 10, or fewer if there are fewer rows. More of them smooth the map.
     mid_near : float
-        Partners of middle distance for each near one: each is the second nearest of six random rows.
+        Mid-near pairs for each near one: each partner is the second nearest of six random rows.
     further : float
-        Partners further apart for each near one: random rows that are not near.
+        Further pairs for each near one: random rows that are not near.
     n_iter : int
-        Iterations in all: two ninths lay out the whole, two ninths improve it, the rest has near and further pairs
-        only.
+        Number of iterations: two ninths arrange the global structure, two ninths refine it, the rest has near and
+        further pairs only.
     init : {"pca", "spectral", "random"} or array (n_samples, n_components)
-        First layout, brought to a standard deviation of 0.01: principal components, eigenvectors of the graph of near
-        pairs, chance, or the given one.
+        Initial layout, scaled to a standard deviation of 0.01: principal components, eigenvectors of the graph of near
+        pairs, random positions, or the given array.
     {metric}
     {neighbors}
     {device}
@@ -63,14 +63,14 @@ class PaCMAP(NeighborEmbedding):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        The map, about its mean. Equal rows have one place.
+        The map, centred. Equal rows have the same position.
     loss_ : float
         Loss of the map with the weights of the last phase: ``Σ d̃/(10 + d̃)`` over near pairs and ``Σ 1/(1 + d̃)`` over
         further ones, ``d̃`` the squared distance plus 1. ``loss_trace_`` has the same weights.
     n_neighbors_ : int
-        Near partners used.
+        Number of near pairs per row used.
     n_iter_ : int
-        Iterations done.
+        Number of iterations.
     {found}
 
     Examples
@@ -146,7 +146,7 @@ class PaCMAP(NeighborEmbedding):
         )
 
     def _counts(self) -> tuple[int, int]:
-        """Partners of middle distance and further ones of each row."""
+        """Mid-near and further partners of each row."""
         return round(self.n_neighbors_ * float(self.mid_near)), round(self.n_neighbors_ * float(self.further))
 
     def _near_each(self, n: int) -> int:

@@ -1,7 +1,7 @@
-"""UMAP: a fuzzy graph of neighbours, and the map whose curve of distances fits it best.
+"""UMAP: a fuzzy graph of neighbours, and a map with similar memberships.
 
 The graph is :mod:`lowdim.relate.fuzzy`'s, the loss :mod:`lowdim.solve.cross_entropy`'s: the one that UMAP's sampling
-really minimises (McInnes, Healy and Melville 2018; Damrich and Hamprecht 2021).
+minimises (McInnes, Healy and Melville 2018; Damrich and Hamprecht 2021).
 """
 
 from collections.abc import Callable
@@ -25,38 +25,39 @@ from lowdim.solve.descent import Reached
 
 _NEIGHBORS = 15
 _FEW, _MANY_EPOCHS, _EPOCHS = 10_000, 500, 200
-_WIDTH = 10.0  # of the first layout
-_RATE = 2.0  # with 1, 200 epochs leave the map of 70,000 rows short of its least loss
+_WIDTH = 10.0  # width of the initial layout
+_RATE = 2.0  # with 1, 200 epochs do not reach the lowest loss for 70,000 rows
 
 
 @described()
 class UMAP(NeighborEmbedding):
-    """Uniform manifold approximation and projection: clusters as t-SNE has them, drawn tighter and set further apart.
+    """Uniform manifold approximation and projection: clusters more compact and further apart than t-SNE's.
 
-    The same seed gives the same map for any ``n_jobs``. There is no ``inverse_transform``: places of the map have no
-    rows of their own.
+    The same seed gives the same map for any ``n_jobs``. There is no ``inverse_transform``: positions in the map
+    have no corresponding rows.
 
     Parameters
     ----------
     n_components : int
         Dimensions of the map, up to 64.
     n_neighbors : "auto" or int
-        Neighbours of each row, the row itself counted: few show detail, many the whole. "auto" is 15, or fewer where
-        there are not so many rows.
+        Number of neighbours, including the row itself: few show detail, many the global structure. "auto" is 15, or
+        fewer if there are fewer rows.
     min_dist : float
-        Distance in the map up to which points count as together; at most ``spread``. Smaller packs clusters tighter.
+        Distance in the map within which points are not pulled closer; at most ``spread``. Smaller values give more
+        compact clusters.
     spread : float
-        Length on which likeness falls off beyond ``min_dist``: the unit of the map.
+        Length scale of the falloff beyond ``min_dist``: the unit of the map.
     n_epochs : "auto" or int
         Passes over the graph. "auto" is 500 up to 10,000 rows, and 200 above.
     learning_rate : "auto" or float
-        Largest step, which falls to 0 over the epochs; "auto" is 2. At most 1000.
+        Initial step size, which decreases to 0 over the epochs; "auto" is 2. At most 1000.
     init : {"spectral", "pca", "random"} or array (n_samples, n_components)
-        First layout, made 10 ``spread`` wide: eigenvectors of the graph (its parts laid out apart), principal
-        components, chance, or the given one.
+        Initial layout, scaled to a width of 10 ``spread``: eigenvectors of the graph (connected components side by
+        side), principal components, random positions, or the given array.
     {metric}
     local_connectivity : float
-        Neighbours of each row that belong to it fully, duplicates not counted.
+        Number of neighbours of each row with membership 1, without duplicates.
     set_op_mix_ratio : float in [0, 1]
         Between the fuzzy union (1) and intersection (0) of both directions of an edge.
     repulsion_strength : float
@@ -64,7 +65,7 @@ class UMAP(NeighborEmbedding):
     negative_sample_rate : int
         Random points that repel for each edge that attracts; with ``repulsion_strength``, the weight of repulsion.
     supervision : float in [0, 1)
-        How far labels ``y`` sharpen the graph: 0 leaves them out, 0.5 weighs edges between classes by exp(−5). Labels
+        Weight of the labels ``y`` in the graph: 0 ignores them, 0.5 multiplies edges between classes by exp(−5). Labels
         that are None, NaN or −1 are unknown.
     {neighbors}
     {device}
@@ -73,20 +74,20 @@ class UMAP(NeighborEmbedding):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        The map, about its mean. Equal rows have one place.
+        The map, centred. Equal rows have the same position.
     graph_ : tuple of arrays
         The fuzzy graph as sparse rows: starts (n_samples + 1,), columns and memberships.
     a_, b_ : float
-        Likeness of two points at distance d of the map is ``1/(1 + a d^(2b))``.
+        Similarity of two points at distance d in the map is ``1/(1 + a d^(2b))``.
     loss_ : float
         Loss of the map: ``−Σ v log w − (c/2n) Σ (d_i + d_j) log(1 − w)`` over ordered pairs, ``c`` the weight of
         repulsion and ``d`` the degrees of the graph: the one that UMAP's sampling minimises.
     loss_how_ : str
         How the sum over all pairs was computed, and its uncertainty.
     n_neighbors_ : int
-        Neighbours used.
+        Number of neighbours used.
     n_epochs_ : int
-        Epochs done.
+        Number of epochs.
     {found}
 
     Examples
@@ -165,7 +166,7 @@ class UMAP(NeighborEmbedding):
 
     @property
     def n_epochs_(self) -> int:
-        """Epochs done."""
+        """Number of epochs."""
         return self.n_iter_
 
     def _demand_parameters(self, X: Any, y: Any) -> None:

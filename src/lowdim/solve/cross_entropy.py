@@ -1,4 +1,4 @@
-"""The loss that UMAP's sampling minimises, lowered by epochs in which all points move at once.
+"""The loss that UMAP's sampling minimises, minimised in epochs in which all points move at once.
 
 Over ordered pairs of different rows, with ``w = 1/(1 + a (‖y_i − y_j‖² + ε)^b)``, degrees ``d_i = Σ_j v_ij`` and ``c``
 negatives for each edge, ``L = −Σ_ij v_ij log w_ij − (c/2n) Σ_ij (d_i + d_j) log(1 − w_ij)``: what UMAP's sampling
@@ -47,12 +47,12 @@ def curve(min_dist: float, spread: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class CrossEntropy:
-    """``L`` with this curve, ``negatives`` for each edge (``c``), and a rate that falls to 0.
+    """``L`` with this curve, ``negatives`` for each edge (``c``), and a rate that decreases to 0.
 
     Lengths of the map are taken in ``unit``: ``a`` belongs to distances divided by it, and so do ``ε`` and all steps.
 
-    The second term is taken over random pairs, others in each epoch: points stand in a random order, and each is paired
-    with those a few random shifts further on and back. Whatever number of threads takes them, the pairs are the same.
+    The second term is taken over random pairs, others in each epoch: points are in a random order, and each is paired
+    with those a few random shifts later and earlier. The pairs are the same for any number of threads.
     """
 
     a: float
@@ -67,7 +67,7 @@ class CrossEntropy:
     def lower(
         self, graph: SparseRows, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick
     ) -> int:
-        """Move the map ``Y`` (n, k) in place; the loss told on the way is estimated from the pairs of that epoch."""
+        """Move the map ``Y`` (n, k) in place; the loss reported is estimated from the pairs of that epoch."""
         order, shifts = self.pairs(len(Y), iterations, SHIFTS)
         stopped = []
 
@@ -110,7 +110,7 @@ class CrossEntropy:
     def settle(
         self, neighbors: NDArray[np.int32], v: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
     ) -> NDArray[np.float32]:
-        """Places (m, k) of new points; the map repels them by a sample of its points, the same for all of them."""
+        """Positions (m, k) of new points, repelled by one sample of the points of the map."""
         places = _native.settle_cross_entropy(
             neighbors,
             v,
@@ -140,7 +140,7 @@ class CrossEntropy:
         return gradient / np.float32(self.unit)
 
     def pairs(self, n: int, epochs: int, each: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """A random order of the points, and the shifts (epochs, each); all of them where there are no more."""
+        """A random order of the points, and the shifts (epochs, each); all of them if there are fewer."""
         numbers = stream(self.seed, "negatives")
         order = numbers.permutation(n).astype(np.int32)
         if n - 1 <= each:
@@ -157,7 +157,7 @@ def reached(
         error = 3 * n * float(push.std()) / np.sqrt(len(push))
         how = f"{len(push)} random partners of each point: within {error:.1g}"
         mean = float(push.mean())
-    else:  # a shift and its opposite make the same pairs, but for the one half way round
+    else:  # a shift and its opposite make the same pairs, except for n/2
         twice = np.where(2 * shifts == n, 1, 2)
         how, mean = "exact: all pairs", float((twice * push).sum() / (n - 1))
     return Reached(float(points.sum() + n * mean), points + mean, how)

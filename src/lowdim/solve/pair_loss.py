@@ -1,7 +1,7 @@
-"""The loss of PaCMAP over fixed pairs of rows, lowered by Adam on all of them at once.
+"""The loss of PaCMAP over fixed pairs of rows, minimised by Adam on all of them at once.
 
 With ``d̃ = ‖y_i − y_j‖² + 1``: ``Σ d̃/(10 + d̃)`` over near pairs, ``Σ d̃/(10000 + d̃)`` over pairs of middle distance and
-``Σ 1/(1 + d̃)`` over further ones, weighed in three phases (Wang, Huang, Rudin and Shaposhnik 2021).
+``Σ 1/(1 + d̃)`` over further ones, weighted in three phases (Wang, Huang, Rudin and Shaposhnik 2021).
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from lowdim.work.progress import Tick, stage
 Indices = NDArray[np.int32]
 # Near, mid and further partners (n, each), and further pairs in a ring: order (n,), shifts, excluded pairs (e, 2).
 Partners = tuple[Indices, Indices, Indices, Indices, Indices, Indices]
-LAST = (1.0, 0.0, 1.0)  # weights of the last phase, with which the loss is told
+LAST = (1.0, 0.0, 1.0)  # weights of the last phase, with which the loss is reported
 _STEPS = 100  # of a new point at most
 
 
@@ -26,7 +26,7 @@ _STEPS = 100  # of a new point at most
 class PairLoss:
     """The loss with these weights in the end: near pairs 1, further ones 1.
 
-    ``phased`` goes through the phases that first lay out the whole; ``further`` is the number of further pairs of a
+    ``phased`` runs the phases that first arrange the global structure; ``further`` is the number of further pairs of a
     new point.
     """
 
@@ -39,7 +39,7 @@ class PairLoss:
     def lower(
         self, pairs: Partners, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick
     ) -> int:
-        """Move the map ``Y`` (n, k) in place; the loss told is that of the last phase's weights."""
+        """Move the map ``Y`` (n, k) in place; the loss reported has the weights of the last phase."""
         return _native.lower_pairs(
             *pairs,
             Y,
@@ -63,7 +63,7 @@ class PairLoss:
     def settle(
         self, neighbors: NDArray[np.int32], p: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
     ) -> NDArray[np.float32]:
-        """Places (m, k) of new points; the map repels them by a sample of its points, the same for all of them."""
+        """Positions (m, k) of new points, repelled by one sample of the points of the map."""
         return _native.settle_pairs(
             neighbors,
             p,

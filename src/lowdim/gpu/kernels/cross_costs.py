@@ -18,7 +18,7 @@ def squared_gaps(Y, i, j, mask, k, soft):
 
 @triton.jit(do_not_specialize=["n", "k", "power", "log_scale", "soft"])
 def pull_costs(Y, starts, columns, values, out, n, k, power, log_scale, soft, BR: tl.constexpr, BC: tl.constexpr):
-    """``out`` (n,): what the graph costs each point."""
+    """``out`` (n,): cost of each point by the graph."""
     r = tl.program_id(0) * BR + tl.arange(0, BR)
     first = tl.load(starts + r, mask=r < n, other=0)
     last = tl.load(starts + r + 1, mask=r < n, other=0)

@@ -1,7 +1,7 @@
 """An epoch of UMAP: attraction by the graph, repulsion by partners in a ring, and the step of every point.
 
 With ``t = s + ε`` and ``u = a t^b``, −log w = log(1 + u) has the slope ``b u/(t (1 + u))`` in s, and −log(1 − w) has
-``−b/(t (1 + u))``. Points stand in a random order; partners lie the epoch's shifts further on and back.
+``−b/(t (1 + u))``. Points are in a random order; partners are the epoch's shifts later and earlier.
 """
 
 import triton
@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def power_of(t, power, log_scale):
-    """``u = a t^b``; beyond 2^±60 forces no longer tell it."""
+    """``u = a t^b``; clipped to 2^±60, beyond which forces do not change."""
     return tl.exp2(tl.minimum(tl.maximum(tl.log2(t) * power + log_scale, -60.0), 60.0))
 
 
@@ -43,7 +43,7 @@ def epoch(
     BC: tl.constexpr,
     BD: tl.constexpr,
 ):
-    """Points ``onto`` (n, k) that the epoch leads to from ``Y``; ``velocity`` (n, k) is kept for the next."""
+    """Points ``onto`` (n, k) after the epoch from ``Y``; ``velocity`` (n, k) is updated."""
     r = tl.program_id(0) * BR + tl.arange(0, BR)
     d = tl.arange(0, BD)
     c = tl.arange(0, BC)

@@ -1,4 +1,4 @@
-"""Falloffs of likeness with squared distance s: ``f(s)`` and ``−f′/f``, chosen when a kernel is compiled.
+"""Falloffs of similarity with squared distance s: ``f(s)`` and ``−f′/f``, chosen when a kernel is compiled.
 
 Cauchy ``1/(1 + s)``; Student ``(1 + s/ν)^(−(ν + 1)/2)``; Gauss ``e^−s``.
 """

@@ -1,7 +1,7 @@
-"""Least scores of a sample of rows for each query, from which a threshold for its candidates is taken.
+"""Smallest scores of a sample of rows for each query, from which a threshold for its candidates is taken.
 
-Score of row x for query q: ``‖x‖² − 2 q·x``, the squared distance less ``‖q‖²``. The sample is dealt to BN slots, each
-of which keeps its least score.
+Score of row x for query q: ``‖x‖² − 2 q·x``, the squared distance minus ``‖q‖²``. The sample is divided among BN slots,
+each of which keeps its smallest score.
 """
 
 import triton

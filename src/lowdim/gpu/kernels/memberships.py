@@ -9,7 +9,7 @@ import triton.language as tl
 
 @triton.jit(do_not_specialize=["n", "k", "target", "typical"])
 def memberships(D, rho, V, sigma, n, k, target, typical, BR: tl.constexpr, BK: tl.constexpr):
-    """``V`` (n, k) and ``sigma`` (n,) for rising distances ``D`` (n, k) and ``rho`` (n,) in float64."""
+    """``V`` (n, k) and ``sigma`` (n,) for ascending distances ``D`` (n, k) and ``rho`` (n,) in float64."""
     r = tl.program_id(0) * BR + tl.arange(0, BR)
     c = tl.arange(0, BK)
     there = (r[:, None] < n) & (c[None, :] < k)

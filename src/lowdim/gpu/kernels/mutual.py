@@ -1,4 +1,4 @@
-"""What the neighbours j of each row i make of i in turn, ``p_{i|j}``, and which of them do not name it."""
+"""Reverse probabilities ``p_{i|j}`` of the neighbours j of each row i, and which do not have i as a neighbour."""
 
 import triton
 import triton.language as tl

@@ -1,4 +1,4 @@
-"""Sparse rows in another order of the points, each entry one number: where the other point stands, and its weight.
+"""Sparse rows in another order of the points, each entry one number: the position of the other point, and its weight.
 
 In 32 bits 17 are the index and 15 those of the weight in half precision, scaled; in 64 bits the weight is in float32.
 """
@@ -11,7 +11,7 @@ import triton.language as tl
 def pack(
     indptr, indices, values, starts, order, place, out, scale, WIDE: tl.constexpr, B: tl.constexpr, SORT: tl.constexpr
 ):
-    """Row i of ``out`` is row ``order[i]`` of the sparse rows; row j stands at ``place[j]``. Sorted piece by piece."""
+    """Row i of ``out`` is row ``order[i]`` of the sparse rows; row j is at ``place[j]``. Sorted in pieces."""
     i = tl.program_id(0)
     row = tl.load(order + i)
     first = tl.load(indptr + row)

@@ -29,10 +29,10 @@ def pair_step(
     BC: tl.constexpr,
     BD: tl.constexpr,
 ):
-    """Points ``onto`` (n, k) that Adam leads to from ``Y`` with these weights, or with ``COST`` half the loss of each.
+    """Points ``onto`` (n, k) after Adam's step from ``Y`` with these weights, or with ``COST`` half the loss of each.
 
-    ``partners`` are four times the other's place, plus the kind: near, of middle distance, further, or one that the
-    ring has and should not. ``first`` and ``second`` (n, k) are Adam's moments.
+    ``partners`` are four times the other's position, plus the kind: near, mid-near, further, or a pair to exclude from
+    the ring. ``first`` and ``second`` (n, k) are Adam's moments.
     """
     r = tl.program_id(0) * BR + tl.arange(0, BR)
     d = tl.arange(0, BD)

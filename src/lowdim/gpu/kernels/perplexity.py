@@ -9,7 +9,7 @@ import triton.language as tl
 
 @triton.jit(do_not_specialize=["n", "k", "target", "share"])
 def perplexity(D, P, n, k, target, share, BR: tl.constexpr, BK: tl.constexpr):
-    """Add ``share`` times the probabilities (n, k) for rising distances ``D`` (n, k) to ``P``."""
+    """Add ``share`` times the probabilities (n, k) for ascending distances ``D`` (n, k) to ``P``."""
     r = tl.program_id(0) * BR + tl.arange(0, BR)
     c = tl.arange(0, BK)
     there = (r[:, None] < n) & (c[None, :] < k)

@@ -1,7 +1,7 @@
 """One sweep of shortest paths: ``t_v ← min(t_v, min_u t_u + w_uv)`` over the neighbours u of each row v (Bellman 1958).
 
-Rows whose neighbours have not changed since the sweep before are passed over. Sums only fall, so programs may read what
-others are writing: what is missed now is seen in the next sweep, and the last sums are the least in any order.
+Rows whose neighbours have not changed since the previous sweep are skipped. Sums only decrease, so programs may read
+what others are writing: what is missed now is seen in the next sweep, and the final sums do not depend on the order.
 """
 
 import triton
@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit(do_not_specialize=["m", "tiles", "turn"])
 def relax(T, starts, ends, lengths, stamps, changed, m, tiles, turn, B: tl.constexpr, BE: tl.constexpr):
-    """``T`` (n, m) from m sources, B of them a program. ``stamps`` (n, tiles) tell the sweep of the last change."""
+    """``T`` (n, m) from m sources, B of them per program. ``stamps`` (n, tiles) hold the sweep of the last change."""
     v = tl.program_id(0).to(tl.int64)
     tile = tl.program_id(1)
     first = tl.load(starts + v)

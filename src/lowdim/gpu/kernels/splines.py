@@ -6,7 +6,7 @@ import triton.language as tl
 
 @triton.jit
 def cell(x, origin, inverse, nodes):
-    """First of the four nodes about ``x``, its place in the cell, and whether it lies outside the grid."""
+    """First of the four nodes about ``x``, its position in the cell, and whether it is outside the grid."""
     g = (x - origin) * inverse
     inside = (g >= 1.0) & (g < (nodes - 3).to(tl.float32))  # false for NaN
     g = tl.where(inside, g, 1.0)

@@ -1,4 +1,4 @@
-"""Points spread over the nodes of a grid by cubic splines, summed as whole numbers, so that no order matters."""
+"""Points spread over the nodes of a grid by cubic splines, summed as integers, so that the order does not matter."""
 
 import triton
 import triton.language as tl
@@ -35,7 +35,7 @@ def spread(Y, box, grid, escaped, n, nodes, ONE: tl.constexpr, DIM: tl.constexpr
         tl.store(escaped, 1)
     whole = tl.where(there[:, None], (v * ONE).to(tl.int64), 0)
     most = tl.max(tl.where(there, first, -1), 0)
-    if tl.min(tl.where(there, first, 2147483647), 0) == most:  # all in one cell: one sum instead of a queue
+    if tl.min(tl.where(there, first, 2147483647), 0) == most:  # all in one cell: one sum instead of serialised atomics
         tl.atomic_add(grid + most + step, tl.sum(whole, 0), sem="relaxed")
     else:
         tl.atomic_add(grid + first[:, None] + step[None, :], whole, mask=there[:, None], sem="relaxed")

@@ -1,7 +1,7 @@
 """Twins in CUDA C++ of the few Triton kernels that gain by it, used where CuPy is installed to compile them by NVRTC.
 
-They give the same results as their twins in ``gpu.kernels``, against which they are tested. ``LOWDIM_TWINS=0`` turns
-them off.
+They give the same results as their twins in ``gpu.kernels``, against which they are tested. ``LOWDIM_TWINS=0``
+disables them.
 """
 
 import os
@@ -19,7 +19,7 @@ from lowdim.work.user_warnings import warn
 
 @lru_cache
 def find(name: str, **macros: int) -> Callable[..., None] | None:
-    """Function ``(grid, block, device, *arguments)`` that runs a kernel of this folder; None where it cannot be had."""
+    """Function ``(grid, block, device, *arguments)`` that runs a kernel of this folder; None if it is not available."""
     if os.environ.get("LOWDIM_TWINS") == "0" or not torch.cuda.is_available() or find_spec("cupy") is None:
         return None
     import cupy
@@ -29,8 +29,8 @@ def find(name: str, **macros: int) -> Callable[..., None] | None:
     kernel = cupy.RawKernel(source, name, options=options)
     try:
         kernel.compile()
-    except Exception as error:  # a CuPy for another CUDA fails in many ways; the twin in Triton serves
-        warn(f"gpu: CuPy could not compile {name} ({str(error).splitlines()[0]}); Triton's twin is used.")
+    except Exception as error:  # a CuPy for another CUDA fails in many ways; the Triton kernel is used instead
+        warn(f"gpu: CuPy could not compile {name} ({str(error).splitlines()[0]}); the Triton kernel is used.")
         return None
 
     def run(grid: tuple[int, ...], block: int, device: torch.device, *arguments: Any) -> None:
@@ -43,7 +43,7 @@ def find(name: str, **macros: int) -> Callable[..., None] | None:
 
 @lru_cache
 def _stream(pointer: int, device: int) -> Any:
-    """A stream of torch's as CuPy's."""
+    """A torch stream as a CuPy stream."""
     import cupy
 
     with warnings.catch_warnings():

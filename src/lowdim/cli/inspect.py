@@ -201,7 +201,7 @@ def _show_shares(pca: Any, whole: bool) -> None:
         [f"pca{j}", ("█" * round(_WIDTH * shares[j] / shares[0])).ljust(_WIDTH), _percent(shares[j]), _percent(total)]
         for j, total in enumerate(reached[:_BARS])
     ]
-    show_table(rows, ["component", "variance", "share", "so far"], apart=True)
+    show_table(rows, ["component", "variance", "share", "cumulative"], apart=True)
     enough = f"{components_for(0.9, shares):,}" if reached[-1] >= 0.9 else f"more than {len(shares)}"
     corner = f"{elbow(shares):,}" if whole else "not computed for data of this size"
     show_table([["-k for 90 % of the variance", enough], ["-k at the elbow", corner]], apart=True)

@@ -83,8 +83,8 @@ def test_rows_of_other_kinds(name, rows, device):
     found = made(name).fit(strided, target(name, X)).transform(strided)
     assert not found.requires_grad
     np.testing.assert_allclose(array(found), expected, rtol=1e-3, atol=1e-3)
-    half = X.half()
-    assert made(name).fit(half, target(name, X)).transform(half).dtype == torch.float32
+    with pytest.warns(UserWarning, match=f"{name}: X is in half precision .* taken as float32"):
+        assert made(name).fit(X.half(), target(name, X)).transform(X.half()).dtype == torch.float32
     whole = (10 * X).to(torch.int16)
     assert array(made(name).fit(whole, target(name, X)).transform(whole)).dtype == np.float32
 
@@ -97,7 +97,7 @@ def test_bad_rows_are_refused_and_leave_the_model_as_it_was(name, rows, device):
     bad = X.clone()
     bad[2, 1] = torch.nan
     for wrong, words in (
-        (bad, "must be finite; got nan .* row 2, column 1"),
+        (bad, "must be finite; got NaN at row 2, column 1"),
         (X[:, :3], "features"),
         (X[0], "2D"),
         (X.to_sparse(), "dense 2D"),
@@ -107,6 +107,13 @@ def test_bad_rows_are_refused_and_leave_the_model_as_it_was(name, rows, device):
     with pytest.raises(ValueError, match="must be finite"):
         model.fit(bad, target(name, X))
     np.testing.assert_array_equal(array(model.transform(X)), before)
+
+
+@pytest.mark.parametrize("name", ["TSNE", "UMAP", "PaCMAP"])
+def test_too_many_rows_for_the_memory_are_refused_with_the_figure(name, rows, device, monkeypatch):
+    monkeypatch.setattr("lowdim.gpu.memory.available_for", lambda _: 1000)
+    with pytest.raises(MemoryError, match=rf"{name}: .* 14 rows.* needs .* of memory; 1,000 bytes is available. Lower"):
+        made(name).fit(torch.tensor(rows, device=device))
 
 
 def test_maps_stop_by_the_callback_and_go_on_from_there(rows, device):

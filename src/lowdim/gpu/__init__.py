@@ -3,5 +3,7 @@
 ESTIMATORS = frozenset(
     {"Autoencoder", "CCA", "Isomap", "KLExpansion", "KernelPCA", "LDA", "PCA", "PaCMAP", "SNE", "TSNE", "UMAP"}
 )
-MEASURES = frozenset({"continuity", "distortion", "lcmc", "neighborhood_recall", "trustworthiness"})
+MEASURES = frozenset(
+    {"continuity", "distortion", "lcmc", "neighborhood_recall", "rnx_auc", "rnx_curve", "trustworthiness"}
+)
 METHODS = ESTIMATORS | MEASURES  # all of whose verbs are here

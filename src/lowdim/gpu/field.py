@@ -15,7 +15,7 @@ from lowdim.gpu.kernels.spread import spread
 
 BLOCK = 32  # points of a program
 _ONE = 2.0**36  # the weight 1 of a spline as an integer
-_KEPT = 48  # transforms of the falloff kept for the next map, up to 2 MB each
+_KEPT, _KEPT_LARGE = 48, 8  # transforms of the falloff kept for the next map, up to 2 and up to 8 MB each
 _SUMS = 2**25  # partial sums held at a time
 _PART = 1024  # points that one partial sum takes
 _SIZES = {  # nodes along a side, the half that is zero included
@@ -123,7 +123,7 @@ class Grid:
         while h > _FINEST * self.spacing and extent / (h * 2**-0.25) <= size // 2 - 8:
             h *= 2**-0.25  # as fine as this size allows
         nodes, device = size // 2, self.box.device
-        transform = _kept if size <= 1024 or self.k == 1 else _transformed
+        transform = _kept if size <= 1024 or self.k == 1 else _kept_large if size <= 2048 else _transformed
         if (size, h) not in self.kernels:
             self.kernels[size, h] = transform(size, h, self.falloff, self.k, device)
         self.open(size)
@@ -188,4 +188,4 @@ def _transformed(size: int, h: float, falloff: Any, k: int, device: Any) -> Any:
     return chosen.float().T.contiguous().T[:, :, None]
 
 
-_kept = lru_cache(_KEPT)(_transformed)
+_kept, _kept_large = (lru_cache(size)(_transformed) for size in (_KEPT, _KEPT_LARGE))

@@ -4,17 +4,29 @@ from typing import Any
 
 import torch
 
+from lowdim.work.user_warnings import warn
+
 
 def rows(X: Any, name: str, *, minimum: int = 1, called: str = "X", **_: Any) -> Any:
     """Validated rows; ``sparse`` and ``scan`` have no effect: checking every value is fast here."""
-    if X.ndim != 2 or X.is_complex() or X.layout != torch.strided:
+    if X.is_complex():
+        raise ValueError(f"{name}: Complex data not supported; got {X.dtype}. Pass real numbers.")
+    if X.ndim != 2 or X.layout != torch.strided:
         raise ValueError(
             f"{name}: a dense 2D tensor of real numbers is needed; got {X.dtype} of shape {tuple(X.shape)}, "
             f"{X.layout}. Rows are samples, columns are features."
         )
-    if X.shape[0] < minimum or X.shape[1] < 1:
+    if X.dtype in (torch.float16, torch.bfloat16):
+        warn(f"{name}: {called} is in half precision ({X.dtype}) and is taken as float32, as are the results.")
+    if X.shape[0] < minimum:
+        samples = "1 sample" if X.shape[0] == 1 else f"{X.shape[0]} samples"
         raise ValueError(
-            f"{name}: at least {minimum} rows and one column are needed; got shape {tuple(X.shape)}. Pass more."
+            f"{name}: at least {minimum} samples (rows) are needed; got {samples} (shape {tuple(X.shape)}). "
+            "Pass more rows."
+        )
+    if X.shape[1] < 1:
+        raise ValueError(
+            f"{name}: 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required. Pass at least one column."
         )
     return demand_finite(X.detach(), f"{name}: {called} must be finite", "Drop such rows, or replace the values.")
 
@@ -28,6 +40,6 @@ def demand_finite(X: Any, needs: str, advice: str) -> Any:
     """``X`` itself, if all its values are finite."""
     if X.is_floating_point() and not bool(X.isfinite().all()):
         row, column = (~X.isfinite()).nonzero()[0].tolist()
-        value = X[row, column].item()
-        raise ValueError(f"{needs}; got {value} (NaN or infinity) at row {row}, column {column}. {advice}")
+        what = "NaN" if bool(X[row, column].isnan()) else "infinity"
+        raise ValueError(f"{needs}; got {what} at row {row}, column {column}. {advice}")
     return X

@@ -206,8 +206,9 @@ def _by_candidates(X: Any, Q: Any, own: Any, k: int, seed: int, tick: Tick) -> t
 
 
 def _padded(d: int) -> int:
-    """Columns of the factors: a power of two for the tensor cores, or a multiple of a half of that."""
-    return max(16, triton.next_power_of_2(d)) if d <= _WHOLE else triton.cdiv(d, 64) * 64
+    """Columns of the factors: a power of two for the tensor cores (32 at least for the twin), or a multiple of 64."""
+    least = 16 if twins.find("candidates", WIDTH=32) is None else 32
+    return max(least, triton.next_power_of_2(d)) if d <= _WHOLE else triton.cdiv(d, 64) * 64
 
 
 def _searched(X: Any, centre: Any, dtype: Any) -> _Searched:

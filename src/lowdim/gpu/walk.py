@@ -25,7 +25,7 @@ from lowdim.solve.descent import Tell
 from lowdim.solve.divergence import CALM, PROGRESS, TINY
 from lowdim.work.progress import Tick
 
-_SPACING = 0.5  # of the grid at most, in the width of the falloff
+_SPACING = 0.42  # of the grid at most, in the width of the falloff
 _LONGEST = {"student": 5.0, "gauss": 0.5}  # steps
 _SMALLEST = 1e-7  # extent of a map
 _NARROW = 2**17  # points up to which an index has 17 bits

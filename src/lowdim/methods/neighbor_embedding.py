@@ -24,7 +24,7 @@ from lowdim.relate.trust import trust as share_as_loose
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
-from lowdim.work.places import at_home, brought, placed, to_numpy
+from lowdim.work.places import brought, placed, to_numpy
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast, in_form_of, own, put, searchable, take
 
@@ -137,7 +137,7 @@ class NeighborEmbedding(Reducer, ABC):
         given, X = X, self._take(X, reset=True, sparse=True, minimum=2)
         n, before = X.shape[0], self._demand_possible(X)
         self._demand_parameters(X, y)
-        if at_home(X):
+        with memory.beside(X):
             self._ask_memory(*X.shape)
         seed, dtype, self.timings_ = seed_of(self.random_state), float_dtype(X.dtype), {}
         with self._timed("neighbors"):

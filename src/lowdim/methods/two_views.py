@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from lowdim.data import gate
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.work.devices import moved
+from lowdim.work.places import demand_beside
 from lowdim.work.user_warnings import warn
 
 
@@ -52,6 +53,7 @@ class TwoViewReducer(Reducer, ABC):
         self
             This object.
         """
+        demand_beside(self._name, X, y, "X and y")
         given, X = X, self._take(X, reset=True, sparse=self._sparse, minimum=2)
         self._learn(X, moved(gate.second_view(self._name, y, X, given=given), self._device, self._name))
         return self

@@ -13,6 +13,7 @@ from lowdim.data import options
 from lowdim.quality.measure import METRIC, SAMPLE, Measure, Sample, draw_rows, measuring
 from lowdim.quality.space import Space, both
 from lowdim.work import jobs
+from lowdim.work.places import verb
 
 _RULES = {"metric": METRIC, "sample": SAMPLE, "random_state": options.seed, "n_jobs": options.jobs}
 _PAIRS, _SOME = (
@@ -106,6 +107,7 @@ class Coranking:
             self.error = np.sqrt(variance * (1 - m / n) / m) / (K * room)
 
 
+@verb
 def common_neighbors(
     X: Space, Y: Space, sample: Sample, weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

@@ -15,7 +15,7 @@ from lowdim.relate.lengths import squared_norms, unit_rows
 from lowdim.work import jobs, memory
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.limits import SQUARES
-from lowdim.work.places import of, to_numpy, verb
+from lowdim.work.places import demand_beside, of, to_numpy, verb
 from lowdim.work.progress import stage
 from lowdim.work.rows import searchable, take
 
@@ -183,6 +183,7 @@ def ranks_among(X: Any, targets: NDArray[np.int32], rows: NDArray[np.intp] | Non
 @verb(on=1, anywhere=True)
 def both(who: str, X: Any, Y: Any, metric: str) -> tuple[Space, Space]:
     """The two spaces, with the same number of rows."""
+    demand_beside(who, X, Y, "X and Y")
     X, Y = rows_of(who, X, "X"), rows_of(who, Y, "Y", sparse=False)
     demand_same_length(who, X, Y)
     return Space(who, X, metric), Space(who, Y)

@@ -64,6 +64,19 @@ def available() -> int:
     return max(0, int(free))
 
 
+_where: ContextVar[Any] = ContextVar("lowdim_memory_where", default=None)
+
+
+@contextmanager
+def beside(rows: Any) -> Iterator[None]:
+    """Memory asked for inside is that of the device where the rows live, unless said otherwise."""
+    token = _where.set(rows)
+    try:
+        yield
+    finally:
+        _where.reset(token)
+
+
 _recorded: ContextVar[list[float] | None] = ContextVar("lowdim_memory_recorded", default=None)
 
 
@@ -98,6 +111,7 @@ def require(n_bytes: float, what: str, instead: str, where: Any = None) -> None:
     if (asked := _recorded.get()) is not None:
         asked.append(float(n_bytes))
         return
+    where = _where.get() if where is None else where
     free = available() if where is None else available_for(where)
     if n_bytes > free:
         raise MemoryError(f"{what} needs {human(n_bytes)} of memory; {human(free)} is available. {instead}")

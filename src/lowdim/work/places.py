@@ -161,6 +161,12 @@ def demand_together(rows: Any, what: str, instead: str) -> None:
         raise ValueError(f"{what} needs all rows in one memory; got a Dask array or DataFrame. {instead}")
 
 
+def demand_beside(who: str, A: Any, B: Any, called: str) -> None:
+    """Refuse two tensors on different devices, which are never moved silently."""
+    if of(A) is not None and of(A) is of(B) and getattr(A, "device", None) != getattr(B, "device", None):
+        raise ValueError(f"{who}: {called} must be on one device; got {A.device} and {B.device}. Move one with .to(…).")
+
+
 @verb
 def to_numpy(A: Any) -> NDArray:
     """The array in NumPy, a view if it is in memory already."""

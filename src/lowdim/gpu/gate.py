@@ -14,7 +14,7 @@ def rows(X: Any, name: str, *, minimum: int = 1, called: str = "X", **_: Any) ->
     if X.ndim != 2 or X.layout != torch.strided:
         raise ValueError(
             f"{name}: a dense 2D tensor of real numbers is needed; got {X.dtype} of shape {tuple(X.shape)}, "
-            f"{X.layout}. Rows are samples, columns are features."
+            f"{X.layout}. Reshape your data: rows are samples, columns are features."
         )
     if X.dtype in (torch.float16, torch.bfloat16):
         warn(f"{name}: {called} is in half precision ({X.dtype}) and is taken as float32, as are the results.")

@@ -28,6 +28,8 @@ void check(const Csr& A, std::int64_t stored) {
     if (!rising)
         throw std::invalid_argument("csr: starts must rise from 0 to the number of stored values (" +
                                     std::to_string(stored) + "); they do not. Rebuild the matrix.");
+    if (stored == 0 || LOWDIM_PICK(largest(A.columns, stored)) < static_cast<std::uint64_t>(A.cols))
+        return;
     for (std::int64_t place = 0; place < stored; ++place)
         if (A.columns[place] < 0 || A.columns[place] >= A.cols)
             throw std::invalid_argument("csr: columns must be from 0 to " + std::to_string(A.cols - 1) +

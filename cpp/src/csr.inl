@@ -1,5 +1,13 @@
 // Rows of a sparse matrix times a block of vectors for one instruction set; see each_isa.inl.
 
+// The largest number, negative ones counting as larger than all others.
+LOWDIM_TARGET std::uint32_t largest(const std::int32_t* numbers, std::int64_t count) {
+    std::uint32_t found = 0;
+    for (std::int64_t i = 0; i < count; ++i)
+        found = std::max(found, static_cast<std::uint32_t>(numbers[i]));
+    return found;
+}
+
 LOWDIM_TARGET void multiply_rows(const Csr& A, const double* V, std::int64_t width, std::int64_t first,
                                  std::int64_t last, double* out) {
     for (std::int64_t i = first; i < last; ++i)

@@ -65,6 +65,23 @@ def csr_product(
 ) -> NDArray[np.float64]:
     """Sparse rows (starts, columns, values) times the block V (cols, width)."""
 
+def lu_solve(
+    l_starts: NDArray[np.int32],
+    l_rows: NDArray[np.int32],
+    l_values: NDArray[np.float64],
+    u_starts: NDArray[np.int32],
+    u_rows: NDArray[np.int32],
+    u_values: NDArray[np.float64],
+    diagonal: NDArray[np.float64],
+    rows: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    B: NDArray[np.float64],
+    *,
+    transposed: bool = False,
+    n_threads: int = 1,
+) -> NDArray[np.float64]:
+    """Solve A X = B, or with its transpose, by the columns of L and U, whose rows and columns are permuted."""
+
 def geodesics(
     starts: NDArray[np.int64],
     ends: NDArray[np.int32],

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lowdim import data
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.weights import barycentric
-from lowdim.solve import bottom, polynomials
+from lowdim.solve import bottom, polynomials, sparse_lu
 
 
 def matrix(X, k):
@@ -81,7 +81,7 @@ def test_a_factor_that_does_not_fit_in_memory_is_followed_by_polynomials(monkeyp
         raise MemoryError
 
     B, root = CASES["cloud"]()
-    monkeypatch.setattr(bottom.sla, "splu", fail)
+    monkeypatch.setattr(sparse_lu.sla, "splu", fail)
     monkeypatch.setattr(bottom, "_order", lambda *_: ["lu", "chebyshev"])
     assert bottom.smallest(B, 2, root, seed=0).solver == "chebyshev"
 

@@ -190,7 +190,8 @@ class LLE(NeighborReducer):
         parts = closed_classes(np.arange(n + 1) * k, ends.ravel())
         self.components_found_ = int(parts.max()) + 1
         if self.components_found_ == 1:
-            return *bridge_classes(Z, ends), rows
+            none = Bridges(np.empty((0, 2), np.int32), np.empty(0, np.float32))
+            return Neighborhoods(np.arange(n + 1) * k, ends.ravel()), none, rows
         whole = components(undirected(n, np.repeat(rows, k), ends.ravel(), np.zeros(n * k)))
         size, joined = int((whole == 0).sum()), []
 

@@ -9,13 +9,11 @@ that are small on the unwanted part of the spectrum are applied to a block of ve
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
-import scipy.sparse.linalg as sla
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.exceptions import ConvergenceWarning
@@ -24,6 +22,7 @@ from lowdim import _native
 from lowdim.solve.blocked import factorise, solve_by
 from lowdim.solve.eigen import eigh_top_operator
 from lowdim.solve.polynomials import DEGREES, WIDTH, by_polynomials
+from lowdim.solve.sparse_lu import SparseLU
 from lowdim.work import jobs, memory
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
@@ -36,7 +35,6 @@ _MOST_WHOLE = 25_000  # rows up to which a dense factor takes less than polynomi
 _WHOLE_BYTES = 9.0  # of such a factor and its work space, an entry
 _PATIENCE = 16_000  # degrees of polynomials before such a factor is made
 _FLOPS = 5e10  # of a banded factorisation, above which polynomials are cheaper
-_COLUMNS = 4  # solved for at a time, by one thread
 _TOL = 1e-9  # residual relative to the largest eigenvalue, of polynomials
 
 Doubles = NDArray[np.float64]
@@ -119,7 +117,7 @@ def _factor_bytes(profile: Doubles) -> float:
     few times √n wide. The exponent in between was fitted to Gaussian rows in 2 to 10 dimensions.
     """
     spread = profile.mean() / (8.0 * np.sqrt(len(profile)))
-    return 17.0 * float(profile.sum()) * min(1.0, spread) ** 2
+    return 29.0 * float(profile.sum()) * min(1.0, spread) ** 2
 
 
 def _profile(B: sp.csr_array) -> Doubles:
@@ -172,25 +170,20 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles) 
     """
     n = B.shape[0]
     ground = sp.csr_array((np.ones(1), (np.array([root]), np.array([root]))), shape=(n, n))
-    # Other threads do the work without the GIL: this one waits, and receives Ctrl-C.
-    pool = ThreadPoolExecutor(jobs.current())
+    # Another thread does the work without the GIL: this one waits, and receives Ctrl-C.
+    pool = ThreadPoolExecutor(1)
     try:
         memory.require(_factor_bytes(profile), f"Smallest eigenvectors of {n:,} rows, sparse factors,", "")
         with stage("factorisation"):
-            settings = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
-            factor = pool.submit(sla.splu, (B + ground).tocsc(), **settings).result()
-            z = factor.solve(np.eye(1, n, root)[0], trans="T")
+            factor = pool.submit(SparseLU, (B + ground).tocsc(), pivot=0.1).result()
+            z = factor.solve(np.eye(1, n, root).T, transposed=True)[:, 0]
         z /= np.linalg.norm(z)
         if not np.isfinite(z).all():
             return None
 
-        def solve(X: NDArray, trans: str) -> NDArray:
-            blocks = (np.asfortranarray(X[:, at : at + _COLUMNS]) for at in range(0, X.shape[1], _COLUMNS))
-            return np.hstack(list(pool.map(partial(factor.solve, trans=trans), blocks)))
-
         def inverse(X: NDArray) -> NDArray:
-            G = solve(X - X.mean(axis=0), "T")
-            Y = solve(G - np.outer(z, z @ G), "N")
+            G = factor.solve(X - X.mean(axis=0), transposed=True)
+            Y = factor.solve(G - np.outer(z, z @ G))
             return np.asarray(Y - Y.mean(axis=0))
 
         with warnings.catch_warnings(), np.errstate(all="ignore"), jobs.alone():

@@ -11,7 +11,6 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
-import scipy.sparse.linalg as sla
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.exceptions import ConvergenceWarning
@@ -20,6 +19,7 @@ from lowdim import _native
 from lowdim.solve.bottom import Smallest
 from lowdim.solve.eigen import eigh_top_operator, pairs_between
 from lowdim.solve.polynomials import WIDTH, by_polynomials
+from lowdim.solve.sparse_lu import SparseLU
 from lowdim.work import jobs, memory
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
@@ -172,11 +172,9 @@ def _sparse_factor(A: sp.csr_array, largest: float) -> Solve | None:
     M = sp.csc_array(A + _SHIFT * largest * sp.eye_array(A.shape[0]))
     try:
         with stage("factorisation"):
-            settings = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-            factor = sla.splu(M, **settings)
+            return SparseLU(M, pivot=0.0).solve
     except (RuntimeError, MemoryError):  # singular; too much fill-in
         return None
-    return lambda X: factor.solve(np.ascontiguousarray(X))
 
 
 def _by_polynomials(

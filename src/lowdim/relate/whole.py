@@ -28,12 +28,12 @@ def whole_unit(X: NDArray) -> int | None:
     if X.dtype not in (np.float32, np.float64) or not (X.dtype.isnative and X.flags.aligned):
         return None
     some = X[:: max(1, len(X) // _SAMPLE)]
-    for unit in _UNITS:
-        divisor = X.dtype.type(unit)
-        with np.errstate(invalid="ignore", over="ignore"):
-            if np.array_equal(np.clip(np.rint(some * divisor), 0, 255) / divisor, some):
-                return unit
-    return None
+    with np.errstate(invalid="ignore", over="ignore"):
+        return next((unit for unit in _UNITS if all(_are_whole(row, X.dtype.type(unit)) for row in some)), None)
+
+
+def _are_whole(row: NDArray, unit: np.floating) -> bool:
+    return np.array_equal(np.clip(np.rint(row * unit), 0, 255) / unit, row)
 
 
 class Whole(NamedTuple):

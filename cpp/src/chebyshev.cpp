@@ -11,8 +11,9 @@ namespace lowdim {
 namespace {
 
 constexpr std::int64_t width = chebyshev_width;
-constexpr std::int64_t pieces = 4;      // per thread: a slow thread leaves some to the others
-constexpr double thread_work = 1 << 18; // products of a step below which threads wait more than they work
+constexpr std::int64_t pieces = 4, few = 2; // per thread: a slow thread leaves some to the others
+constexpr int many = 4;                     // threads, above which there are few pieces for each
+constexpr double thread_work = 1 << 16;     // products of a step below which threads wait more than they work
 
 #define LOWDIM_KERNEL "chebyshev.inl"
 #include "each_isa.inl"
@@ -28,27 +29,23 @@ void chebyshev(const Csr* B, const Csr& A, double* V, double* next, double* work
     const double work_of_step = (B ? 2.0 : 1.0) * static_cast<double>(width) * A.starts[n];
     const int team_size =
         std::clamp(n_threads, 1, static_cast<int>(std::min(work_of_step / thread_work, 1023.0)) + 1);
-    const std::int64_t rows = std::max<std::int64_t>(1, (n + pieces * team_size - 1) / (pieces * team_size));
-    double *now = V, *then = next; // T_{d − 1} and T_d
-    for (std::int64_t d = 0; d < degree && !watch.stopped(); ++d) {
-        const double* at = d == 0 ? now : then;
-        if (B)
-            detail::each_chunk(
-                n, rows, team_size, watch,
-                [&](std::int64_t, std::int64_t from, std::int64_t to) { multiply(*B, at, work, from, to); });
-        const double* inner = B ? work : at;
-        detail::each_chunk(n, rows, team_size, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
-            if (d == 0)
-                advance(A, inner, at, 1 / half, centre, nullptr, then, from, to);
-            else
-                advance(A, inner, at, 2 / half, centre, now, now, from, to);
-        });
-        if (d > 0)
-            std::swap(now, then);
-        watch.advance(1);
-    }
-    if (degree > 0 && then != V)
-        std::copy_n(then, n * width, V);
+    const std::int64_t count = std::min(n, (team_size > many ? few : pieces) * team_size);
+    const int halves = B ? 2 : 1; // of a step
+    double* const bases[] = {V, next};
+    detail::each_round(halves * degree, count, team_size, watch, [&](std::int64_t round, std::int64_t piece) {
+        const std::int64_t d = round / halves, from = n * piece / count, to = n * (piece + 1) / count;
+        double* const out = bases[(d + 1) % 2]; // T_{d + 1}, in place of T_{d − 1}
+        const double* const at = bases[d % 2];  // T_d
+        if (B && round % 2 == 0) {
+            multiply(*B, at, work, from, to);
+            return;
+        }
+        advance(A, B ? work : at, at, (d == 0 ? 1 : 2) / half, centre, d == 0 ? nullptr : out, out, from, to);
+        if (piece == 0)
+            watch.advance(1);
+    });
+    if (degree % 2 == 1 && !watch.stopped())
+        std::copy_n(next, n * width, V);
 }
 
 } // namespace lowdim

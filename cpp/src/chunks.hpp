@@ -6,6 +6,7 @@
 #include <lowdim/watch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -65,6 +66,70 @@ void each_chunk(std::int64_t n, std::int64_t size, int n_threads, Watch& watch, 
         else
             piece(c, from, to);
     });
+}
+
+// Runs run(i, place) for i < count like each_piece, but a piece begins only once all pieces before
+// begin_of(i) ≤ i have ended. Threads keep to their work from one phase to the next, which takes a few
+// microseconds where a loop for each would take tens.
+template <class BeginOf, class Run>
+void each_in_order(std::int64_t count, int n_threads, Watch& watch, const BeginOf& begin_of, const Run& run) {
+    alignas(64) std::atomic<std::int64_t> next{0};
+    alignas(64) std::atomic<std::int64_t> done{0};
+    std::atomic<bool> ended{false};
+    const auto body = [&](int place) {
+        try {
+            std::int64_t i = 0;
+            while (!watch.stopped() && (i = next.load(std::memory_order_relaxed)) < count) {
+                // A thread that waits holds no piece, so that the others need not wait for it.
+                if (!wait_for(done, begin_of(i), ended, place, watch))
+                    return;
+                if (!next.compare_exchange_strong(i, i + 1, std::memory_order_relaxed))
+                    continue;
+                run(i, place);
+                done.fetch_add(1, std::memory_order_release);
+                if (place == 0)
+                    watch.poll();
+            }
+        } catch (...) {
+            next.store(count, std::memory_order_relaxed);
+            ended.store(true, std::memory_order_relaxed);
+            throw;
+        }
+    };
+    with_team(static_cast<int>(std::min<std::int64_t>(n_threads, count)), watch, Body(body));
+}
+
+// Rounds of the same pieces: piece(round, i) for i < count, each round once the one before has ended.
+template <class Piece>
+void each_round(std::int64_t rounds, std::int64_t count, int n_threads, Watch& watch, const Piece& piece) {
+    each_in_order(
+        rounds * count, n_threads, watch, [&](std::int64_t i) { return i - i % count; },
+        [&](std::int64_t i, int) { piece(i / count, i % count); });
+}
+
+// Pieces of one phase: piece(i, place) for i < count.
+template <class Piece> struct Phase {
+    std::int64_t count;
+    Piece piece;
+};
+template <class Piece> Phase(std::int64_t, Piece) -> Phase<Piece>;
+
+// Phases in turn, each once the one before has ended.
+template <class... Pieces> void each_phase(int n_threads, Watch& watch, const Phase<Pieces>&... phases) {
+    std::array<std::int64_t, sizeof...(phases) + 1> starts{};
+    std::size_t p = 0;
+    ((starts[p + 1] = starts[p] + phases.count, ++p), ...);
+    const auto phase_of = [&](std::int64_t i) {
+        return static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), i) - starts.begin()) -
+               1;
+    };
+    each_in_order(
+        starts.back(), n_threads, watch, [&](std::int64_t i) { return starts[phase_of(i)]; },
+        [&](std::int64_t i, int place) {
+            const std::size_t at = phase_of(i);
+            std::size_t q = 0;
+            ((q++ == at ? phases.piece(i - starts[at], place) : void()), ...);
+        });
 }
 
 // Workspace of each thread, created by its first piece.

@@ -16,7 +16,7 @@
 namespace lowdim {
 namespace {
 
-constexpr std::int64_t chunk = 4096;
+constexpr std::int64_t chunk = 512;
 // Steps. Beyond a few widths Gauss's falloff is nothing: points thrown so far no longer feel each other.
 constexpr float longest_student = 5.0f, longest_gauss = 0.5f;
 constexpr float smallest_map = 1e-7f; // extent

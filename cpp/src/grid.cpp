@@ -13,10 +13,18 @@
 namespace lowdim::detail {
 namespace {
 
-constexpr std::int64_t chunk = 4096, strip = 8; // points; rows of nodes, at least the spline's width less 1
-constexpr std::int64_t most_nodes = 2'000'000;  // that are used; a wider map gets larger cells
-constexpr double nodes_each = 8;                // of a point, where that makes more
+constexpr std::int64_t strip = 8;              // rows of nodes, at least the spline's width less 1
+constexpr std::int64_t most_nodes = 2'000'000; // that are used; a wider map gets larger cells
+constexpr double nodes_each = 8;               // of a point, where that makes more
 constexpr double most_in_a_row = 1 << 17;
+
+// Points that a thread takes at a time: few enough for many threads, whatever their number.
+std::int64_t chunk_for(std::int64_t n) { return std::clamp<std::int64_t>(n / 128, 256, 4096); }
+
+// The numbers below `count` from the one in the middle to those at the ends.
+std::int64_t from_middle(std::int64_t i, std::int64_t count) {
+    return count / 2 + (i % 2 ? -(i + 1) / 2 : i / 2);
+}
 
 // Weights of the nodes about a point as polynomials of its place t within a cell, and their derivatives.
 struct Spline {
@@ -105,14 +113,15 @@ Grid::Grid(const Falloff& falloff, int dimensions, double spacing, double margin
 
 Grid::Box Grid::box_of(const float* Y, std::int64_t n, int n_threads, Watch& watch) const {
     constexpr float inf = std::numeric_limits<float>::infinity();
-    const auto chunks = static_cast<std::size_t>((n + chunk - 1) / chunk);
+    const std::int64_t size = chunk_for(n);
+    const auto chunks = static_cast<std::size_t>((n + size - 1) / size);
     const Box empty{{inf, inf}, {-inf, -inf}};
     std::vector<Box> boxes(chunks, empty);
     const auto widen = [](Box& box, std::size_t d, float low, float high) {
         box.low[d] = std::min(box.low[d], low);
         box.high[d] = std::max(box.high[d], high);
     };
-    each_chunk(n, chunk, n_threads, watch, [&](std::int64_t c, std::int64_t from, std::int64_t to) {
+    each_chunk(n, size, n_threads, watch, [&](std::int64_t c, std::int64_t from, std::int64_t to) {
         Box box = empty;
         for (std::int64_t i = from; i < to; ++i)
             for (int d = 0; d < dimensions_; ++d)
@@ -163,7 +172,6 @@ void Grid::fit(const Box& box, std::int64_t n, int n_threads, Watch& watch) {
     const std::int64_t nodes = stride * (axes_[1].nodes + 1);
     if (nodes > nodes_.size())
         nodes_ = Aligned<float>(nodes);
-    std::fill_n(nodes_.data(), nodes, 0.0f);
     if (!same)
         build_multiplier(n_threads, watch);
     const std::int64_t blocks = (axes_[0].plan.length() / 2 + side) / side;
@@ -196,10 +204,14 @@ void Grid::build_multiplier(int n_threads, Watch& watch) {
     });
 }
 
-void Grid::spread(const float* Y, std::int64_t n, int n_threads, Watch& watch) {
+void Grid::charge(const float* Y, std::int64_t n, const Box& box, int n_threads, Watch& watch) {
+    fit(box, n, n_threads, watch);
+    if (watch.stopped())
+        return;
     const View view{
         {axes_[0].origin, axes_[1].origin}, static_cast<float>(1 / spacing_), stride_, dimensions_};
-    const std::int64_t strips = (axes_[1].nodes + strip - 1) / strip, chunks = (n + chunk - 1) / chunk;
+    const std::int64_t size = chunk_for(n), chunks = (n + size - 1) / size;
+    const std::int64_t strips = (axes_[1].nodes + strip - 1) / strip;
     const auto strip_of = [&](std::int64_t i) {
         if (dimensions_ == 1)
             return std::int64_t{0};
@@ -207,69 +219,73 @@ void Grid::spread(const float* Y, std::int64_t n, int n_threads, Watch& watch) {
         return (row - Spline::before) / strip;
     };
     // Points by strip, in their order: counted by chunk, then put in place.
-    std::vector<std::int32_t> places(static_cast<std::size_t>(chunks * strips), 0);
-    each_chunk(n, chunk, n_threads, watch, [&](std::int64_t c, std::int64_t from, std::int64_t to) {
-        for (std::int64_t i = from; i < to; ++i)
-            ++places[static_cast<std::size_t>(c * strips + strip_of(i))];
-    });
-    std::vector<std::int64_t> starts(static_cast<std::size_t>(strips) + 1, n);
-    std::int32_t next = 0;
-    for (std::int64_t s = 0; s < strips; ++s) {
-        starts[static_cast<std::size_t>(s)] = next;
-        for (std::int64_t c = 0; c < chunks; ++c)
-            next += std::exchange(places[static_cast<std::size_t>(c * strips + s)], next);
-    }
+    places_.assign(static_cast<std::size_t>(chunks * strips), 0);
+    starts_.resize(static_cast<std::size_t>(strips) + 1);
     order_.resize(static_cast<std::size_t>(n));
-    each_chunk(n, chunk, n_threads, watch, [&](std::int64_t c, std::int64_t from, std::int64_t to) {
-        for (std::int64_t i = from; i < to; ++i)
-            order_[static_cast<std::size_t>(places[static_cast<std::size_t>(c * strips + strip_of(i))]++)] =
-                static_cast<std::int32_t>(i);
-    });
-    // A strip's points reach into the next strip and no further: first the even ones, then the odd.
+    const auto place_of = [&](std::int64_t c, std::int64_t s) -> std::int32_t& {
+        return places_[static_cast<std::size_t>(c * strips + s)];
+    };
+    const Phase count{chunks, [&](std::int64_t c, int) {
+                          for (std::int64_t i = c * size; i < std::min(n, (c + 1) * size); ++i)
+                              ++place_of(c, strip_of(i));
+                      }};
+    const Phase sum_up{1, [&](std::int64_t, int) {
+                           std::int32_t next = 0;
+                           for (std::int64_t s = 0; s < strips; ++s) {
+                               starts_[static_cast<std::size_t>(s)] = next;
+                               for (std::int64_t c = 0; c < chunks; ++c)
+                                   next += std::exchange(place_of(c, s), next);
+                           }
+                           starts_.back() = n;
+                       }};
+    const Phase arrange{chunks, [&](std::int64_t c, int) {
+                            for (std::int64_t i = c * size; i < std::min(n, (c + 1) * size); ++i)
+                                order_[static_cast<std::size_t>(place_of(c, strip_of(i))++)] =
+                                    static_cast<std::int32_t>(i);
+                        }};
+    // A strip's points reach into the next strip and no further: first the even ones, which begin with the
+    // nodes of both, then the odd. Those in the middle of the map hold most points and come first.
     const auto points = LOWDIM_PICK(spread_points);
-    for (std::int64_t odd = 0; odd < 2; ++odd)
-        each_piece((strips + 1 - odd) / 2, n_threads, watch, [&](std::int64_t piece) {
-            const auto s = static_cast<std::size_t>(2 * piece + odd);
-            points(spline, view, Y, order_.data() + starts[s], starts[s + 1] - starts[s], nodes_.data());
-        });
-}
-
-void Grid::convolve(int n_threads, Watch& watch) {
+    const auto spread = [&](std::int64_t s) {
+        const auto at = static_cast<std::size_t>(s);
+        points(spline, view, Y, order_.data() + starts_[at], starts_[at + 1] - starts_[at], nodes_.data());
+    };
+    const std::int64_t even = (strips + 1) / 2, odd = strips / 2, rows = axes_[1].nodes;
+    const Phase evenly{even, [&](std::int64_t piece, int) {
+                           const std::int64_t s = 2 * from_middle(piece, even), first = s * strip;
+                           const std::int64_t last = std::min(first + 2 * strip, rows + 1);
+                           std::fill(nodes_.data() + first * stride_, nodes_.data() + last * stride_, 0.0f);
+                           spread(s);
+                       }};
+    const Phase oddly{odd, [&](std::int64_t piece, int) { spread(2 * from_middle(piece, odd) + 1); }};
+    // The convolution.
     const Plan &along = axes_[0].plan, &across = axes_[1].plan;
-    const std::int64_t rows = axes_[1].nodes, blocks = (along.length() / 2 + side) / side;
+    const std::int64_t blocks = (along.length() / 2 + side) / side;
     const Convolution c{&along,         &across,          rows,
                         axes_[0].nodes, blocks,           stride_,
                         nodes_.data(),  spectrum_.data(), multiplier_.data()};
     const std::int64_t pieces = (rows + 2 * side - 1) / (2 * side);
-    const auto forward = LOWDIM_PICK(rows_forward), backward = LOWDIM_PICK(rows_backward);
-    const auto through = LOWDIM_PICK(columns_through);
     const std::int64_t longest = std::max(along.length(), across.length());
     const auto room = [&](int place) { return scratch_.data() + 2 * longest * place; };
-    each_piece(pieces, n_threads, watch, [&](std::int64_t piece, int place) {
-        forward(c, piece * 2 * side, room(place), room(place) + longest);
-    });
-    each_piece(blocks, n_threads, watch,
-               [&](std::int64_t block, int place) { through(c, block, room(place), room(place) + longest); });
-    each_piece(pieces, n_threads, watch, [&](std::int64_t piece, int place) {
-        backward(c, piece * 2 * side, room(place), room(place) + longest);
-    });
-}
-
-void Grid::charge(const float* Y, std::int64_t n, const Box& box, int n_threads, Watch& watch) {
-    fit(box, n, n_threads, watch);
-    if (watch.stopped())
-        return;
-    spread(Y, n, n_threads, watch);
-    convolve(n_threads, watch);
+    const auto by = [&](const auto kernel, std::int64_t at, int place) {
+        kernel(c, at, room(place), room(place) + longest);
+    };
+    const auto forward = LOWDIM_PICK(rows_forward), backward = LOWDIM_PICK(rows_backward);
+    const auto through = LOWDIM_PICK(columns_through);
+    each_phase(n_threads, watch, count, sum_up, arrange, evenly, oddly,
+               Phase{pieces, [&](std::int64_t i, int place) { by(forward, i * 2 * side, place); }},
+               Phase{blocks, [&](std::int64_t i, int place) { by(through, i, place); }},
+               Phase{pieces, [&](std::int64_t i, int place) { by(backward, i * 2 * side, place); }});
 }
 
 double Grid::read(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
                   Watch& watch) const {
     const View view{
         {axes_[0].origin, axes_[1].origin}, static_cast<float>(1 / spacing_), stride_, dimensions_};
-    std::vector<double> sums(static_cast<std::size_t>((n + chunk - 1) / chunk), 0.0);
+    const std::int64_t size = chunk_for(n);
+    std::vector<double> sums(static_cast<std::size_t>((n + size - 1) / size), 0.0);
     const auto points = LOWDIM_PICK(read_points);
-    each_chunk(n, chunk, n_threads, watch, [&](std::int64_t c, std::int64_t from, std::int64_t to) {
+    each_chunk(n, size, n_threads, watch, [&](std::int64_t c, std::int64_t from, std::int64_t to) {
         sums[static_cast<std::size_t>(c)] = points(spline, view, Y, from, to, nodes_.data(), forces, phi);
     });
     double sum = 0;

@@ -53,8 +53,6 @@ private:
     [[nodiscard]] double spacing_for(const Box& box, std::int64_t n) const;
     void fit(const Box& box, std::int64_t n, int n_threads, Watch& watch);
     void build_multiplier(int n_threads, Watch& watch);
-    void spread(const float* Y, std::int64_t n, int n_threads, Watch& watch);
-    void convolve(int n_threads, Watch& watch);
 
     Falloff falloff_;
     int dimensions_;
@@ -62,10 +60,12 @@ private:
     std::array<Axis, 2> axes_; // along rows, across rows
     std::int64_t stride_ = 0;  // of the nodes' rows
     Aligned<float> nodes_;
-    Aligned<Complexes> spectrum_;     // by block of 16 frequencies along rows, then by row
-    Aligned<Lanes> multiplier_;       // by block, then by frequency across rows
-    Aligned<Complexes> scratch_;      // two periods a thread
-    std::vector<std::int32_t> order_; // points by strip of rows
+    Aligned<Complexes> spectrum_;      // by block of 16 frequencies along rows, then by row
+    Aligned<Lanes> multiplier_;        // by block, then by frequency across rows
+    Aligned<Complexes> scratch_;       // two periods a thread
+    std::vector<std::int32_t> order_;  // points by strip of rows
+    std::vector<std::int32_t> places_; // in that order, of the next point of each chunk and strip
+    std::vector<std::int64_t> starts_; // in that order, of each strip
 };
 
 } // namespace lowdim::detail

@@ -29,7 +29,9 @@ namespace lowdim::detail {
 namespace {
 
 constexpr int most_workers = 1023;
-constexpr std::chrono::microseconds patience(50); // before sleep
+// Before sleep. To be woken takes longer than a short loop, so that a worker whose sleep was cut short waits
+// longer the next time, until a wait was long after all.
+constexpr std::chrono::microseconds patience(50), most_patience(400);
 constexpr std::chrono::milliseconds between_polls(50);
 
 void relax() {
@@ -85,13 +87,18 @@ public:
 
     // Waits until the worker has ended what it began.
     void finish(std::uint32_t offer, Watch& watch) {
-        while (!wait_while(offer + running, between_polls))
+        while (!wait_while(offer + running, between_polls, patience))
             watch.poll();
     }
 
     void live() {
+        auto patient = patience;
         for (std::uint32_t last = 0;;) {
-            wait_while(last + idle, std::chrono::hours(1));
+            const auto start = std::chrono::steady_clock::now();
+            wait_while(last + idle, std::chrono::hours(1), patient);
+            const auto waited = std::chrono::steady_clock::now() - start;
+            if (waited > patience)
+                patient = waited < most_patience ? most_patience : patience;
             std::uint32_t now = state_.load();
             if (phase(now) == offered && state_.compare_exchange_strong(now, now - offered + running)) {
                 last = now - offered;
@@ -119,9 +126,10 @@ private:
     }
 
     // Returns once the state is another, first without sleeping; false after `longest`.
-    template <class Duration> bool wait_while(std::uint32_t state, Duration longest) {
+    template <class Duration>
+    bool wait_while(std::uint32_t state, Duration longest, std::chrono::microseconds patient) {
         const auto start = std::chrono::steady_clock::now();
-        while (std::chrono::steady_clock::now() - start < patience)
+        while (std::chrono::steady_clock::now() - start < patient)
             for (int turn = 0; turn < 16; ++turn, relax())
                 if (state_.load(std::memory_order_acquire) != state)
                     return true;
@@ -236,6 +244,29 @@ void with_team(int n_threads, Watch& watch, const Body& body) {
             member.worker->finish(member.offer, watch);
     if (call.thrown)
         std::rethrow_exception(call.thrown);
+}
+
+bool wait_for(const std::atomic<std::int64_t>& done, std::int64_t least, const std::atomic<bool>& ended,
+              int place, Watch& watch) {
+    const auto reached = [&] { return done.load(std::memory_order_acquire) >= least; };
+    for (int turn = 0; turn < 64; ++turn, relax())
+        if (reached())
+            return true;
+    const auto start = std::chrono::steady_clock::now();
+    while (!watch.stopped() && !ended.load(std::memory_order_relaxed)) {
+        for (int turn = 0; turn < 16; ++turn, relax())
+            if (reached())
+                return true;
+        // Whoever is waited for may be without a core.
+        const auto waited = std::chrono::steady_clock::now() - start;
+        if (waited > 10 * patience)
+            std::this_thread::sleep_for(patience);
+        else if (waited > patience)
+            std::this_thread::yield();
+        if (place == 0)
+            watch.poll();
+    }
+    return false;
 }
 
 std::int64_t team_threads() { return workers().size(); }

@@ -3,6 +3,7 @@
 
 #include <lowdim/watch.hpp>
 
+#include <atomic>
 #include <cstdint>
 
 namespace lowdim::detail {
@@ -25,6 +26,11 @@ private:
 // must work with any number of members: they take pieces of work until none is left. Whatever a member throws
 // is thrown here again, once all have ended. While it waits, the calling thread polls the watch.
 void with_team(int n_threads, Watch& watch, const Body& body);
+
+// Waits until `done` is at least `least`, first without sleeping; false where the watch or `ended` says to
+// give up. The member at place 0 polls the watch.
+bool wait_for(const std::atomic<std::int64_t>& done, std::int64_t least, const std::atomic<bool>& ended,
+              int place, Watch& watch);
 
 // Threads that wait for work.
 std::int64_t team_threads();

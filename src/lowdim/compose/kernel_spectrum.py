@@ -14,6 +14,7 @@ from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator,
 from lowdim.work import memory
 from lowdim.work.blocks import float_dtype
 from lowdim.work.places import placed, to_numpy
+from lowdim.work.products import multiply
 from lowdim.work.random import stream
 from lowdim.work.rows import blank, cast, room, take
 from lowdim.work.user_warnings import warn
@@ -107,7 +108,7 @@ def exact(kernel: Kernel, A: KernelRows, k: int, solver: str, seed: int) -> Kern
         del whole
     else:
         K = kernel.gram(A) if solver == "krylov" and kernel.name != "precomputed" else None
-        apply = CentredProduct(lambda V: kernel.product(A, V) if K is None else K @ cast(V, dtype))
+        apply = CentredProduct(lambda V: kernel.product(A, V) if K is None else multiply(K, cast(V, dtype)))
         width = block_sizes(n, k, costly=True)[0]
         some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
         sample = kernel.block(A[some], A) if K is None else take(K, some)

@@ -15,6 +15,7 @@ from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator,
 from lowdim.solve.signs import signs
 from lowdim.work.blocks import float_dtype
 from lowdim.work.places import placed, to_numpy, verb
+from lowdim.work.products import multiply
 from lowdim.work.random import stream
 from lowdim.work.rows import cast, take
 
@@ -39,7 +40,7 @@ def place_by_distances(D2: NDArray, scaling: Scaling) -> NDArray[np.float64]:
     """Positions (m, k) of rows with squared distances ``D2`` (m, n) to those that were scaled."""
     Y = np.empty((len(D2), len(scaling.values)))
     for start in range(0, len(D2), _STEP):
-        Y[start : start + _STEP] = D2[start : start + _STEP] @ scaling.dual
+        Y[start : start + _STEP] = multiply(D2[start : start + _STEP], scaling.dual)
     return -0.5 * Y - scaling.offset
 
 
@@ -69,7 +70,7 @@ def scale_classically(D2: Any, k: int, seed: int, columns: NDArray | None) -> Sc
         means = centre(B)
         pairs = eigh_top(B, k)
     else:
-        apply = CentredProduct(lambda V: (D2 @ cast(V, float_dtype(D2.dtype))) * -0.5)
+        apply = CentredProduct(lambda V: multiply(D2, cast(V, float_dtype(D2.dtype))) * -0.5)
         width = block_sizes(n, k, costly=True)[0]
         some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
         start = leading_span(take(D2, some) * -0.5, width)

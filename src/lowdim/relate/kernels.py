@@ -22,6 +22,7 @@ from lowdim.relate.whole import Whole, whole_rows
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.places import to_numpy, verb
+from lowdim.work.products import multiply
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
 from lowdim.work.rows import take
@@ -169,7 +170,7 @@ class Kernel:
         elif sp.issparse(A.X):
             out[...] = (B.X @ np.ascontiguousarray(A.X.toarray().T)).T
         else:
-            np.matmul(A.X, B.X.T, out=out)
+            multiply(A.X, B.X.T, out=out)
         self._finish(out, A, B)
         return out
 
@@ -218,9 +219,9 @@ class Kernel:
             for done, (i, j) in enumerate(tiles):
                 a, b = slice(i, min(n, i + step)), slice(j, min(n, j + step))
                 K = self.block(A[a], A[b], out=buffer[: a.stop - i, : b.stop - j])
-                out[a] += K @ V[b]
+                out[a] += multiply(K, V[b])
                 if i != j:
-                    out[b] += K.T @ V[a]
+                    out[b] += multiply(K.T, V[a])
                 tick(done + 1)
         return out
 
@@ -232,7 +233,7 @@ class Kernel:
         with stage("kernel rows", total=len(A)) as tick:
             for start in range(0, len(A), step):
                 rows = slice(start, min(len(A), start + step))
-                np.matmul(self.block(A[rows], B), W, out=out[rows])
+                multiply(self.block(A[rows], B), W, out=out[rows])
                 tick(rows.stop)
         return out
 

@@ -61,7 +61,8 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
     n = B.shape[0]
     B = sp.csr_array(B, dtype=np.float64)
     B.sort_indices()
-    largest = _largest(B, seed, rounds=8)
+    with jobs.alone():  # the bits must not depend on the threads of BLAS
+        largest = _largest(B, seed, rounds=8)
     tried: list[Smallest] = []
     solve: dict[str, Callable[[], Doubles | None]] = {
         "dense": lambda: _dense(B, k),
@@ -174,10 +175,10 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles) 
     pool = ThreadPoolExecutor(1)
     try:
         memory.require(_factor_bytes(profile), f"Smallest eigenvectors of {n:,} rows, sparse factors,", "")
-        with stage("factorisation"):
+        with stage("factorisation"), jobs.alone():  # the bits must not depend on the threads of BLAS
             factor = pool.submit(SparseLU, (B + ground).tocsc(), pivot=0.1).result()
             z = factor.solve(np.eye(1, n, root).T, transposed=True)[:, 0]
-        z /= np.linalg.norm(z)
+            z /= np.linalg.norm(z)
         if not np.isfinite(z).all():
             return None
 
@@ -224,7 +225,9 @@ def _by_polynomials(B: sp.csr_array, k: int, seed: int, degrees: int) -> Doubles
     def damp(V: Doubles, low: float, high: float, degree: int, tick: Tick) -> None:
         _native.chebyshev(*own, *other, V, low, high, degree, n_threads=jobs.current(), tick=tick)
 
-    constant, largest = np.full((n, 1), 1 / np.sqrt(n)), _largest(B, seed, rounds=40)
+    constant = np.full((n, 1), 1 / np.sqrt(n))
+    with jobs.alone():
+        largest = _largest(B, seed, rounds=40)
     return by_polynomials(
         lambda V: transposed @ (B @ V), damp, constant, k, largest, seed=seed, tol=_TOL, degrees=degrees
     )

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lowdim.work import jobs
 from lowdim.work.finite import refuse_overflow
 from lowdim.work.places import placed, to_numpy, verb
+from lowdim.work.products import inner, multiply
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
 from lowdim.work.rows import blank, cast
@@ -141,14 +142,14 @@ def eigh_top_operator(
             # A times a block reaches back no further than the block before (or, after a restart, all Ritz vectors);
             # what rounding adds beyond is removed by the second orthogonalisation.
             near = Q[:, reach : size + new]
-            H = to_numpy(near.T @ W)
+            H = to_numpy(inner(near, W))
             T[reach : size + new, size : size + new] = H
             T[size : size + new, reach : size + new] = H.T
             reach, size = size, size + new
             basis = Q[:, :size]
             scale = max(scale, float(np.abs(H).max()))
             left = min(width, n - size)
-            W = W - near @ placed(H, like)
+            W = W - multiply(near, placed(H, like))
             full = size + left > room or left == 0
             # Solving the small problem costs size³, so it waits until the basis has grown by a quarter, or a pass
             # costs more anyway.
@@ -158,7 +159,7 @@ def eigh_top_operator(
                     theta, S = sl.eigh(T[:size, :size], check_finite=False)
                 theta, S = theta[::-1], S[:, ::-1]
                 largest = max(abs(theta[0]), abs(theta[-1])) or 1.0
-                apart = W @ placed(S[size - new :, :k], like)  # A V − V Λ
+                apart = multiply(W, placed(S[size - new :, :k], like))  # A V − V Λ
                 residual = float(_norms(apart).max()) / largest
                 note(f"residual {residual:.1e}")
                 if residual <= tol or left == 0 or passes >= max_passes:
@@ -168,14 +169,14 @@ def eigh_top_operator(
                             "spectrum is nearly flat here. Ask for fewer components, or use an exact solver.",
                             ConvergenceWarning,
                         )
-                    V = basis @ placed(S[:, :k], like)
+                    V = multiply(basis, placed(S[:, :k], like))
                     product = V * placed(theta[:k], like) + apart
                     return Eigenpairs(theta[:k], V, residual, passes, product, float(theta[-1]))
             fresh = _orthonormal(W, basis, random, scale, left)
             if full:  # thick restart: the best Ritz vectors carry over
                 size = looked = min(size, max(k + width, (room - width) // 2))
                 reach = 0
-                Q[:, :size] = basis @ placed(S[:, :size], like)
+                Q[:, :size] = multiply(basis, placed(S[:, :size], like))
                 T[:] = 0.0
                 T[range(size), range(size)] = theta[:size]
 
@@ -202,8 +203,8 @@ def leading_span(C: NDArray, width: int) -> Doubles:
     C = C - C.mean(axis=0)
     C -= C.mean(axis=1, keepdims=True)
     with jobs.alone():
-        _, U = pairs_between((C @ C.T).astype(np.float64), max(0, len(C) - width), len(C) - 1)
-    return np.asarray((U[:, ::-1].T.astype(C.dtype) @ C).T, dtype=np.float64)
+        _, U = pairs_between(multiply(C, C.T).astype(np.float64), max(0, len(C) - width), len(C) - 1)
+    return np.asarray(multiply(np.ascontiguousarray(U[:, ::-1].T, C.dtype), C).T, dtype=np.float64)
 
 
 class Refined(NamedTuple):
@@ -227,9 +228,9 @@ def refined(apply: Operator, V: Doubles, k: int, passes: int, *, seed: int) -> R
             V = _orthonormal(V, V[:, :0], stream(seed, "refine", done))
             Y = cast(apply(V), np.float64)
             with jobs.alone():
-                squares, turn = sl.eigh(to_numpy(Y.T @ Y), check_finite=False)
+                squares, turn = sl.eigh(to_numpy(inner(Y, Y)), check_finite=False)
             values, turn = np.sqrt(np.maximum(squares[::-1], 0.0)), placed(turn[:, ::-1], V)
-            right, Y = V @ turn, Y @ turn
+            right, Y = multiply(V, turn), multiply(Y, turn)
             some = values > 1e-7 * values[0]
             V = Y * placed(some / np.where(some, values, 1.0), V) + right * placed(1.0 - some, V)
             tick(done + 1)
@@ -247,14 +248,14 @@ def _orthonormal(
     and Householder steps on tall blocks do not. Directions that vanished are drawn again.
     """
     n = W.shape[0]
-    Q = W - basis @ (basis.T @ W)
+    Q = W - multiply(basis, inner(basis, W))
     for round_ in range(3):
-        gram = to_numpy(Q.T @ Q)
+        gram = to_numpy(inner(Q, Q))
         with jobs.alone():
             values, vectors = sl.eigh(gram, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         lost = values <= (max(1e-15 * values[0], (1e-14 * scale) ** 2, 1e-290) if round_ == 0 else 1e-8)
-        Q = Q @ placed(vectors / np.sqrt(np.where(lost, 1.0, values)), Q)
+        Q = multiply(Q, placed(vectors / np.sqrt(np.where(lost, 1.0, values)), Q))
         if round_ == 0 and width is not None:
             Q, lost = Q[:, :width], lost[:width]
         if lost.any():
@@ -262,7 +263,7 @@ def _orthonormal(
         elif round_ > 0:
             break
         if lost.any() or values[-1] <= 1e-8 * values[0]:  # scaling up small vectors scaled up their rounding errors
-            Q = Q - basis @ (basis.T @ Q)
+            Q = Q - multiply(basis, inner(basis, Q))
     return Q
 
 

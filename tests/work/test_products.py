@@ -1,0 +1,67 @@
+"""Large products: right, with the same bits for any number of threads, and errors that reach the caller."""
+
+import numpy as np
+import pytest
+
+from lowdim.work import jobs
+from lowdim.work.products import each_piece, inner, multiply
+
+
+def _arrays(*shapes, dtype=np.float64):
+    random = np.random.default_rng(0)
+    return [random.standard_normal(shape).astype(dtype) for shape in shapes]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(3, 4, 5), (700, 90, 601), (2000, 300, 7), (9, 400, 1500), (0, 4, 2), (1, 1, 1)])
+def test_products_are_those_of_numpy(shape, dtype):
+    m, d, n = shape
+    A, B = _arrays((m, d), (d, n), dtype=dtype)
+    tolerance = 1e-4 if dtype == np.float32 else 1e-11
+    assert multiply(A, B).dtype == dtype
+    np.testing.assert_allclose(multiply(A, B), A @ B, atol=tolerance)
+    np.testing.assert_allclose(multiply(np.asfortranarray(A), B.T.copy().T), A @ B, atol=tolerance)
+    np.testing.assert_allclose(inner(A.T.copy(), B), A @ B, atol=tolerance)
+
+
+def test_a_product_fills_part_of_an_array():
+    A, B = _arrays((600, 300), (300, 500))
+    out = np.full((600, 700), 7.0)
+    multiply(A, B, out=out[:, 100:600])
+    np.testing.assert_allclose(out[:, 100:600], A @ B)
+    assert (out[:, :100] == 7).all()
+    assert (out[:, 600:] == 7).all()
+
+
+@pytest.mark.parametrize("product", [multiply, lambda A, B: inner(A.T, B)])
+def test_bits_do_not_depend_on_threads(product):
+    A, B = _arrays((900, 1100), (1100, 400), dtype=np.float32)
+    results = []
+    for n in (1, 2, 3, 8):
+        with jobs.within(n):
+            results.append(product(A, B))
+    assert all(np.array_equal(results[0], other) for other in results[1:])
+
+
+def test_every_piece_runs_once():
+    done = []
+    with jobs.within(4):
+        each_piece(range(100), done.append)
+    assert sorted(done) == list(range(100))
+
+
+def test_an_error_of_a_piece_is_raised():
+    def fail(i):
+        if i == 5:
+            raise ZeroDivisionError("five")
+
+    with jobs.within(4), pytest.raises(ZeroDivisionError, match="five"):
+        each_piece(range(50), fail)
+    with jobs.within(4):
+        each_piece([], fail)
+
+
+def test_settings_of_numpy_reach_the_threads():
+    A = np.full((300, 300), 1e30, np.float32)
+    with np.errstate(over="ignore", invalid="ignore"), jobs.within(4):
+        assert np.isinf(multiply(A, A)).all()

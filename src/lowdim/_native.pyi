@@ -138,6 +138,19 @@ def gaussian(G: Floats, a: Floats, b: Floats, gamma: float, *, n_threads: int = 
 def manhattan(X: Floats, Y: Floats, D: Floats, *, n_threads: int = 1) -> None:
     """Fill D (m, n) with the city-block distances of the rows of X and Y."""
 
+def multiply(
+    gemm: int,
+    A: NDArray[Any],
+    B: NDArray[Any],
+    out: NDArray[Any],
+    *,
+    high: int,
+    wide: int,
+    parts: int = 1,
+    n_threads: int = 1,
+) -> None:
+    """Fill out with A B by calls of the BLAS function at the address `gemm`, one per piece of high x wide."""
+
 def mirror(K: Floats, start: int, stop: int, *, n_threads: int = 1) -> None:
     """Copy rows start to stop of K, up to the diagonal, to the columns above it."""
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from lowdim.work.blocks import row_blocks
 from lowdim.work.places import verb
+from lowdim.work.products import multiply
 
 _SAMPLE = 256  # rows from which the size of the mean is estimated
 _FAR = 100  # times the spread: a squared mean above that would cancel
@@ -45,7 +46,7 @@ def project_columns(X: Any, columns: NDArray[np.intp], P: NDArray[np.float64]) -
     """
     Y = np.empty((X.shape[0], P.shape[1]), np.float32)
     for rows, block in row_blocks(X, X.dtype):
-        np.matmul(block[:, columns].astype(np.float32), P.astype(np.float32), out=Y[rows])
+        multiply(block[:, columns].astype(np.float32), P.astype(np.float32), out=Y[rows])
     return Y
 
 

@@ -43,7 +43,7 @@ def decaying(rng) -> np.ndarray:
     return rng.normal(size=(200, 12)) * 2.0 ** -np.arange(12) @ turn + rng.normal(size=12)
 
 
-@pytest.fixture(params=["default", "avx2", "avx512"])
+@pytest.fixture(params=["default", "avx2", "avx512", "avx512vnni"])
 def isa(request) -> Iterator[str]:
     """Each instruction set of this processor in turn; a test of one that it lacks is skipped, not run with another."""
     from lowdim import _native

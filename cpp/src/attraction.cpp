@@ -27,6 +27,18 @@ std::uint16_t upper_half(float x) {
     return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
+// a(s) = factor/(s + shift) and −log f(s) = factor log(1 + s/shift); for Gauss's falloff 1 and s.
+struct PlaneLaw {
+    bool constant;
+    float factor = 1, shift = 1;
+    explicit PlaneLaw(const Falloff& of) : constant(of.kind == Falloff::Kind::gauss) {
+        if (of.kind == Falloff::Kind::student) {
+            factor = static_cast<float>((of.dof + 1) / 2);
+            shift = static_cast<float>(of.dof);
+        }
+    }
+};
+
 template <class T, class F>
 void pull_rows(const F& f, const Affinities& P, const T* Y, int k, std::int64_t from, std::int64_t to,
                T* forces) {
@@ -112,15 +124,23 @@ void PlaneAffinities::assign(const Affinities& P, const std::int32_t* order, con
 
 void PlaneAffinities::attract(const float* Y, const Falloff& falloff, float* forces, int n_threads,
                               Watch& watch) const {
-    const bool constant = falloff.kind == Falloff::Kind::gauss;
-    const bool student = falloff.kind == Falloff::Kind::student;
-    const auto factor = static_cast<float>(student ? (falloff.dof + 1) / 2 : 1);
-    const auto shift = static_cast<float>(student ? falloff.dof : 1);
-    const auto kernel = constant ? LOWDIM_PICK(pull_plane<true>) : LOWDIM_PICK(pull_plane<false>);
-    const Rows rows{starts_.data(), bases_.data(), columns_.data(), values_.data()};
-    detail::each_chunk(static_cast<std::int64_t>(starts_.size()) - 1, chunk, n_threads, watch,
+    const PlaneLaw law(falloff);
+    const auto kernel = law.constant ? LOWDIM_PICK(pull_plane<true>) : LOWDIM_PICK(pull_plane<false>);
+    detail::each_chunk(rows().count, chunk, n_threads, watch,
                        [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                           kernel(rows, Y, factor, shift, from, to, forces);
+                           kernel(rows(), Y, law.factor, law.shift, from, to, forces);
+                       });
+}
+
+void PlaneAffinities::costs(const float* Y, const Falloff& falloff, double* out, int n_threads,
+                            Watch& watch) const {
+    const PlaneLaw law(falloff);
+    const auto kernel = law.constant ? LOWDIM_PICK(cost_plane<true>) : LOWDIM_PICK(cost_plane<false>);
+    detail::each_chunk(rows().count, chunk, n_threads, watch,
+                       [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                           kernel(rows(), Y, law.shift, from, to, out);
+                           for (std::int64_t i = from; i < to; ++i)
+                               out[i] *= static_cast<double>(law.factor);
                        });
 }
 

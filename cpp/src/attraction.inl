@@ -8,24 +8,30 @@ LOWDIM_TARGET LOWDIM_INLINE float total(const Eight& v) {
     return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
 }
 
+// Values of group g of P, and the steps from its points to (x, y).
+LOWDIM_TARGET LOWDIM_INLINE void steps_of(const PlaneAffinities::Rows& P, const float* Y, std::int64_t g,
+                                          float x, float y, Eight& w, Eight& dx, Eight& dy) {
+    typedef std::uint16_t Halves __attribute__((vector_size(16), aligned(2), may_alias));
+    typedef std::uint32_t Bits __attribute__((vector_size(32)));
+    const auto* places = reinterpret_cast<const Place*>(Y) + P.bases[g];
+    const std::uint16_t* q = P.columns + 8 * g;
+    const Eight a = (Eight)Four{places[q[0]], places[q[1]], places[q[4]], places[q[5]]};
+    const Eight b = (Eight)Four{places[q[2]], places[q[3]], places[q[6]], places[q[7]]};
+    dx = x - __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14);
+    dy = y - __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
+    const Halves upper = *reinterpret_cast<const Halves*>(P.values + 8 * g);
+    w = (Eight)(__builtin_convertvector(upper, Bits) << 16);
+}
+
 // a(s) = factor/(s + shift), or 1 where `constant`.
 template <bool constant>
 LOWDIM_TARGET void pull_plane(const PlaneAffinities::Rows& P, const float* Y, float factor, float shift,
                               std::int64_t from, std::int64_t to, float* forces) {
-    typedef std::uint16_t Halves __attribute__((vector_size(16), aligned(2), may_alias));
-    typedef std::uint32_t Bits __attribute__((vector_size(32)));
     for (std::int64_t i = from; i < to; ++i) {
-        const float x = Y[2 * i], y = Y[2 * i + 1];
         Eight fx = {}, fy = {};
         for (std::int64_t g = P.starts[i]; g < P.starts[i + 1]; ++g) {
-            const auto* places = reinterpret_cast<const Place*>(Y) + P.bases[g];
-            const std::uint16_t* q = P.columns + 8 * g;
-            const Eight a = (Eight)Four{places[q[0]], places[q[1]], places[q[4]], places[q[5]]};
-            const Eight b = (Eight)Four{places[q[2]], places[q[3]], places[q[6]], places[q[7]]};
-            const Eight dx = x - __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14);
-            const Eight dy = y - __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
-            const Halves upper = *reinterpret_cast<const Halves*>(P.values + 8 * g);
-            Eight w = (Eight)(__builtin_convertvector(upper, Bits) << 16);
+            Eight w, dx, dy;
+            steps_of(P, Y, g, Y[2 * i], Y[2 * i + 1], w, dx, dy);
             if constexpr (!constant)
                 w /= dx * dx + (dy * dy + shift);
             fx += w * dx;
@@ -59,5 +65,34 @@ LOWDIM_TARGET static void logs(float* x, std::int64_t n) {
         p = p * m + 3.3333331174e-1f;
         const float square = m * m;
         x[j] = p * m * square - 0.5f * square + m + static_cast<float>(exponent) * 0.69314718056f;
+    }
+}
+
+// Σ w log(1 + s/shift) of each row, or Σ w s where `constant`.
+template <bool constant>
+LOWDIM_TARGET void cost_plane(const PlaneAffinities::Rows& P, const float* Y, float shift, std::int64_t from,
+                              std::int64_t to, double* costs) {
+    typedef float Loose __attribute__((vector_size(32), aligned(4), may_alias));
+    std::vector<float> terms, values;
+    for (std::int64_t i = from; i < to; ++i) {
+        const std::int64_t first = P.starts[i], count = 8 * (P.starts[i + 1] - first);
+        terms.resize(static_cast<std::size_t>(count));
+        values.resize(static_cast<std::size_t>(count));
+        for (std::int64_t at = 0; at < count; at += 8) {
+            Eight w, dx, dy;
+            steps_of(P, Y, first + at / 8, Y[2 * i], Y[2 * i + 1], w, dx, dy);
+            Eight s = dx * dx + dy * dy;
+            if constexpr (!constant)
+                s = s / shift + 1.0f;
+            *reinterpret_cast<Loose*>(terms.data() + at) = s;
+            *reinterpret_cast<Loose*>(values.data() + at) = w;
+        }
+        if constexpr (!constant)
+            logs(terms.data(), count);
+        double sum = 0;
+        for (std::int64_t at = 0; at < count; at += 8)
+            sum += total(*reinterpret_cast<Loose*>(values.data() + at) *
+                         *reinterpret_cast<Loose*>(terms.data() + at));
+        costs[i] = sum;
     }
 }

@@ -70,12 +70,17 @@ public:
             const bool due = done % plan_.every == 0, check = done % check_every == 0 && plan_.progress > 0;
             if (done > 0 && (due || check)) {
                 const Losses now = loss(Z);
-                if (due && report(done, now.divergence, out_))
-                    return done;
+                if (due) {
+                    give_back();
+                    if (report(done, now.divergence, out_))
+                        return done;
+                }
                 if (check && done >= exaggerated_ + check_every && extent() > Pace::grown_map &&
                     before - now.lowered < plan_.progress * std::abs(now.lowered)) {
-                    if (done >= refined)
+                    if (done >= refined) {
+                        give_back();
                         return done;
+                    }
                     refined = done + 1; // on the coarse grid there is no more to gain
                     end = std::min(end, done + plan_.fine_iterations);
                 }
@@ -119,8 +124,10 @@ private:
     };
 
     Losses loss(double Z) {
-        give_back(); // in the rows' own order the affinities are whole
-        attraction_costs(given_, out_, k_, plan_.falloff, costs_.data(), threads_, watch_);
+        if (k_ == 2)
+            plane_.costs(y_.data(), plan_.falloff, costs_.data(), threads_, watch_);
+        else
+            attraction_costs(affinities(), y_.data(), k_, plan_.falloff, costs_.data(), threads_, watch_);
         double sum = entropy_ + std::log(std::max(Z, 1e-300)), attraction = entropy_;
         for (double cost : costs_) {
             sum += cost;
@@ -155,26 +162,30 @@ private:
         std::atomic<bool> finite{true};
         detail::each_chunk(
             n_, chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                for (std::int64_t i = from; i < to; ++i) {
+                const std::int64_t first = from * k_, last = to * k_;
+                // Vectors need to know that these do not overlap.
+                float* __restrict v = velocity_.data(), * __restrict gains = gains_.data();
+                const float* __restrict pulls = pull_.data(), * __restrict pushes = push_.data();
+                for (std::int64_t e = first; e < last; ++e) {
+                    const float g = pull * pulls[e] - push * pushes[e];
+                    const float gain = (g > 0) != (v[e] > 0) ? gains[e] + 0.2f : gains[e] * 0.8f;
+                    gains[e] = gain > 0.01f ? gain : 0.01f;
+                    v[e] = momentum * v[e] - rate * gains[e] * g;
+                }
+                for (std::int64_t e = first; e < last; e += k_) {
                     float length = 0;
-                    for (std::int64_t e = i * k_; e < i * k_ + k_; ++e) {
-                        const auto at = static_cast<std::size_t>(e);
-                        const float g = pull * pull_[at] - push * push_[at];
-                        const float gain =
-                            (g > 0) != (velocity_[at] > 0) ? gains_[at] + 0.2f : gains_[at] * 0.8f;
-                        gains_[at] = std::max(gain, 0.01f);
-                        velocity_[at] = momentum * velocity_[at] - rate * gains_[at] * g;
-                        length += velocity_[at] * velocity_[at];
-                    }
+                    for (int d = 0; d < k_; ++d)
+                        length += v[e + d] * v[e + d];
+                    if (length <= longest_step * longest_step)
+                        continue;
                     if (!(length <= std::numeric_limits<float>::max()))
                         finite.store(false, std::memory_order_relaxed);
-                    const float scale =
-                        length > longest_step * longest_step ? longest_step / std::sqrt(length) : 1.0f;
-                    for (std::int64_t e = i * k_; e < i * k_ + k_; ++e) {
-                        velocity_[static_cast<std::size_t>(e)] *= scale;
-                        y_[static_cast<std::size_t>(e)] += velocity_[static_cast<std::size_t>(e)];
-                    }
+                    const float scale = longest_step / std::sqrt(length);
+                    for (int d = 0; d < k_; ++d)
+                        v[e + d] *= scale;
                 }
+                for (std::int64_t e = first; e < last; ++e)
+                    y_[static_cast<std::size_t>(e)] += v[e];
             });
         if (!finite) // before it is taken for a place on the grid
             throw std::range_error("descent: steps must be finite; iteration " + std::to_string(done) +

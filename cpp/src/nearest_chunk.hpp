@@ -42,7 +42,7 @@ public:
         const std::int64_t n = (size() + rows_ - 1) / rows_ * rows_;
         values_.assign(n * s.d, 0.0f);
         squares_.assign(n * s.n_stages, 0.0);
-        reject_.assign(n * s.n_stages, -nowhere);
+        reject_.assign(n * s.n_stages, -Packing<float>::nowhere);
         reach_.assign(n, -1.0f);
         scores_.resize(n * capacity);
         points_.resize(n * capacity);
@@ -53,28 +53,37 @@ public:
             double sum = 0;
             int stage = 0;
             for (std::int64_t a = 0; a < s.d; ++a) {
-                to[a * rows_] = q[a];
-                sum += static_cast<double>(q[a]) * q[a];
+                const float v = plan_.rounded(q[a]);
+                to[a * rows_] = v;
+                sum += static_cast<double>(v) * v;
                 if (a + 1 == s.stages[stage])
                     squares_[stage++ * n + i] = sum;
             }
             for (int t = 0; t < s.n_stages; ++t)
-                reject_[t * n + i] = anywhere;
+                reject_[t * n + i] = Packing<float>::anywhere;
             reach_[i] = std::numeric_limits<float>::max();
         }
         measure_centres();
+        if (plan_.unit > 0)
+            take_whole();
     }
 
     double square(std::int64_t i) const { return squares_[squares_.size() - reach_.size() + i]; }
 
     // From now on query i looks for squared distances (of values) up to `limit` and the error of such;
-    // padding is beyond any.
+    // padding is beyond any. Both the limit and what is held against it may be blurred.
     void look(std::int64_t i, double limit) {
-        limit = std::max(limit, 0.0);
-        const double norm = std::sqrt(square(i)), all = limit + plan_.error(norm, norm + std::sqrt(limit));
+        const double reach = std::sqrt(std::max(limit, 0.0)) + plan_.blur, norm = std::sqrt(square(i)),
+                     all = reach * reach + plan_.error(norm, norm + reach);
         const auto n = static_cast<std::int64_t>(reach_.size());
-        for (int s = 0; s < plan_.search.n_stages; ++s)
-            reject_[s * n + i] = std::max(static_cast<float>((squares_[s * n + i] - all) / 2), anywhere);
+        for (int s = 0; s < plan_.search.n_stages; ++s) {
+            const double least = (squares_[s * n + i] - all) / 2;
+            reject_[s * n + i] = std::max(static_cast<float>(least), Packing<float>::anywhere);
+            if (plan_.unit > 0) // halves of odd sums were cut, one a stage
+                whole_reject_[s * n + i] = static_cast<std::int32_t>(
+                    std::max(std::floor(least / (plan_.unit * plan_.unit)) - most_stages,
+                             static_cast<double>(Packing<std::int16_t>::anywhere)));
+        }
         reach_[i] = static_cast<float>(std::sqrt(all) * (1 + 1e-6));
     }
 
@@ -115,6 +124,26 @@ public:
     }
 
 private:
+    // The queries as whole numbers, in the steps of the tiles.
+    void take_whole() {
+        const auto& s = plan_.search;
+        const auto n = static_cast<std::int64_t>(reach_.size());
+        const std::int64_t* steps = plan_.whole.tiles.steps;
+        whole_steps_ = std::accumulate(steps, steps + s.n_stages, std::int64_t{0});
+        whole_.assign(n * whole_steps_ * 2, 0);
+        whole_reject_.assign(n * s.n_stages, -Packing<std::int16_t>::nowhere);
+        for (std::int64_t i = 0; i < size(); ++i) {
+            const float* from = values_.data() + i / rows_ * rows_ * s.d + i % rows_;
+            std::int16_t* to = whole_.data() + (i / rows_ * rows_ * whole_steps_ + i % rows_) * 2;
+            for (int t = 0; t < s.n_stages; to += steps[t++] * rows_ * 2) {
+                const std::int64_t first = t == 0 ? 0 : s.stages[t - 1];
+                for (std::int64_t a = first; a < s.stages[t]; ++a)
+                    to[(a - first) / 2 * rows_ * 2 + (a - first) % 2] = plan_.number(from[a * rows_]);
+                whole_reject_[t * n + i] = Packing<std::int16_t>::anywhere;
+            }
+        }
+    }
+
     // Squared distances of the queries from all centres, and the order to visit their groups in.
     void measure_centres() {
         const auto& s = plan_.search;
@@ -148,7 +177,7 @@ private:
         const auto& s = plan_.search;
         const std::int64_t from = f * rows_, to = std::min(size(), from + rows_);
         const auto n = static_cast<std::int64_t>(reach_.size());
-        Range range{plan_.points.starts[g], plan_.points.starts[g + 1], 0, std::numeric_limits<float>::max(),
+        Range range{plan_.starts()[g], plan_.starts()[g + 1], 0, std::numeric_limits<float>::max(),
                     static_cast<std::int32_t>(s.points.starts[g])};
         const double own = plan_.centre_norms[group_], its = plan_.centre_norms[g],
                      member = plan_.group_norms[g];
@@ -164,16 +193,30 @@ private:
                       static_cast<float>(slack)};
         if (!plan_.with.reaches(lie, range))
             return;
-        Front front;
-        front.values = values_.data() + from * s.d;
-        for (int t = 0; t < s.n_stages; ++t)
-            front.reject[t] = reject_.data() + t * n + from;
+        if (plan_.unit > 0)
+            scan(plan_.whole.tiles, plan_.with.scan_whole, whole_.data() + from * whole_steps_ * 2,
+                 whole_reject_.data() + from, range, from, to, relieve);
+        else
+            scan(plan_.points.tiles, plan_.with.scan, values_.data() + from * s.d, reject_.data() + from,
+                 range, from, to, relieve);
+    }
+
+    // Scans a range for queries from … to − 1, and makes room where it runs out.
+    template <class V, class Relieve>
+    void scan(const Tiles<V>& tiles, std::int64_t (*kernel)(const Tiles<V>&, const Front<V>&, const Range&),
+              const V* values, const Sum<V>* reject, Range& range, std::int64_t from, std::int64_t to,
+              const Relieve& relieve) {
+        Front<V> front;
+        front.values = values;
+        for (int t = 0; t < tiles.n_stages; ++t)
+            front.reject[t] = reject + t * static_cast<std::int64_t>(reach_.size());
         front.scores = scores(from);
         front.points = points(from);
         front.counts = counts_.data() + from;
         front.capacity = capacity_;
+        front.unit = static_cast<float>(plan_.unit * plan_.unit);
         while (range.first < range.last) {
-            const std::int64_t next = plan_.with.scan(plan_.points.tiles, front, range);
+            const std::int64_t next = kernel(tiles, front, range);
             range.point += static_cast<std::int32_t>((next - range.first) * tile_width);
             range.first = next;
             for (std::int64_t i = from; i < to; ++i)
@@ -189,6 +232,9 @@ private:
     std::vector<float> values_;         // [front][dimension][row]
     std::vector<double> squares_;       // [stage][query]: ‖q‖² up to the end of the stage
     std::vector<float> reject_, reach_; // [stage][query]: least score; [query]: farthest distance
+    std::vector<std::int16_t> whole_;   // [front][step][row][2]: values in units, where there are any
+    std::vector<std::int32_t> whole_reject_;
+    std::int64_t whole_steps_ = 0;
     std::vector<float> there_, apart_; // [group][query]: squared distance from the centre; [group]: from ours
     double longest_ = 0;               // ‖q‖
     std::vector<std::int64_t> order_;

@@ -20,6 +20,11 @@ namespace {
 
 } // namespace
 
-Scanner scanner() { return LOWDIM_PICK(scanner); }
+Scanner scanner() {
+    Scanner out = LOWDIM_PICK(scanner);
+    if (isa() == Isa::avx512vnni)
+        out.scan_whole = whole_scan();
+    return out;
+}
 
 } // namespace lowdim::detail

@@ -7,25 +7,43 @@ namespace lowdim::detail {
 
 constexpr int tile_width = 16, most_stages = 8;
 
+// How a value is packed: floats dimension by dimension, whole numbers of 16 bits two dimensions at a time.
+template <class V> struct Packing;
+template <> struct Packing<float> {
+    using Sum = float;
+    static constexpr int together = 1;
+    static constexpr float nowhere = -1e30f, anywhere = -1e29f; // see Front
+};
+template <> struct Packing<std::int16_t> {
+    using Sum = std::int32_t;
+    static constexpr int together = 2;
+    static constexpr std::int32_t nowhere = -(1 << 30), anywhere = -(7 << 27);
+    static constexpr double longest =
+        23170; // of a row: its products stay below 2²⁹, and scores above anywhere
+};
+
 // Points in tiles of tile_width side by side; each stage of dimensions lies by itself, so that the first
 // ones, which decide most, stay in the cache.
-struct Tiles {
+template <class V> struct Tiles {
+    using Sum = typename Packing<V>::Sum;
     int n_stages;
-    std::int64_t ends[most_stages];   // of the stages, in dimensions
-    const float* values[most_stages]; // [tile][dimension of the stage][tile_width]
-    const float* halves[most_stages]; // [tile][tile_width]: −½ Σ x² over the stage; padding is far away
-    const float *lowest, *highest;    // [tile]: distances of its points from their centre
+    std::int64_t steps[most_stages]; // of the stages, each of one dimension or those packed together
+    const V* values[most_stages];    // [tile][step][tile_width][dimension of the step]
+    const Sum* halves[most_stages];  // [tile][tile_width]: −½ Σ x² over the stage; padding is `nowhere`
+    const float *lowest, *highest;   // [tile]: distances of its points from their centre
 };
 
 // Some queries side by side, and what they have found: scores q·x − ½‖x‖² (the higher, the nearer) and
-// points.
-struct Front {
-    const float* values;              // [dimension][rows]
-    const float* reject[most_stages]; // [rows]: lower scores cannot be near
-    float* scores;                    // [rows][capacity]
-    std::int32_t* points;             // [rows][capacity]
-    std::int32_t* counts;             // [rows], at most capacity − tile_width before a tile is scanned
+// points. A query that looks for everything rejects what is below `anywhere`.
+template <class V> struct Front {
+    using Sum = typename Packing<V>::Sum;
+    const V* values;                // [step][rows][dimension of the step]
+    const Sum* reject[most_stages]; // [rows]: lower scores cannot be near
+    float* scores;                  // [rows][capacity]
+    std::int32_t* points;           // [rows][capacity]
+    std::int32_t* counts;           // [rows], at most capacity − tile_width before a tile is scanned
     std::int64_t capacity;
+    float unit; // of a score
 };
 
 // Which tiles to scan: [first, last), those with a point between `inner` and `outer` from the centre.
@@ -47,9 +65,11 @@ struct Lie {
 struct Scanner {
     int rows; // of a front
     // Scans until the range is done or a row is too full for another tile; returns the tile to go on with.
-    std::int64_t (*scan)(const Tiles&, const Front&, const Range&);
+    std::int64_t (*scan)(const Tiles<float>&, const Front<float>&, const Range&);
+    // The same for whole numbers; null where the processor is no faster with them.
+    std::int64_t (*scan_whole)(const Tiles<std::int16_t>&, const Front<std::int16_t>&, const Range&);
     // Scores (rows × tile_width, row by row) of one tile, all dimensions.
-    void (*score)(const Tiles&, const float* front, std::int64_t tile, float* scores);
+    void (*score)(const Tiles<float>&, const float* front, std::int64_t tile, float* scores);
     // Whether a query may find something in the group; if so, sets inner and outer of the range.
     bool (*reaches)(const Lie&, Range&);
     // How many of `count` scores are at least `least`; and drops the others, leaving the number.
@@ -61,5 +81,7 @@ struct Scanner {
 };
 
 Scanner scanner();
+// scan_whole by vpdpwssd, for twelve rows.
+decltype(Scanner::scan_whole) whole_scan();
 
 } // namespace lowdim::detail

@@ -62,20 +62,18 @@ LOWDIM_TARGET inline int append(Vector row, unsigned hits, std::int32_t point, f
         (b) += tile_width;                                                                                   \
     }
 
-LOWDIM_TARGET std::int64_t scan(const Tiles& tiles, const Front& front, const Range& range) {
+LOWDIM_TARGET std::int64_t scan(const Tiles<float>& tiles, const Front<float>& front, const Range& range) {
     std::int32_t point = range.point;
     for (std::int64_t t = range.first; t < range.last; ++t, point += tile_width) {
         if (tiles.highest[t] < range.inner || tiles.lowest[t] > range.outer)
             continue;
         Vector sums[rows][vectors] = {};
         const float* a = front.values;
-        std::int64_t before = 0;
         bool near = true;
         for (int s = 0; s < tiles.n_stages; ++s) {
             const float* halves = tiles.halves[s] + t * tile_width;
-            const std::int64_t steps = tiles.ends[s] - before;
+            const std::int64_t steps = tiles.steps[s];
             const float* b = tiles.values[s] + t * steps * tile_width;
-            before = tiles.ends[s];
             LOWDIM_UNROLL
             for (int v = 0; v < vectors; ++v) {
                 const Vector half = *reinterpret_cast<const Vector*>(halves + v * lanes);
@@ -117,14 +115,12 @@ LOWDIM_TARGET std::int64_t scan(const Tiles& tiles, const Front& front, const Ra
     return range.last;
 }
 
-LOWDIM_TARGET void score(const Tiles& tiles, const float* front, std::int64_t t, float* scores) {
+LOWDIM_TARGET void score(const Tiles<float>& tiles, const float* front, std::int64_t t, float* scores) {
     Vector sums[rows][vectors] = {};
     const float* a = front;
-    std::int64_t before = 0;
     for (int s = 0; s < tiles.n_stages; ++s) {
-        const std::int64_t steps = tiles.ends[s] - before;
+        const std::int64_t steps = tiles.steps[s];
         const float* b = tiles.values[s] + t * steps * tile_width;
-        before = tiles.ends[s];
         LOWDIM_UNROLL
         for (int v = 0; v < vectors; ++v)
             LOWDIM_UNROLL
@@ -195,7 +191,7 @@ template <class T> LOWDIM_TARGET double squared(const T* x, const T* y, std::int
     return total;
 }
 
-constexpr Scanner scanner{rows,           scan,          score,          reaches,
+constexpr Scanner scanner{rows,           scan,          nullptr,        score,          reaches,
                           count_at_least, keep_at_least, squared<float>, squared<double>};
 
 #undef LOWDIM_MULTIPLY

@@ -142,3 +142,41 @@ def test_the_finite_check_sees_every_place(isa, dtype, rng):
             with pytest.raises(ValueError, match="finite"):
                 _native.smallest(D, 2)
     _native.smallest(np.full((2, 3), -np.finfo(dtype).max, dtype), 2)
+
+
+def _rows(kind, rng, n=130, d=15):
+    X = rng.standard_normal((n, d)) * np.linspace(3, 0.3, d)
+    if kind == "ties":
+        X = np.round(X)
+    if kind == "outlier":  # whole numbers of a unit that reaches it would say nothing about the others
+        X[7] *= 1e5
+    if kind == "duplicates":
+        X[20:80] = X[3]
+    return X.astype(np.float32)
+
+
+def _in_groups(X, centres):
+    nearest = np.argmin(((X[:, None] - centres[None]) ** 2).sum(axis=2), axis=1)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(nearest, minlength=len(centres)))])
+    return X, X, np.argsort(nearest, kind="stable").astype(np.int32), starts.astype(np.int64)
+
+
+@pytest.mark.parametrize("kind", ["normal", "ties", "outlier", "duplicates"])
+@pytest.mark.parametrize("stages", [[15], [3, 8, 15], [5, 15]])
+def test_every_instruction_set_finds_the_nearest(isa, kind, stages, rng):
+    X, Q = _rows(kind, rng), 2 * _rows(kind, rng, n=29)
+    centres = np.stack([X[0], X[1], np.full(15, 1e3, np.float32)])  # the last group is empty
+    points, queries = _in_groups(X, centres), _in_groups(Q, centres)
+    for rows, asked in ((X, None), (Q, queries)):
+        D = np.sqrt(((rows[:, None].astype(np.float64) - X[None]) ** 2).sum(axis=2))
+        if asked is None:
+            np.fill_diagonal(D, np.inf)
+        expected = np.argsort(D, axis=1, kind="stable")[:, :7]
+        stops = np.array(stages, np.int64)
+        indices, distances = _native.nearest(points, centres, stops, k=7, probes=3, queries=asked)
+        np.testing.assert_array_equal(indices, expected)
+        np.testing.assert_allclose(distances, np.take_along_axis(D, expected, axis=1), rtol=1e-6, atol=1e-6)
+        counts, found, _ = _native.within(points, centres, stops, queries=asked, radius=4.0, scale=1.0, most=99999)
+        np.testing.assert_array_equal(counts, (D <= 4.0).sum(axis=1))
+        order = np.argsort(D, axis=1, kind="stable")
+        np.testing.assert_array_equal(found, np.concatenate([o[:c] for o, c in zip(order, counts, strict=True)]))

@@ -32,14 +32,22 @@ public:
     void assign(const Affinities& P, const std::int32_t* order, const std::int32_t* place, int n_threads,
                 Watch& watch);
     void attract(const float* Y, const Falloff& falloff, float* forces, int n_threads, Watch& watch) const;
+    // attraction_costs of these rows, with the error of their values.
+    void costs(const float* Y, const Falloff& falloff, double* out, int n_threads, Watch& watch) const;
 
     struct Rows {
-        const std::int64_t* starts; // (rows + 1), in groups
+        const std::int64_t* starts; // (count + 1), in groups
         const std::int32_t* bases;
         const std::uint16_t *columns, *values;
+        std::int64_t count;
     };
 
 private:
+    [[nodiscard]] Rows rows() const {
+        return {starts_.data(), bases_.data(), columns_.data(), values_.data(),
+                static_cast<std::int64_t>(starts_.size()) - 1};
+    }
+
     std::vector<std::int64_t> starts_;
     std::vector<std::int32_t> bases_;
     std::vector<std::uint16_t> columns_, values_;

@@ -39,7 +39,7 @@ struct Pace {
     static constexpr std::int64_t check_every = 50, check_early = 25;
     // Gain of check_early iterations, over the exaggeration, below which the clusters have gathered, and the
     // extent that a map has by then.
-    static constexpr double gathered = 5e-3;
+    static constexpr double gathered = 1.5e-2;
     static constexpr float grown_map = 0.1f;
 };
 

@@ -17,6 +17,7 @@ from lowdim.work.random import stream
 
 SIZE = 1e-4  # standard deviation of the widest coordinate: small relative to the width of the falloff
 SPECTRAL = 1e-4  # residual of eigenvectors, which are only an initial layout
+_TILT = 1e-3  # of a principal axis, in its own length
 NOISE = 1e-2  # relative to that, along directions without variance, so that the map does not stay on a line
 
 
@@ -72,11 +73,21 @@ def widened(Y: NDArray, width: float) -> NDArray:
     return Y * (width / extent) if extent > 0 else Y
 
 
+def tilted(V: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Axes (k, d) turned a little towards random directions; those that are 0 stay so.
+
+    Rows that differ can have equal scores, as the vertices of a simplex do, and would then share their place for good.
+    """
+    noise = stream(seed, "tilt").standard_normal(V.shape) * (_TILT / np.sqrt(V.shape[1]))
+    return np.where(V.any(axis=1, keepdims=True), V + noise, 0.0)
+
+
 @verb
 def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
     """Initial layout (n, k) by the leading principal components."""
     Y = np.zeros((X.shape[0], k))
-    found = scores(X, principal_axes(X, k, seed))
+    by = principal_axes(X, k, seed)
+    found = scores(X, Axes(by.mean, tilted(by.axes, seed)))
     Y[:, : found.shape[1]] = found
     return _sized(Y, seed)
 

@@ -30,7 +30,8 @@ def by_pca(X: Any, k: int, seed: int) -> Any:
         values, V = values.flip(0)[:few], vectors.flip(1)[:, :few].T
     else:
         values, V = _leading(X, mean, few, seed)
-    V = V * torch.as_tensor(signs(V.numpy(force=True)), device=X.device)[:, None]
+    V = V.numpy(force=True)
+    V = torch.as_tensor(numpy_layout.tilted(V * signs(V)[:, None], seed), device=X.device)
     Y = torch.zeros(n, k, dtype=torch.float64, device=X.device)
     Y[:, :few] = torch.cat([(block.double() - mean) @ V.T for block in X.split(max(1, 2**22 // d))])
     Y[:, :few] *= values > 1e-12 * values[0]  # a direction of rounding errors only

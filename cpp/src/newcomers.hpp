@@ -1,4 +1,4 @@
-// New points of a fixed map: where each starts, and how it is moved.
+// New points of a map that stays as it is: where each starts, and how it is moved.
 #pragma once
 
 #include "chunks.hpp"
@@ -29,10 +29,17 @@ inline float weighted_median(const std::int32_t* neighbors, const float* p, std:
     return at(order.back());
 }
 
-// Positions of new points, one after another. look(neighbors, p, y, step) gives the loss at y and where a
-// step of unit length would take it. A newcomer whose neighbours lie in several clusters has a loss that is
-// flat between them: so it starts at their weighted median and at those of largest weight, keeps the position
-// of the smallest loss, and stays in the bounding box of its neighbours.
+inline float square_apart(const float* a, const float* b, int k) {
+    float s = 0;
+    for (int d = 0; d < k; ++d)
+        s += (a[d] - b[d]) * (a[d] - b[d]);
+    return s;
+}
+
+// Where newcomers settle, one after another. look(neighbors, p, y, step) gives the loss at y and where a step
+// of unit length would take it. A newcomer whose neighbours lie in several clusters has a loss that is flat
+// between them: so it starts at their weighted median and at the weightiest of them, keeps the place of the
+// least loss, and stays in the box of its neighbours.
 template <class Look> class Settling {
 public:
     Settling(const float* Y, int k, std::int64_t near, std::int64_t iterations, const Look& look)
@@ -43,15 +50,14 @@ public:
         neighbors_ = neighbors, p_ = p;
         fit_box();
         for (std::size_t d = 0; d < k_; ++d)
-            best_[d] =
-                weighted_median(neighbors, p, near_, Y_, static_cast<int>(k_), static_cast<int>(d), order_);
+            best_[d] = weighted_median(neighbors, p, near_, Y_, dims(), static_cast<int>(d), order_);
         double least = descend(best_);
         order_.resize(static_cast<std::size_t>(near_));
         std::iota(order_.begin(), order_.end(), 0);
         std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) { return p[a] > p[b]; });
         for (std::int64_t j = 0; j < std::min(weightiest, near_); ++j) {
             const std::int64_t one = order_[static_cast<std::size_t>(j)];
-            if (p[one] == 0 || square_apart(place_of(one), best_.data()) <= apart * apart)
+            if (p[one] == 0 || square_apart(place_of(one), best_.data(), dims()) <= apart * apart)
                 continue;
             y_.assign(place_of(one), place_of(one) + k_);
             if (const double loss = descend(y_); loss < least) {
@@ -66,15 +72,10 @@ private:
     static constexpr std::int64_t weightiest = 4;
     static constexpr float apart = 1.0f; // from the place found, for a start to lead elsewhere
 
+    [[nodiscard]] int dims() const { return static_cast<int>(k_); }
+
     [[nodiscard]] const float* place_of(std::int64_t j) const {
         return Y_ + static_cast<std::int64_t>(neighbors_[j]) * static_cast<std::int64_t>(k_);
-    }
-
-    float square_apart(const float* a, const float* b) const {
-        float s = 0;
-        for (std::size_t d = 0; d < k_; ++d)
-            s += (a[d] - b[d]) * (a[d] - b[d]);
-        return s;
     }
 
     void fit_box() {
@@ -90,14 +91,14 @@ private:
         }
     }
 
-    // Lowers the loss of y by steps that never increase it; returns it.
+    // Lowers the loss of y by steps that never raise it; returns it.
     double descend(std::vector<float>& y) {
         double loss = look_(neighbors_, p_, y.data(), step_.data());
         float size = 1;
         for (std::int64_t turn = 0; turn < iterations_; ++turn) {
             for (std::size_t d = 0; d < k_; ++d)
                 next_[d] = std::clamp(y[d] + size * step_[d], low_[d], high_[d]);
-            if (static_cast<double>(square_apart(next_.data(), y.data())) < still * still)
+            if (static_cast<double>(square_apart(next_.data(), y.data(), dims())) < still * still)
                 break;
             const double there = look_(neighbors_, p_, next_.data(), step_next_.data());
             if (there <= loss) {

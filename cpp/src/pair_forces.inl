@@ -69,8 +69,8 @@ LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, c
 // 16 at a time, by those `shifts` positions later and earlier, and in `costs`, unless it is null, Σ −½
 // factor/(1 + d̃).
 template <int K>
-LOWDIM_TARGET static void ring_rows(const Ring& ring, int k, float factor, std::int64_t from, std::int64_t to,
-                                    float* forces, double* costs) {
+LOWDIM_TARGET static void ring_rows(const RingPlaces& ring, int k, float factor, std::int64_t from,
+                                    std::int64_t to, float* forces, double* costs) {
     typedef float Wide __attribute__((vector_size(64)));
     typedef float Loose __attribute__((vector_size(64), aligned(4), may_alias));
     const int dims = K ? K : k;
@@ -129,3 +129,5 @@ LOWDIM_TARGET static double further_from(const float* y, int k, const float* col
     }
     return sum;
 }
+
+template <int K> constexpr PairKernels kernels{pair_rows<K>, ring_rows<K>, further_from};

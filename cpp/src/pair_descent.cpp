@@ -19,6 +19,9 @@ constexpr std::int64_t small = 1000; // points below which threads wait for each
 constexpr std::int64_t many = 5000;  // points from which their order in memory matters
 constexpr float decay = 0.9f, decay_squares = 0.999f, smallest = 1e-7f; // of Adam
 
+// Iterations before the last phase.
+std::int64_t before_last(const PairPlan& plan) { return plan.phased ? 4 * plan.iterations / 9 : 0; }
+
 // The pairs with their rows in Morton order of a map, so that near ones are near in memory.
 class Arranged {
 public:
@@ -78,12 +81,19 @@ void centre(const float* y, std::int64_t n, int k, float* out) {
 
 std::array<double, 3> pair_weights(std::int64_t done, const PairPlan& plan) {
     const std::int64_t first = plan.phased ? 2 * plan.iterations / 9 : 0;
-    const std::int64_t second = plan.phased ? 4 * plan.iterations / 9 : 0;
     if (done < first) {
         const double share = static_cast<double>(done) / static_cast<double>(first);
         return {2, (1 - share) * 1000 + share * 3, 1};
     }
-    return done < second ? std::array<double, 3>{3, 3, 1} : std::array<double, 3>{1, 0, 1};
+    return done < before_last(plan) ? std::array<double, 3>{3, 3, 1} : std::array<double, 3>{1, 0, 1};
+}
+
+double pair_rate(std::int64_t done, const PairPlan& plan) {
+    const auto turn = static_cast<double>(done + 1);
+    const double left = static_cast<double>(plan.iterations - done) /
+                        static_cast<double>(plan.iterations - before_last(plan));
+    return plan.rate * std::min(1.0, left) * std::sqrt(1 - std::pow(decay_squares, turn)) /
+           (1 - std::pow(decay, turn));
 }
 
 std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& plan, const Report& report,
@@ -124,9 +134,7 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
             if (report(done, std::accumulate(costs.begin(), costs.end(), 0.0), Y))
                 return done;
         }
-        const auto turn = static_cast<double>(done + 1);
-        const auto rate = static_cast<float>(plan.rate * std::sqrt(1 - std::pow(decay_squares, turn)) /
-                                             (1 - std::pow(decay, turn)));
+        const auto rate = static_cast<float>(pair_rate(done, plan));
         forces->at(kinds_of(pair_weights(done, plan)), nullptr,
                    [&](std::int64_t from, std::int64_t to, const auto& force) {
                        for (std::int64_t i = from; i < to; ++i)

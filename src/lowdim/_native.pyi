@@ -331,6 +331,9 @@ def settle_cross_entropy(
 ) -> NDArray[np.float32]:
     """Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample."""
 
+def count_shared(indices: NDArray[np.int32], *, first: int, n_threads: int = 1) -> NDArray[np.uint8]:
+    """For each neighbour (n, c) of a row, how many of the first nearest rows of both are the same, at most 255."""
+
 def lower_pairs(
     near: NDArray[np.int32],
     mid: NDArray[np.int32],
@@ -349,6 +352,9 @@ def lower_pairs(
     tick: Callable[[int], Any] | None = None,
 ) -> int:
     """Move the map Y down the gradient of PaCMAP's loss, in place; returns the iterations done."""
+
+def pair_rate(done: int, iterations: int, phased: bool, rate: float) -> float:
+    """Rate of Adam in an iteration, the correction of its moments included."""
 
 def pair_weights(done: int, iterations: int, phased: bool) -> tuple[float, float, float]:
     """Weights of near, middle and further pairs in an iteration."""

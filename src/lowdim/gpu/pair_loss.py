@@ -1,6 +1,5 @@
 """The loss of PaCMAP over fixed pairs on a device: points are kept in the random order of the ring."""
 
-from math import sqrt
 from typing import Any
 
 import torch
@@ -12,12 +11,11 @@ from lowdim.gpu.newcomers import among_sample, settled
 from lowdim.gpu.places import on_device
 from lowdim.solve import pair_loss as numpy_pair_loss
 from lowdim.solve.descent import Reached, Tell, sample_of
-from lowdim.solve.pair_loss import LAST, weights_at
+from lowdim.solve.pair_loss import LAST, rate_at, weights_at
 from lowdim.work.progress import Tick, stage
 
 _TOLD = 10  # iterations between two ticks
 _NEAR = 10.0  # shift of near pairs
-_DECAY, _DECAY_SQUARES = 0.9, 0.999  # of Adam
 
 
 class _Ring:
@@ -71,7 +69,7 @@ def _lower(loss: Any, pairs: Any, Y: Any, iterations: int, every: int, tell: Tel
             ring.give_back(Y)
             if tell(done, value):
                 return done
-        rate = loss.rate * sqrt(1 - _DECAY_SQUARES ** (done + 1)) / (1 - _DECAY ** (done + 1))
+        rate = rate_at(done, iterations, phased=loss.phased, rate=loss.rate)
         ring.step((first, second, onto), weights_at(done, iterations, phased=loss.phased), rate, cost=False)
         ring.Y, onto = onto, ring.Y
         if done % _TOLD == 0:

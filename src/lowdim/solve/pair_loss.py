@@ -85,6 +85,15 @@ def weights_at(done: int, iterations: int, *, phased: bool) -> tuple[float, floa
     return _native.pair_weights(done, iterations, phased)
 
 
+def rate_at(done: int, iterations: int, *, phased: bool, rate: float = 1.0) -> float:
+    """Rate of Adam in an iteration, the correction of its moments included: it falls to 0 over the last phase.
+
+    >>> round(rate_at(199, 450, phased=True), 3), round(rate_at(449, 450, phased=True), 4)
+    (0.426, 0.0024)
+    """
+    return _native.pair_rate(done, iterations, phased, rate)
+
+
 def gradient(
     pairs: Partners, Y: NDArray[np.float32], weights: tuple[float, float, float] = LAST
 ) -> tuple[float, NDArray[np.float32]]:

@@ -1,9 +1,7 @@
-// _native.count_shared, _native.lower_pairs, _native.pair_weights, _native.pair_rate, _native.pair_loss and
-// _native.settle_pairs.
+// _native.lower_pairs, _native.pair_weights, _native.pair_rate, _native.pair_loss and _native.settle_pairs.
 #include "maps.hpp"
 
 #include <lowdim/pair_descent.hpp>
-#include <lowdim/shared.hpp>
 
 #include <nanobind/stl/array.h>
 
@@ -40,17 +38,6 @@ Pairs pairs_of(const Rows& near, const Rows& mid, const Rows& further, const Aro
     return {partners_of(near, n), partners_of(mid, n), partners_of(further, n),
             PairRing{order.data(), shifts.data(), excluded.data(), size(shifts), size(excluded)},
             static_cast<std::int64_t>(n)};
-}
-
-Made<std::uint8_t> call_shared(const Rows& indices, std::int64_t first, int n_threads) {
-    const Partners near = partners_of(indices, indices.shape(0));
-    demand(first >= 1 && first <= near.each, "first must lie between 1 and the number of neighbours", first);
-    demand_threads(n_threads);
-    auto counts = empty<std::uint8_t>(indices.shape(0), indices.shape(1));
-    watched(nb::none(), [&](Watch& watch) {
-        count_shared(near.rows, size(indices), near.each, first, counts.data(), n_threads, watch);
-    });
-    return counts;
 }
 
 std::int64_t call_lower(const Rows& near, const Rows& mid, const Rows& further, const Around& order,
@@ -101,10 +88,6 @@ Made<float> call_settle(const Rows& neighbors, const Matrix<float>& p, const Mat
 } // namespace
 
 void bind_pair_descent(nb::module_& m) {
-    m.def("count_shared", &call_shared, nb::arg("indices").noconvert(), nb::kw_only(), nb::arg("first"),
-          nb::arg("n_threads") = 1,
-          "For each neighbour (n, c) of a row, how many of the first nearest rows of both are the same, at "
-          "most 255.");
     m.def(
         "pair_weights",
         [](std::int64_t done, std::int64_t iterations, bool phased) {

@@ -331,9 +331,6 @@ def settle_cross_entropy(
 ) -> NDArray[np.float32]:
     """Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample."""
 
-def count_shared(indices: NDArray[np.int32], *, first: int, n_threads: int = 1) -> NDArray[np.uint8]:
-    """For each neighbour (n, c) of a row, how many of the first nearest rows of both are the same, at most 255."""
-
 def lower_pairs(
     near: NDArray[np.int32],
     mid: NDArray[np.int32],

@@ -98,7 +98,7 @@ def test_pairs_and_their_loss_are_those_of_numpy(ring, k, rng, device, monkeypat
         near = nearest(move(X), 9)
         scales = pairs.scales(near.distances)
         columns = pairs.nearest_by_scale(near.indices, near.distances, scales, scales, 4)
-        own = pairs.near_partners(near.indices, near.distances, scales, 4)
+        own = pairs.at_columns(near.indices, columns)
         both.append(pairs.Pairs(own, pairs.draw_mid(move(X), 2, "euclidean", 0), *pairs.draw_further(own, 5, 0)))
         np.testing.assert_array_equal(array(pairs.chosen(columns, 9)).sum(axis=1), 4)
     for found, expected in zip(*both[::-1], strict=True):

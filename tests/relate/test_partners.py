@@ -5,9 +5,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from lowdim import _native
 from lowdim.relate.neighbors import nearest
-from lowdim.relate.pairs import count_shared, draw_further, draw_mid, near_partners, nearest_by_scale, scales
+from lowdim.relate.pairs import draw_further, draw_mid, nearest_by_scale, scales
 
 
 def test_near_pairs_have_the_smallest_scaled_distances(rng):
@@ -22,29 +21,6 @@ def test_near_pairs_have_the_smallest_scaled_distances(rng):
         scaled = D[i] / (sigma[i] * sigma)
         candidates = near.indices[i][np.argsort(scaled[near.indices[i]])[:6]]
         assert set(found[i]) == set(candidates)
-
-
-def test_near_partners_have_neighbours_in_common_and_the_nearest_others_fill_up(rng):
-    X = np.vstack([rng.normal(size=(60, 3)), 6 + rng.normal(size=(60, 3)), [[3, 3, 3]]])
-    near = nearest(X, 60)
-    lists = [set(row[:12]) for row in near.indices]
-    shared = np.array([[len(lists[i] & lists[j]) for j in near.indices[i]] for i in range(121)])
-    np.testing.assert_array_equal(count_shared(near.indices, 12), shared)
-    sigma, D = scales(near.distances), np.square(cdist(X, X))
-    found = near_partners(near.indices, near.distances, sigma, 12)
-    for i in range(121):
-        row, scaled = near.indices[i], D[i] / sigma
-        good = row[shared[i] >= 2]
-        rest = row[shared[i] < 2]
-        assert set(found[i]) == set([*good[np.argsort(scaled[good])], *rest][:12])
-    assert (np.sort(shared < 2, axis=1)[:, 48] == 1).any()  # some are filled up
-
-
-def test_native_counts_refuse_lists_that_are_no_neighbours():
-    with pytest.raises(ValueError, match="partners must be rows"):
-        _native.count_shared(np.array([[1], [2]], np.int32), first=1)
-    with pytest.raises(ValueError, match="first must lie between 1 and the number of neighbours"):
-        _native.count_shared(np.array([[1], [0]], np.int32), first=2)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 40])

@@ -1,6 +1,6 @@
 // The loss of PaCMAP over fixed pairs, d̃ = ‖y_i − y_j‖² + 1:
 //   near Σ d̃/(10 + d̃) + mid Σ d̃/(10000 + d̃) + further Σ 1/(1 + d̃),
-// lowered by Adam on all pairs at once in three phases of weights, and the placing of new points.
+// minimised by Adam on all pairs at once in three phases of weights, and the placement of new points.
 #pragma once
 
 #include <lowdim/descent.hpp>
@@ -17,8 +17,8 @@ struct Partners {
     std::int64_t each;
 };
 
-// Further pairs without random access: rows stand in a random order, and each shift r makes a pair of every
-// row and the one r places on, but for those `excluded` (two rows each).
+// Further pairs without random access: rows are in a random order, and each shift r pairs every row with the
+// one r positions later, except for those `excluded` (two rows each).
 struct PairRing {
     const std::int32_t *order, *shifts, *excluded;
     std::int64_t n_shifts, n_excluded;
@@ -43,10 +43,10 @@ std::array<double, 3> pair_weights(std::int64_t done, const PairPlan& plan);
 // that the map comes to rest.
 double pair_rate(std::int64_t done, const PairPlan& plan);
 
-// Moves Y (n × k) and returns the iterations done. The first two ninths of the iterations bring rows of
-// middle distance together less and less (their weight falls from 1000 to 3; near 2, further 1), the next two
-// have weights 3, 3 and 1, the rest 1 (near), 0 (middle) and 1 (further), while the rate falls to 0. Losses
-// are told with the last weights. The bits do not depend on n_threads; Y is unspecified when the watch was
+// Moves Y (n × k) and returns the iterations done. The first two ninths of the iterations attract mid-near
+// rows with decreasing weight (from 1000 to 3; near 2, further 1), the next two have weights 3, 3 and 1, the
+// rest 1 (near), 0 (middle) and 1 (further), while the rate falls to 0. Losses are reported with the last
+// weights. The bits do not depend on n_threads; Y is unspecified when the watch was
 // stopped.
 std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& plan, const Report& report,
                          int n_threads, Watch& watch);
@@ -56,7 +56,7 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
 void pair_loss(const Pairs& pairs, const float* Y, int k, const double weights[3], double* points,
                float* gradient, int n_threads, Watch& watch);
 
-// Puts each newcomer where, in the box of its neighbours in the map Y (n × k), it finds the least of
+// Puts each newcomer where, in the box of its neighbours in the map Y (n × k), it finds the minimum of
 // Σ_j p_j d̃_j/(10 + d̃_j) + further times the mean of 1/(1 + d̃) over a sample of the map, by steps that never
 // raise it. No newcomer depends on another.
 void settle_pairs(const Newcomers& newcomers, const float* Y, int k, double further,

@@ -20,24 +20,11 @@ def scales(distances: Any) -> Any:
 
 
 @on_device(numpy_pairs.nearest_by_scale)
-def nearest_by_scale(indices: Any, distances: Any, own: Any, theirs: Any, k: int, last: Any = None) -> Any:
-    """Columns (m, k) of the neighbours (m, c) with the smallest ``d²`` over the scales of both rows, ``last`` last."""
+def nearest_by_scale(indices: Any, distances: Any, own: Any, theirs: Any, k: int) -> Any:
+    """Columns (m, k) of the neighbours (m, c) with the smallest ``d²`` over the scales of both rows."""
     own, theirs = own.to(distances.dtype)[:, None], theirs.to(distances.dtype)
     scaled = (distances / own).square() * (own / theirs[indices.long()])
-    if last is not None:
-        scaled = scaled.masked_fill(last, torch.finfo(scaled.dtype).max)
     return torch.sort(scaled, dim=1, stable=True).indices[:, :k].int()
-
-
-@on_device(numpy_pairs.count_shared)
-def count_shared(indices: Any, first: int) -> Any:
-    """For each neighbour (n, c) of a row, how many of the ``first`` nearest rows of both are the same, at most 255."""
-    lists, step = indices[:, :first], max(1, _ROOM // (indices.shape[1] * first * first))
-    counts = [
-        (own[:, None, :, None] == lists[near.long()][:, :, None, :]).sum((2, 3)).clamp_(max=255).byte()
-        for own, near in zip(lists.split(step), indices.split(step), strict=True)
-    ]
-    return torch.cat(counts)
 
 
 @on_device(numpy_pairs.at_columns)

@@ -19,7 +19,7 @@ from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
 from lowdim.relate.fuzzy import fuzzy_union
 from lowdim.relate.neighbors import Neighbors
-from lowdim.relate.pairs import Pairs, chosen, draw_further, draw_mid, near_partners, nearest_by_scale, scales
+from lowdim.relate.pairs import Pairs, at_columns, chosen, draw_further, draw_mid, nearest_by_scale, scales
 from lowdim.solve.descent import Reached
 from lowdim.solve.pair_loss import PairLoss
 from lowdim.work import memory
@@ -170,7 +170,8 @@ class PaCMAP(NeighborEmbedding):
     def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> Pairs:
         mid, further = self._counts()
         self._scales = scales(near.distances)
-        own = near_partners(near.indices, near.distances, self._scales, self.n_neighbors_)
+        columns = nearest_by_scale(near.indices, near.distances, self._scales, self._scales, self.n_neighbors_)
+        own = at_columns(near.indices, columns)
         return Pairs(own, draw_mid(X, mid, self._metric, seed), *draw_further(own, further, seed))
 
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:

@@ -20,8 +20,6 @@ from lowdim.work.random import stream
 SCALE = slice(3, 6)  # the neighbours whose mean distance is the scale of a row
 _CANDIDATES = 6  # random rows of which the second nearest is of middle distance
 _BLOCK = 8192  # rows per block, each with its own random stream
-_NEAREST = 10  # rows at least, of which near partners have some in common
-_SHARE = 5  # one in so many of them
 LEAST = 1e-10  # scale of a row among duplicates
 RING = 5000  # rows from which further pairs form a ring
 
@@ -70,16 +68,9 @@ def scale_columns(distances: Any) -> Any:
 
 @verb
 def nearest_by_scale(
-    indices: Indices,
-    distances: NDArray[np.floating],
-    own: NDArray[np.float64],
-    theirs: NDArray[np.float64],
-    k: int,
-    last: NDArray[np.bool_] | None = None,
+    indices: Indices, distances: NDArray[np.floating], own: NDArray[np.float64], theirs: NDArray[np.float64], k: int
 ) -> Indices:
     """Columns (m, k) of the neighbours (m, c) with the smallest ``d²`` over the scales of both rows.
-
-    Those marked in ``last`` (m, c) come after all others, nearest first.
 
     >>> near, d = np.array([[0, 1]], np.int32), np.array([[1.0, 1.5]])
     >>> nearest_by_scale(near, d, np.ones(1), np.array([1.0, 4.0]), 1)
@@ -89,8 +80,6 @@ def nearest_by_scale(
     scaled = distances / own.astype(precise)[:, None]
     scaled *= scaled
     scaled *= own.astype(precise)[:, None] / theirs.astype(precise)[indices]
-    if last is not None:
-        scaled[last] = np.finfo(precise).max  # ties are broken by the column
     columns, _ = _native.smallest(np.ascontiguousarray(scaled), k, n_threads=jobs.current())
     return columns
 
@@ -111,30 +100,6 @@ def chosen(columns: Indices, width: int) -> NDArray[np.float32]:
     p = np.zeros((len(columns), width), np.float32)
     np.put_along_axis(p, columns, 1.0, axis=1)
     return p
-
-
-@verb
-def count_shared(indices: Indices, first: int) -> NDArray[np.uint8]:
-    """For each neighbour (n, c) of a row, how many of the ``first`` nearest rows of both are the same, at most 255.
-
-    >>> count_shared(np.array([[1, 2], [2, 0], [1, 0]], np.int32), 2)
-    array([[1, 1],
-           [1, 1],
-           [1, 1]], dtype=uint8)
-    """
-    return _native.count_shared(indices, first=first, n_threads=jobs.current())
-
-
-def near_partners(indices: Indices, distances: NDArray[np.floating], scale: NDArray[np.float64], k: int) -> Indices:
-    """Near partners (n, k) of each row among its neighbours (n, c): the smallest ``d²`` over the scales of both rows.
-
-    Scaled distances favour rows in sparse regions, some of which are neighbours of no neighbour: shortcuts between
-    clusters. Partners must therefore have a fifth of their nearest rows in common with the row. Where too few have, the
-    nearest of the others follow.
-    """
-    first = min(max(k, _NEAREST), indices.shape[1])
-    last = count_shared(indices, first) < max(1, first // _SHARE)
-    return at_columns(indices, nearest_by_scale(indices, distances, scale, scale, k, last))
 
 
 def candidates(n: int, each: int, seed: int) -> Iterator[tuple[NDArray[np.int64], Indices]]:

@@ -277,11 +277,14 @@ def test_tensors_train_as_arrays_do(dtype, digits):
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (lambda T: T[0], "dense 2D tensor.*Rows are samples"),
+        (lambda T: T[0], "dense 2D tensor.*rows are samples"),
         (lambda T: T.to(torch.complex64), "real numbers"),
         (lambda T: T.to_sparse(), "dense"),
-        (lambda T: T[:1], "at least 2 rows"),
-        (lambda T: torch.where(torch.arange(T.numel()).reshape(T.shape) == 130, torch.nan, T), "nan.* row 2, column 2"),
+        (lambda T: T[:1], "at least 2 samples"),
+        (
+            lambda T: torch.where(torch.arange(T.numel()).reshape(T.shape) == 130, torch.nan, T),
+            "NaN at row 2, column 2",
+        ),
     ],
 )
 def test_bad_tensors_are_refused(damage, words, digits):
@@ -295,7 +298,7 @@ def test_tensors_of_other_widths_are_refused(digits):
         model.transform(torch.zeros(2, 3))
     with pytest.raises(ValueError, match=r"needs 2 columns.*got 3"):
         model.inverse_transform(torch.zeros(2, 3))
-    with pytest.raises(ValueError, match=r"scores must be finite; got nan.* row 1, column 0"):
+    with pytest.raises(ValueError, match=r"scores must be finite; got NaN at row 1, column 0"):
         model.inverse_transform(torch.tensor([[0.0, 0.0], [torch.nan, 0.0]]))
 
 

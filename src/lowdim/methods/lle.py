@@ -260,7 +260,7 @@ class LLE(NeighborReducer):
     def _ask_memory(self, n: int, d: int) -> None:
         """Neighbours, the weights with their transpose or M with its halves, and the vectors of the search."""
         near, k = self._count_neighbors(n), int(self.n_components)
-        entries = 160.0 * near if self.variant == "standard" else 40.0 * (near + 1) ** 2
+        entries = 195.0 * near if self.variant == "standard" else 40.0 * (near + 1) ** 2
         what = f"LLE: {near} neighbours of {n:,} rows in {k:,} components"
         instead = "Lower n_neighbors or n_components, or pass fewer rows."
         memory.require(n * (entries + 8.0 * 5 * (k + 16)), what, instead)

@@ -29,6 +29,7 @@ SOLVERS = ("dense", "band", "lu", "chebyshev")
 _FEW = 400  # rows up to which LAPACK computes all eigenvectors
 _BAND = 4e10  # operations of a banded factorisation up to which it is the fastest
 _NARROW = 0.05  # mean half-width of the band, relative to n, up to which a sparse factorisation has little fill-in
+_FILL = 170.0  # bytes of sparse factors per entry of A, on sheets, where they are used
 _SHIFT = 1e-13  # on the diagonal, relative to the largest eigenvalue, so that a semidefinite matrix has a factor
 
 Doubles = NDArray[np.float64]
@@ -171,6 +172,7 @@ def _sparse_factor(A: sp.csr_array, largest: float) -> Solve | None:
     """Solver by a sparse factorisation of A, with a small shift of its diagonal."""
     M = sp.csc_array(A + _SHIFT * largest * sp.eye_array(A.shape[0]))
     try:
+        memory.require(_FILL * A.nnz, f"Smallest eigenvectors of {A.shape[0]:,} rows, sparse factors,", "")
         with stage("factorisation"):
             return SparseLU(M, pivot=0.0).solve
     except (RuntimeError, MemoryError):  # singular; too much fill-in

@@ -1,4 +1,4 @@
-// New points of a map that stays as it is: where each starts, and how it is moved.
+// New points of a fixed map: where each starts, and how it is moved.
 #pragma once
 
 #include "chunks.hpp"
@@ -36,10 +36,10 @@ inline float square_apart(const float* a, const float* b, int k) {
     return s;
 }
 
-// Where newcomers settle, one after another. look(neighbors, p, y, step) gives the loss at y and where a step
-// of unit length would take it. A newcomer whose neighbours lie in several clusters has a loss that is flat
-// between them: so it starts at their weighted median and at the weightiest of them, keeps the place of the
-// least loss, and stays in the box of its neighbours.
+// Positions of new points, one after another. look(neighbors, p, y, step) gives the loss at y and where a
+// step of unit length would take it. A newcomer whose neighbours lie in several clusters has a loss that is
+// flat between them: so it starts at their weighted median and at those of largest weight, keeps the position
+// of the smallest loss, and stays in the bounding box of its neighbours.
 template <class Look> class Settling {
 public:
     Settling(const float* Y, int k, std::int64_t near, std::int64_t iterations, const Look& look)
@@ -91,7 +91,7 @@ private:
         }
     }
 
-    // Lowers the loss of y by steps that never raise it; returns it.
+    // Lowers the loss of y by steps that never increase it; returns it.
     double descend(std::vector<float>& y) {
         double loss = look_(neighbors_, p_, y.data(), step_.data());
         float size = 1;

@@ -65,7 +65,7 @@ private:
     Pairs pairs_{};
 };
 
-// The map about its mean.
+// The centred map.
 void centre(const float* y, std::int64_t n, int k, float* out) {
     for (int d = 0; d < k; ++d) {
         double mean = 0;

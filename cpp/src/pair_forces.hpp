@@ -2,7 +2,7 @@
 // them, the kernels, written for each instruction set, and the forces at a map.
 //
 // Pairs are fixed, so that all of them are summed in each iteration, row by row from both ends: no two
-// threads write to one place, and a row is summed in the same order whatever their number.
+// threads write to the same entry, and a row is summed in the same order for any number of threads.
 #pragma once
 
 #include "aligned.hpp"
@@ -35,7 +35,7 @@ struct Kind {
 
 using Kinds = std::array<Kind, n_kinds>;
 
-// Places in the order of the ring, once and once again behind, so that partners never wrap around.
+// Places in the order of the ring, stored twice in a row, so that partners never wrap around.
 struct RingPlaces {
     const float* places; // k columns of `stride`
     std::int64_t n, stride;
@@ -61,7 +61,8 @@ struct PairKernels {
 // Those for maps of k dimensions.
 PairKernels pair_kernels(int k);
 
-// The pairs from both ends. Partners of a row are its own in their order, then those that chose it, by index.
+// The pairs from both ends. Partners of a row are its own in their order, then the rows that chose it, by
+// index.
 class BothEnds {
 public:
     explicit BothEnds(const Pairs& pairs) {
@@ -116,7 +117,7 @@ public:
                     Y[static_cast<std::int64_t>(pairs.ring.order[i % pairs.n]) * k + d];
     }
 
-    // Calls use(from, to, force) for chunks of the ring, force(i, d) the gradient of the row at place i.
+    // Calls use(from, to, force) for chunks of the ring, force(i, d) the gradient of the row at position i.
     template <class Use> void at(const Kinds& kinds, double* costs, const Use& use) {
         const PairKernels kernels = pair_kernels(k_);
         each_chunk(pairs_.n, pair_chunk, threads_, watch_,
@@ -139,7 +140,7 @@ public:
 
     [[nodiscard]] std::int64_t row(std::int64_t i) const { return pairs_.ring.order[i]; }
 
-    // Moves the row at place i by `step` in coordinate d; the others see it after `moved`.
+    // Moves the row at position i by `step` in coordinate d; the others see it after `moved`.
     void move(std::int64_t i, int d, float step) {
         push_[d * stride_ + i] = y_[static_cast<std::size_t>(row(i) * k_ + d)] -= step;
     }

@@ -72,11 +72,15 @@ class _Limits:
         self._lock = RLock()
         self._held: list[int] = []
         self._found: list[int] = []
+        self._set: list[int] = []
 
     def enter(self, n: int) -> None:
         with self._lock:
             if not self._held:
-                self._found = [library.num_threads for library in _blas()]
+                # More threads than cores only wait for each other in BLAS. Products enter hundreds of times during a
+                # fit, and the number of cores is read from files: once will do.
+                self._most = max(1, int(joblib.cpu_count()))
+                self._set = self._found = [library.num_threads for library in _blas()]
             self._held.append(n)
             self._apply()
 
@@ -86,9 +90,11 @@ class _Limits:
             self._apply()
 
     def _apply(self) -> None:
-        most = max(1, int(joblib.cpu_count()))  # more threads than cores only wait for each other in BLAS
-        for library, found in zip(_blas(), self._found, strict=True):
-            library.set_num_threads(min(most, *self._held) if self._held else found)
+        wanted = [min(self._most, *self._held)] * len(self._found) if self._held else self._found
+        for library, before, now in zip(_blas(), self._set, wanted, strict=True):
+            if now != before:
+                library.set_num_threads(now)
+        self._set = wanted
 
 
 _limits = _Limits()

@@ -22,7 +22,7 @@ from lowdim.relate.shrinkage import ledoit_wolf
 from lowdim.relate.states import ClassMoments
 from lowdim.solve.discriminant import Whitening, discriminants, orthogonal_discriminants, whiten, whiten_clear
 from lowdim.solve.eigen import eigh_top
-from lowdim.solve.projection import project_columns
+from lowdim.solve.projection import project
 from lowdim.solve.signs import signs
 from lowdim.work import memory, places
 from lowdim.work.blocks import float_dtype
@@ -309,14 +309,9 @@ def _resolved(T: NDArray, codes: NDArray, weights: NDArray, S: NDArray, tol: flo
     found, W = clear
     if not W.size:
         return found
-    # A score of many features of negligible weight varies by at most the sum of their deviations: few need be read.
-    parts = np.abs(W) * np.sqrt(np.maximum(np.diag(S), 0.0))[:, None]
-    small = parts <= 1e-3 * np.sqrt(tol) / len(W)
-    missed = (parts * small).sum(axis=0).max()
-    heavy = np.flatnonzero(~small.all(axis=1))
-    Z = project_columns(T, heavy, W[heavy])
-    deviation = np.sqrt(class_moments(Z, codes, weights, doubles=True).within().max()) + missed
-    return found if deviation**2 <= tol else None
+    Z = project(T, W, np.zeros(len(W)), np.dtype(np.float32))
+    variances = class_moments(Z, codes, weights, doubles=True).within()
+    return found if variances.max() <= tol else None
 
 
 def _nothing_varies() -> ValueError:

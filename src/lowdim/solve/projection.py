@@ -26,27 +26,14 @@ def project(X: Any, P: NDArray[np.float64], mean: NDArray[np.float64], dtype: np
     sample = np.asarray(X[:: max(1, X.shape[0] // _SAMPLE)], dtype=np.float64) - mean
     far = mean @ mean > _FAR * np.square(sample).sum(axis=1).mean()
     if not far and X.dtype == dtype and (X.flags.c_contiguous or X.flags.f_contiguous):
-        Y = X @ P.astype(dtype)
+        Y = multiply(X, P.astype(dtype))
     else:
         Y = np.empty((X.shape[0], P.shape[1]), dtype)
         cast = P.astype(dtype)
         for rows, block in row_blocks(X, dtype, less=mean.astype(dtype) if far else None):
-            np.matmul(block, cast, out=Y[rows])
+            multiply(block, cast, out=Y[rows])
     if not far:
         Y -= (mean @ P).astype(dtype)
-    return Y
-
-
-@verb
-def project_columns(X: Any, columns: NDArray[np.intp], P: NDArray[np.float64]) -> NDArray[np.float32]:
-    """``X[:, columns] P`` (n, k) in float32.
-
-    >>> project_columns(np.array([[1.0, 2.0, 3.0]]), np.array([0, 2]), np.ones((2, 1)))
-    array([[4.]], dtype=float32)
-    """
-    Y = np.empty((X.shape[0], P.shape[1]), np.float32)
-    for rows, block in row_blocks(X, X.dtype):
-        multiply(block[:, columns].astype(np.float32), P.astype(np.float32), out=Y[rows])
     return Y
 
 

@@ -11,9 +11,11 @@ if find_spec("torch") is None or find_spec("triton") is None:
 import torch
 
 from lowdim import TSNE
+from lowdim.gpu import field, twins
 from lowdim.gpu import neighbors as device_neighbors
-from lowdim.gpu import twins
+from lowdim.gpu.convolution import Convolution
 from lowdim.relate.neighbors import nearest
+from lowdim.solve.divergence import Falloff
 
 with_twins = pytest.mark.skipif(
     not torch.cuda.is_available() or find_spec("cupy") is None, reason="no GPU that PyTorch can use, or no CuPy"
@@ -62,6 +64,29 @@ def test_neighbours_of_sorted_rows_are_those_of_triton(rng, without):
     X = np.sort(rng.normal(size=(20_000, 1)), axis=0) + 0.001 * rng.normal(size=(20_000, 24))
     X = torch.tensor(X.astype(np.float32), device="cuda")
     assert torch.equal(nearest(X, 50).indices, without(lambda: nearest(X, 50)).indices)
+
+
+@with_twins
+@pytest.mark.parametrize("size", [128, 256, 512, 1024, 2048, 4096])
+def test_the_convolution_is_that_of_torch(size, rng, without):
+    device, nodes = torch.device("cuda", 0), size // 2
+    ours, theirs = Convolution(size, 2, device), without(lambda: Convolution(size, 2, device))
+    assert ours.kernels is not None
+    assert theirs.kernels is None
+    counts = torch.tensor(rng.integers(-(2**40), 2**40, size=(nodes, nodes)), device=device)
+    fields = []
+    for one in (ours, theirs):
+        one.falloff.copy_(field._transformed(size, 0.4, Falloff("student"), 2, device))
+        for _ in range(2):  # the counts are 0 again for the second
+            one.clear()
+            one.counts += counts
+            found = one.apply(2.0**-36)[:nodes, :nodes]
+        fields.append(found.double())
+    assert float((fields[0] - fields[1]).norm() / fields[1].norm()) < 1e-6
+
+
+def test_a_convolution_has_no_twin_on_the_cpu():
+    assert Convolution(128, 2, torch.device("cpu")).kernels is None
 
 
 @with_twins

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 import triton
 
+from lowdim.gpu.convolution import Convolution
 from lowdim.gpu.kernels.falloffs import law
 from lowdim.gpu.kernels.pairs import pairs
 from lowdim.gpu.kernels.pairs_any import pairs_any
@@ -106,9 +107,9 @@ class Grid:
         self.box = torch.zeros(3, **there)
         self.held: dict[int, float] = {}  # spacing of the transform in each room
         self.flag = torch.zeros((), dtype=torch.int32, **there)
-        self.sums = torch.zeros(triton.cdiv(len(Y), BLOCK), **there)
+        self.sums = torch.zeros(triton.cdiv(len(Y), BLOCK), dtype=torch.float64, **there)
         self.total = torch.zeros((), dtype=torch.float64, **there)
-        self.rooms: dict[int, tuple[Any, ...]] = {}
+        self.rooms: dict[int, Convolution] = {}
         self.kernels: dict[tuple[int, float], Any] = {}
         self.key = 0
 
@@ -128,7 +129,7 @@ class Grid:
             self.kernels[size, h] = transform(size, h, self.falloff, self.k, device)
         self.open(size)
         if self.held.get(size) != h:
-            self.rooms[size][2].copy_(self.kernels[size, h])
+            self.rooms[size].falloff.copy_(self.kernels[size, h])
             self.held[size] = h
         centre = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
         origin = [c - h * nodes / 2 for c in centre]
@@ -139,12 +140,7 @@ class Grid:
     def open(self, size: int) -> None:
         """Allocate a grid of this size."""
         if size not in self.rooms:
-            there, half = {"device": self.box.device}, size // 2 + 1
-            self.rooms[size] = (
-                torch.zeros((size // 2,) * self.k, dtype=torch.int64, **there),
-                torch.zeros((size,) * self.k, **there),
-                torch.empty(half, 1, **there) if self.k == 1 else torch.empty(half, size, **there).T[:, :, None],
-            )
+            self.rooms[size] = Convolution(size, self.k, self.box.device)
 
     @property
     def next_key(self) -> int | None:
@@ -153,23 +149,21 @@ class Grid:
 
     def repel(self, Y: Any, push: Any) -> None:
         """Forces to ``push`` (n, k), and the normaliser to ``total``."""
-        n, size = len(Y), self.key
-        counts, padded, kernel = self.rooms[size]
-        nodes, programs = size // 2, (triton.cdiv(n, BLOCK),)
-        counts.zero_()
-        spread[programs](whole(Y), self.box, counts, self.flag, n, nodes, ONE=_ONE, DIM=self.k, B=BLOCK, num_warps=1)
-        torch.mul(counts, 1 / _ONE, out=padded[(slice(nodes),) * self.k])
-        waves = torch.fft.rfftn(padded)
-        torch.view_as_real(waves).mul_(kernel)
-        field = torch.fft.irfftn(waves, s=padded.shape, norm="forward")
-        read[programs](whole(Y), self.box, field, push, self.sums, n, nodes, size, DIM=self.k, B=BLOCK, num_warps=1)
-        torch.sum(self.sums, 0, dtype=torch.float64, out=self.total)
+        n, room, programs = len(Y), self.rooms[self.key], (triton.cdiv(len(Y), BLOCK),)
+        room.clear()
+        spread[programs](
+            whole(Y), self.box, room.counts, self.flag, n, room.nodes, ONE=_ONE, DIM=self.k, B=BLOCK, num_warps=1
+        )
+        phi = room.apply(1 / _ONE)
+        sizes = (n, room.nodes, len(phi))
+        read[programs](whole(Y), self.box, phi, push, self.sums, *sizes, DIM=self.k, B=BLOCK, num_warps=1)
+        torch.sum(self.sums, 0, out=self.total)
 
 
 def _transformed(size: int, h: float, falloff: Any, k: int, device: Any) -> Any:
     """Transform of the falloff on a grid of this spacing, corrected for two splines and divided by the nodes.
 
-    Twice the resolution keeps out the aliases of the falloff; the laid-out memory is that of torch's transforms.
+    The halved axis is the first. Twice the resolution keeps out the aliases of the falloff.
     """
     there = {"dtype": torch.float64, "device": device}
     a = torch.arange(2 * size, **there)
@@ -183,9 +177,9 @@ def _transformed(size: int, h: float, falloff: Any, k: int, device: Any) -> Any:
     along = window[2] ** 2 / sum(one**2 for one in window) ** 2 / (2 * size)
     spectrum = torch.fft.rfftn(values).real
     if k == 1:
-        return (spectrum[half] * along[: size // 2 + 1]).float()[:, None]
+        return (spectrum[half] * along[: size // 2 + 1]).float()
     chosen = spectrum[waves % (2 * size)][:, half] * along[:, None] * along[: size // 2 + 1]
-    return chosen.float().T.contiguous().T[:, :, None]
+    return chosen.float().T.contiguous()
 
 
 _kept, _kept_large = (lru_cache(size)(_transformed) for size in (_KEPT, _KEPT_LARGE))

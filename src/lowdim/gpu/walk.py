@@ -189,7 +189,8 @@ class _Walk:
 
     def _kind(self, key: Any) -> tuple[Any, ...]:
         """What the kernels and plans of an iteration depend on."""
-        return self.Y.device, key, self.k, self.wide, self.starts.dtype, law(self.loss.falloff)["LAW"]
+        twin = twins.find("attraction", LANES=_LANES) is not None
+        return self.Y.device, key, self.k, self.wide, self.starts.dtype, law(self.loss.falloff)["LAW"], twin
 
     def _record(self, key: int) -> None:
         """Record an iteration on the grid of this size."""

@@ -1,7 +1,7 @@
-"""Twins in CUDA C++ of the few Triton kernels that gain by it, used where CuPy is installed to compile them by NVRTC.
+"""Twins in CUDA C++ of the few Triton kernels, and of torch's Fourier transforms, that gain by it.
 
-They give the same results as their twins in ``gpu.kernels``, against which they are tested. ``LOWDIM_TWINS=0``
-disables them.
+They are used where CuPy is installed to compile them by NVRTC, and give the same results as their twins, against
+which they are tested. ``LOWDIM_TWINS=0`` disables them.
 """
 
 import os
@@ -18,19 +18,22 @@ from lowdim.work.user_warnings import warn
 
 
 @lru_cache
-def find(name: str, **macros: int) -> Callable[..., None] | None:
-    """Function ``(grid, block, device, *arguments)`` that runs a kernel of this folder; None if it is not available."""
+def find(file: str, name: str | None = None, **macros: int) -> Callable[..., None] | None:
+    """Function ``(grid, block, device, *arguments)`` that runs a kernel of this folder; None if it is not available.
+
+    A kernel without a name of its own has that of the file.
+    """
     if os.environ.get("LOWDIM_TWINS") == "0" or not torch.cuda.is_available() or find_spec("cupy") is None:
         return None
     import cupy
 
-    source = Path(__file__).with_name(f"{name}.cu").read_text(encoding="utf-8")
+    source = Path(__file__).with_name(f"{file}.cu").read_text(encoding="utf-8")
     options = ("-std=c++17", *(f"-D{macro}={value}" for macro, value in macros.items()))
-    kernel = cupy.RawKernel(source, name, options=options)
+    kernel = cupy.RawKernel(source, name or file, options=options)
     try:
         kernel.compile()
-    except Exception as error:  # a CuPy for another CUDA fails in many ways; the Triton kernel is used instead
-        warn(f"gpu: CuPy could not compile {name} ({str(error).splitlines()[0]}); the Triton kernel is used.")
+    except Exception as error:  # a CuPy for another CUDA fails in many ways; Triton or torch do the work instead
+        warn(f"gpu: CuPy could not compile {file} ({str(error).splitlines()[0]}); another kernel is used.")
         return None
 
     def run(grid: tuple[int, ...], block: int, device: torch.device, *arguments: Any) -> None:

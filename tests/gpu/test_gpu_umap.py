@@ -12,7 +12,7 @@ import torch
 from lowdim import UMAP, PaCMAP
 from lowdim.compose import layout
 from lowdim.gpu import layout as device_layout
-from lowdim.gpu import newcomers
+from lowdim.gpu import newcomers, small_parts
 from lowdim.gpu import pairs as device_pairs
 from lowdim.gpu.kernels.chebyshev import chebyshev
 from lowdim.gpu.smoothest import parts, smoothest
@@ -164,6 +164,21 @@ def test_spectral_layouts_are_those_of_numpy(graphs, device, monkeypatch):
         layout.by_spectrum(apart, 2, 0),
         atol=1e-9,
     )
+
+
+@pytest.mark.parametrize("k", [1, 2, 4, 140])
+def test_small_parts_are_laid_out_together_as_each_is_in_numpy(k, rng, device, monkeypatch):
+    monkeypatch.setattr(small_parts, "_ENTRIES", 500)  # several batches
+    sizes = [3, 20, 1, 9, 2, 40, 135, 5, 16, 17, 6, 9]
+    blocks = [np.triu(rng.random((size, size)) * (rng.random((size, size)) < 0.7), 1) for size in sizes]
+    for block in blocks:
+        block[np.arange(len(block) - 1), np.arange(1, len(block))] += 0.1  # connected
+    A = sp.block_diag([block + block.T for block in blocks], format="csr")
+    mixed = rng.permutation(A.shape[0])
+    A = sp.csr_array(A[mixed][:, mixed].astype(np.float32))
+    graph = A.indptr.astype(np.int64), A.indices.astype(np.int32), A.data
+    found = array(layout.by_spectrum(tuple(put(part, device) for part in graph), k, 0))
+    np.testing.assert_allclose(found, layout.by_spectrum(graph, k, 0), atol=1e-8 if k < 140 else 1e-7)
 
 
 @pytest.mark.parametrize(

@@ -125,13 +125,13 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArr
     return _sized(Y, seed)
 
 
-def sunflower(done: int, size: int, n: int, k: int) -> NDArray[np.float64]:
-    """Centre (k,) of a component with ``size`` of n rows, after ``done`` rows nearer the middle; in order on a line."""
-    if k == 1:
-        return np.array([(done + size / 2) / n])
-    radius, angle = np.sqrt((done + size / 2) / n) if done else 0.0, done * np.pi * (3 - np.sqrt(5))
-    centre = np.zeros(k)
-    centre[:2] = radius * np.cos(angle), radius * np.sin(angle)
+def sunflower(done: Any, size: Any, n: int, k: int) -> NDArray[np.float64]:
+    """Centres (…, k) of components with ``size`` of n rows, after ``done`` rows nearer the middle."""
+    if k == 1:  # in order on a line
+        return np.asarray((done + size / 2) / n)[..., None]
+    radius, angle = np.where(done, np.sqrt((done + size / 2) / n), 0.0), done * np.pi * (3 - np.sqrt(5))
+    centre = np.zeros((*np.shape(done), k))
+    centre[..., 0], centre[..., 1] = radius * np.cos(angle), radius * np.sin(angle)
     return centre
 
 

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import torch
 
 from lowdim.compose import layout as numpy_layout
+from lowdim.gpu import small_parts
 from lowdim.gpu.moments import moments
 from lowdim.gpu.places import on_device
 from lowdim.gpu.smoothest import parts, smoothest
@@ -58,35 +59,31 @@ def widened(Y: Any, width: float) -> Any:
 
 @on_device(numpy_layout.by_spectrum)
 def by_spectrum(P: Any, k: int, seed: int) -> Any:
-    """Smoothest coordinates (n, k) of the graph, its components side by side; small ones are laid out in NumPy."""
+    """Smoothest coordinates (n, k) of the graph, its components side by side; small ones are laid out together."""
     indptr, indices, values = P
     n, device = len(indptr) - 1, indices.device
     tails = torch.arange(n, device=device).repeat_interleave(indptr.diff())
     joins = values > 0
-    S = _sparse(n, tails[joins], indices[joins], values[joins])
+    tails, ends, values = tails[joins], indices[joins].long(), values[joins]
+    S = _sparse(n, tails, ends, values)
     labels, part = torch.unique(parts(*S[:2]), return_inverse=True)
     if len(labels) == 1:
         return _sized(_smooth(S, k, seed), seed)
-    sizes, done = torch.bincount(part), 0
-    order = torch.sort(part, stable=True).indices
-    starts = torch.cumsum(sizes, 0) - sizes
+    sizes = torch.bincount(part)
     Y = torch.empty(n, k, dtype=torch.float64, device=device)
-    for c in torch.sort(sizes, descending=True, stable=True).indices.tolist():
-        size = int(sizes[c])
-        rows = order[int(starts[c]) : int(starts[c]) + size]
-        if size <= k + 1:
-            one = torch.as_tensor(stream(seed, "part", c).standard_normal((size, k)), device=device)
-        else:
-            place = torch.full((n,), -1, dtype=torch.int64, device=device)
-            place[rows] = torch.arange(size, device=device)
-            inside = part[tails] == c
-            inside &= joins
-            one = _smooth(_sparse(size, place[tails[inside]], place[indices[inside].long()], values[inside]), k, seed)
-        radius = (size / n) ** 0.5 if k > 1 else size / (4 * n)
-        one = _sized(one, seed) * (radius / (2 * numpy_layout.SIZE)) if size > 1 else torch.zeros_like(one)
-        Y[rows] = one + 2 * torch.as_tensor(numpy_layout.sunflower(done, size, n, k), device=device)
-        done += size
-    return _sized(Y, seed)
+    for c in small_parts.lay_out(S, part, sizes, Y, seed):
+        rows, inside = (part == c).nonzero().view(-1), part[tails] == c
+        place = torch.full((n,), -1, dtype=torch.int64, device=device)
+        place[rows] = torch.arange(len(rows), device=device)
+        one = _sparse(len(rows), place[tails[inside]], place[ends[inside]], values[inside])
+        Y[rows] = _sized(_smooth(one, k, seed), seed)
+    share, order = sizes.double() / n, torch.sort(sizes, descending=True, stable=True).indices
+    done = torch.empty_like(sizes)
+    done[order] = torch.cumsum(sizes[order], 0) - sizes[order]
+    radius = share.sqrt() if k > 1 else share / 4
+    centre = numpy_layout.sunflower(done.numpy(force=True), sizes.numpy(force=True), n, k)
+    Y *= (radius / (2 * numpy_layout.SIZE))[part][:, None]
+    return _sized(Y + 2 * torch.as_tensor(centre, device=device)[part], seed)
 
 
 def _sparse(n: int, tails: Any, ends: Any, values: Any) -> tuple[Any, Any, Any]:
@@ -125,12 +122,4 @@ def _apart(X: Any, mean: Any) -> Any:
 
 def _sized(Y: Any, seed: int) -> Any:
     """Centred layout, scaled as a whole, with a little noise where it has no extent."""
-    Y = Y - Y.mean(0)
-    spread = Y.std(0, correction=0)
-    widest = float(spread.max())
-    Y *= numpy_layout.SIZE / widest if widest > 0 else 1.0
-    flat = (spread <= 1e-6 * widest).nonzero().view(-1)
-    if 0 < len(flat) < Y.shape[1]:
-        noise = stream(seed, "flat layout").standard_normal((len(Y), len(flat)))
-        Y[:, flat] = torch.as_tensor(numpy_layout.SIZE * numpy_layout.NOISE * noise, device=Y.device)
-    return Y
+    return small_parts.sized(Y[None], torch.ones(1, len(Y), dtype=torch.bool, device=Y.device), seed)[0]

@@ -93,6 +93,10 @@ Made<float> call_settle(const Matrix<std::int32_t>& neighbors, const Matrix<floa
 } // namespace
 
 void bind_cross_entropy(nb::module_& m) {
+    m.attr("EPOCH_SOFT") = EpochPlan::soft;
+    m.attr("EPOCH_CUT") = EpochPlan::cut;
+    m.attr("EPOCH_MOMENTUM") = EpochPlan::momentum;
+    m.attr("EPOCH_DAMPING") = EpochPlan::damping;
     m.def(
         "lower_cross_entropy", &call_lower, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
         nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::arg("order").noconvert(),

@@ -15,9 +15,6 @@ namespace {
 
 using namespace detail;
 
-// Momentum, which decreases with the rate, lets clusters move although steps are damped. The rate decreases
-// with the square of the remaining share, so that the noise of the pairs has vanished at the end.
-constexpr float momentum = 0.9f;
 constexpr std::int64_t small = 2000; // points below which threads wait for each other more than they work
 
 class Epochs {
@@ -98,7 +95,7 @@ private:
             next_.data(),
             y_.data(),
             static_cast<float>(plan_.rate * scale_) * left * left,
-            momentum * left,
+            EpochPlan::momentum * left,
             static_cast<float>(plan_.negatives * share / (2.0 * static_cast<double>(shifts_.each))),
             static_cast<float>(2 * std::pow(plan_.curve.a, -0.5 / plan_.curve.b))}; // twice where w = ½
         each_chunk(n_, ring_chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {

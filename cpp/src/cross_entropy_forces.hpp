@@ -15,8 +15,7 @@
 namespace lowdim::detail {
 
 constexpr std::int64_t ring_chunk = 1024; // points a thread takes at a time, a multiple of 16
-constexpr double soft = 1e-3;             // ε
-constexpr double cut = 4;                 // longest force between two points in an epoch
+constexpr double soft = EpochPlan::soft, cut = EpochPlan::cut;
 
 struct Law {
     float power, log_scale, soft, longest;

@@ -227,18 +227,16 @@ LOWDIM_TARGET static void push_rows(const Ring& ring, const std::int32_t* shifts
     }
 }
 
-// Moves the points at places from … to of the ring, there and in the map's order. A step is rate/(1 + damping
-// rate stiffness) times the force, since all neighbours move at once.
+// Moves the points at places from … to of the ring, there and in the map's order.
 template <int K>
 LOWDIM_TARGET static void move_points(const Ring& ring, const Move& by, int k, std::int64_t from,
                                       std::int64_t to) {
-    constexpr float damping = 0.3f;
     const int dims = K ? K : k;
     const std::int64_t stride = pull_stride(dims);
     for (std::int64_t i = from; i < to; ++i) {
         const std::int64_t at = by.where[i];
         const float* pull = by.pulls + at * stride;
-        const float step = by.rate / (1 + damping * by.rate * pull[dims]);
+        const float step = by.rate / (1 + EpochPlan::damping * by.rate * pull[dims]);
         float length = 0;
         for (int d = 0; d < dims; ++d) {
             const std::int64_t e = d * ring.stride + i;

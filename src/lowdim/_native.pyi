@@ -454,6 +454,11 @@ CHECK_EARLY: int  # and at that of its exaggeration
 GATHERED: float  # gain of so many, over the exaggeration, below which it ends
 GROWN_MAP: float  # if the map has this extent
 
+EPOCH_SOFT: float  # ε of UMAP's loss
+EPOCH_CUT: float  # longest force between two points in an epoch
+EPOCH_MOMENTUM: float  # of the first epoch
+EPOCH_DAMPING: float  # of steps, times their stiffness
+
 def pace(*, falloff: str, dof: float, exaggerated: bool, since: int) -> tuple[float, float]:
     """Momentum, and the step as a share of n / exaggeration, so many iterations after the exaggeration."""
 

@@ -27,8 +27,14 @@ struct Shifts {
 struct EpochPlan {
     Curve curve;
     double negatives = 5; // for each edge, c above
-    double rate = 1;      // of the first epoch; falls to 0 with the square of the epochs left
+    double rate = 1; // of the first epoch; falls with the square of the epochs left, so that noise vanishes
     std::int64_t epochs = 200, every = 50;
+
+    static constexpr double soft = 1e-3; // ε
+    static constexpr double cut = 4;     // longest force between two points in an epoch
+    // All neighbours move at once, so a step is rate/(1 + damping rate stiffness) times the force. Momentum,
+    // which decreases with the rate, lets clusters move although steps are damped.
+    static constexpr float momentum = 0.9f, damping = 0.3f;
 };
 
 // Moves Y (V.rows × k) for so many epochs down the gradient of L, its second term by the pairs of that

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 import triton
 
+from lowdim import _native
 from lowdim.gpu.kernels.cross_costs import pull_costs, push_costs
 from lowdim.gpu.kernels.epoch import epoch
 from lowdim.gpu.newcomers import among_sample, settled
@@ -15,8 +16,6 @@ from lowdim.solve.cross_entropy import SAMPLE, SHIFTS, all_pairs, in_units
 from lowdim.solve.descent import Reached, Tell, sample_of
 from lowdim.work.progress import Tick, stage
 
-_SOFT, _CUT = 1e-3, 4.0  # ε; longest force between two points in an epoch
-_MOMENTUM, _DAMPING = 0.9, 0.3
 _EXACT = 100_000  # points up to which the loss takes all pairs
 _TOLD = 10  # epochs between two ticks
 _TOGETHER = 8  # shifts that a program takes
@@ -51,7 +50,7 @@ class _Ring:
         lengths = self.starts.diff()
         self.degrees = torch.segment_reduce(self.values.double(), "sum", lengths=lengths, initial=0).float()
         self.Y = in_units(loss, Y)[self.order]
-        self.law = (loss.b, log2(loss.a), _SOFT)
+        self.law = (loss.b, log2(loss.a), _native.EPOCH_SOFT)
 
     def costs(self, shifts: Any) -> tuple[Any, Any]:
         """Attraction (n,) of each point, in this order, and for each shift the mean of its repulsion, in float64."""
@@ -88,10 +87,10 @@ def _lower(loss: Any, graph: Any, Y: Any, iterations: int, every: int, tell: Tel
             if tell(done, float(drawn_by.sum() + 2 * loss.negatives * (n - 1) * pushed.mean())):
                 return done
         left = 1 - done / iterations
-        steps = (rate * left * left, _DAMPING, _MOMENTUM * left, weight, longest)
+        steps = (rate * left * left, _native.EPOCH_DAMPING, _native.EPOCH_MOMENTUM * left, weight, longest)
         graph_of = (ring.starts, ring.columns, ring.values, ring.degrees, shifts[done])
         epoch[(triton.cdiv(n, block["BR"]),)](
-            ring.Y, velocity, onto, *graph_of, n, k, each, *ring.law, _CUT, *steps, **block, num_warps=1
+            ring.Y, velocity, onto, *graph_of, n, k, each, *ring.law, _native.EPOCH_CUT, *steps, **block, num_warps=1
         )
         ring.Y, onto = onto, ring.Y
         if done % _TOLD == 0:
@@ -119,10 +118,10 @@ def _settle(loss: Any, neighbors: Any, v: Any, Y: Any, tick: Tick) -> Any:
 
     def look(others: Any, v: Any, y: Any) -> tuple[Any, Any]:
         gap = others - y[:, None]
-        t = gap.square().sum(2) + _SOFT
+        t = gap.square().sum(2) + _native.EPOCH_SOFT
         u = loss.a * t**loss.b
         factor = v * (2 * loss.b) * u / (t * (1 + u))
-        force, cost = among_sample(y, S, (loss.b, log2(loss.a), _SOFT))
+        force, cost = among_sample(y, S, (loss.b, log2(loss.a), _native.EPOCH_SOFT))
         weight = loss.negatives * v.sum(1, keepdim=True) / len(S)
         value = (v * torch.log1p(u)).sum(1, keepdim=True) + weight * cost
         pull = (factor[:, :, None] * gap).sum(1)

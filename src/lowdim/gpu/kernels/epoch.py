@@ -7,6 +7,8 @@ With ``t = s + ε`` and ``u = a t^b``, −log w = log(1 + u) has the slope ``b u
 import triton
 import triton.language as tl
 
+from lowdim.gpu.kernels.ring import coordinates, partners
+
 
 @triton.jit
 def power_of(t, power, log_scale):
@@ -57,10 +59,9 @@ def epoch(
     for begin in range(0, tl.max(last - first, 0).to(tl.int32), BC):
         e = first[:, None] + begin + c[None, :]
         there = e < last[:, None]
-        j = tl.load(columns + e, mask=there, other=0).to(tl.int64)
+        j = tl.load(columns + e, mask=there, other=0)
         v = tl.load(values + e, mask=there, other=0.0)
-        read = there[:, :, None] & (d < k)[None, None, :]
-        gap = tl.load(Y + j[:, :, None] * k + d[None, None, :], mask=read, other=0.0) - own[:, None, :]
+        gap = coordinates(Y, j, there, d, k) - own[:, None, :]
         t = tl.sum(gap * gap, 2) + soft
         u = power_of(t, power, log_scale)
         force = v * (4.0 * power) * u / (t * (u + 1.0))
@@ -69,14 +70,8 @@ def epoch(
     degree = tl.load(degrees + r, mask=r < n, other=0.0)
     push = tl.zeros([BR, BD], tl.float32)
     for begin in range(0, 2 * each, BC):
-        s = begin + c
-        shift = tl.load(shifts + s // 2, mask=s < 2 * each, other=0)
-        ahead = tl.where(s % 2 == 1, n - shift, shift)
-        j = r[:, None] + ahead[None, :]
-        j = tl.where(j >= n, j - n, j).to(tl.int64)
-        there = (r < n)[:, None] & (s < 2 * each)[None, :]
-        read = there[:, :, None] & (d < k)[None, None, :]
-        gap = own[:, None, :] - tl.load(Y + j[:, :, None] * k + d[None, None, :], mask=read, other=0.0)
+        j, there = partners(r, begin + c, shifts, each, n)
+        gap = own[:, None, :] - coordinates(Y, j, there, d, k)
         t = tl.sum(gap * gap, 2) + soft
         force = (2.0 * power) / (t * (power_of(t, power, log_scale) + 1.0))
         both = tl.where(there, degree[:, None] + tl.load(degrees + j, mask=there, other=0.0), 0.0)

@@ -7,6 +7,8 @@ ones, lie its shifts apart. A kind's force is ``factor/(shift + d̃)² (y_i − 
 import triton
 import triton.language as tl
 
+from lowdim.gpu.kernels.ring import coordinates, partners
+
 
 @triton.jit(do_not_specialize=["n", "k", "around", "near", "mid", "further", "rate"])
 def pair_step(
@@ -15,7 +17,7 @@ def pair_step(
     second,
     onto,
     starts,
-    partners,
+    entries,
     shifts,
     n,
     k,
@@ -31,7 +33,7 @@ def pair_step(
 ):
     """Points ``onto`` (n, k) after Adam's step from ``Y`` with these weights, or with ``COST`` half the loss of each.
 
-    ``partners`` are four times the other's position, plus the kind: near, mid-near, further, or a pair to exclude from
+    ``entries`` are four times the other's position, plus the kind: near, mid-near, further, or a pair to exclude from
     the ring. ``first`` and ``second`` (n, k) are Adam's moments.
     """
     r = tl.program_id(0) * BR + tl.arange(0, BR)
@@ -47,11 +49,9 @@ def pair_step(
     for begin in range(0, tl.max(ends - begins, 0).to(tl.int32), BC):
         e = begins[:, None] + begin + c[None, :]
         there = e < ends[:, None]
-        entry = tl.load(partners + e, mask=there, other=0)
+        entry = tl.load(entries + e, mask=there, other=0)
         kind = entry % 4
-        j = (entry // 4).to(tl.int64)
-        read = there[:, :, None] & (d < k)[None, None, :]
-        gap = own[:, None, :] - tl.load(Y + j[:, :, None] * k + d[None, None, :], mask=read, other=0.0)
+        gap = own[:, None, :] - coordinates(Y, entry // 4, there, d, k)
         shift = tl.where(kind == 0, 10.0, tl.where(kind == 1, 10000.0, 1.0))
         apart = tl.where(kind == 2, -2.0 * further, 2.0 * further)
         factor = tl.where(kind == 0, 20.0 * near, tl.where(kind == 1, 20000.0 * mid, apart))
@@ -61,13 +61,8 @@ def pair_step(
         base = tl.where(kind == 0, near, tl.where(kind == 1, mid, 0.0))
         cost += tl.sum(tl.where(there, base - 0.5 * factor / t, 0.0), 1)
     for begin in range(0, 2 * around, BC):
-        s = begin + c
-        shift = tl.load(shifts + s // 2, mask=s < 2 * around, other=0)
-        j = r[:, None] + tl.where(s % 2 == 1, n - shift, shift)[None, :]
-        j = tl.where(j >= n, j - n, j).to(tl.int64)
-        there = (r < n)[:, None] & (s < 2 * around)[None, :]
-        read = there[:, :, None] & (d < k)[None, None, :]
-        gap = own[:, None, :] - tl.load(Y + j[:, :, None] * k + d[None, None, :], mask=read, other=0.0)
+        j, there = partners(r, begin + c, shifts, around, n)
+        gap = own[:, None, :] - coordinates(Y, j, there, d, k)
         t = tl.sum(gap * gap, 2) + 2.0
         force = tl.where(there, -2.0 * further / (t * t), 0.0)
         slope += tl.sum(force[:, :, None] * gap, 1)

@@ -116,12 +116,13 @@ def test_too_many_rows_for_the_memory_are_refused_with_the_figure(name, rows, de
         made(name).fit(torch.tensor(rows, device=device))
 
 
-def test_maps_stop_by_the_callback_and_go_on_from_there(rows, device):
+@pytest.mark.parametrize(("name", "planned"), [("TSNE", 3), ("UMAP", 2), ("PaCMAP", 2)])
+def test_maps_stop_by_the_callback_and_go_on_from_there(name, planned, rows, device):
     X = torch.tensor(rows, device=device)
-    model = made("TSNE").set_params(callback=lambda *_: True, callback_every=1).fit(X)
+    model = made(name).set_params(callback=lambda *_: True, callback_every=1).fit(X)
     assert model.n_iter_ == 1
     model.set_params(callback=None, warm_start=True).fit(X)
-    assert model.n_iter_ == 4
+    assert model.n_iter_ == 1 + planned
     before = model.embedding_
 
     def stop(*_):
@@ -143,6 +144,30 @@ def test_models_cross_devices(name, rows):
     assert isinstance(moved.transform(rows), np.ndarray)
     kept = [key for key, value in vars(moved).items() if isinstance(value, torch.Tensor)]
     assert not kept
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU that PyTorch can use")
+@pytest.mark.parametrize("name", ["TSNE", "UMAP", "PaCMAP"])
+def test_other_sizes_need_no_other_kernels(name, rng, monkeypatch):
+    compiled = []
+
+    def fit(n, d):
+        X = torch.tensor(rng.normal(size=(n, d)).astype(np.float32), device="cuda")
+        getattr(lowdim, name)(random_state=0).fit(X)
+
+    fit(20_000, 10)
+    hooks = compilation.triton.knobs.runtime
+    monkeypatch.setattr(hooks, "jit_post_compile_hook", lambda **what: compiled.append(what["repr"]))
+    fit(21_013, 13)
+    assert compiled == []
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU that PyTorch can use")
+def test_the_command_line_maps_on_a_gpu(tmp_path):
+    from lowdim.cli import main
+
+    assert not main(["reduce", "iris", "--method", "tsne", "--device", "cuda", "-o", str(tmp_path / "map.npy")])
+    assert np.isfinite(np.load(tmp_path / "map.npy")).all()
 
 
 def test_the_first_compilation_is_told_once(capsys, monkeypatch):

@@ -42,6 +42,22 @@ def test_the_neighbours_are_those_of_numpy(few, metric, shape, k, dtype, rng, de
         assert found.how == "exact"
 
 
+def test_as_many_as_1024_neighbours(rng, device):
+    X = rng.normal(size=(1100, 2)).astype(np.float32)
+    Q = None if device == "cuda" else X[:2] + np.float32(0.1)
+    agree(nearest(put(X, device), 1024, put(Q, device)), nearest(X, 1024, Q))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU that PyTorch can use")
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "mahalanobis"])
+@pytest.mark.parametrize("k", [300, 1024])
+def test_many_neighbours_of_many_rows(k, metric, rng, device):
+    X = rng.normal(size=(20_000, 6)).astype(np.float32)
+    Q = X[:200] + np.float32(0.1)
+    agree(nearest(put(X, device), k, put(Q, device), metric), nearest(X, k, Q, metric))
+    agree(nearest(put(X, device), k, metric=metric), nearest(X, k, metric=metric))
+
+
 def test_wide_rows_are_multiplied_in_pieces(rng, device, monkeypatch):
     monkeypatch.setattr(device_neighbors, "FEW", 1)
     X = rng.normal(size=(65, 131)).astype(np.float32)

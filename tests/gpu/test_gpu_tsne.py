@@ -10,7 +10,7 @@ if find_spec("torch") is None or find_spec("triton") is None:
 import torch
 
 import lowdim
-from lowdim import LLE, MDS, SNE, TSNE, _native
+from lowdim import LLE, MDS, SNE, TSNE, UMAP, PaCMAP, _native
 from lowdim.compose import layout
 from lowdim.gpu import field, newcomers, places, walk
 from lowdim.gpu import layout as device_layout
@@ -259,11 +259,29 @@ def test_a_device_that_is_not_there_is_refused(digits):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU that PyTorch can use")
-@pytest.mark.parametrize("options", [{}, {"repulsion": "exact"}, {"n_components": 1}, {"n_components": 3}])
-def test_on_a_gpu_a_map_has_the_same_bits_in_every_run(options, rng):
+@pytest.mark.parametrize(
+    "model",
+    [
+        TSNE(),
+        TSNE(repulsion="exact"),
+        TSNE(1),
+        TSNE(3),
+        TSNE(dof=0.5, metric="cosine"),
+        TSNE(1, dof=2.0, metric="mahalanobis"),
+        SNE(),
+        UMAP(),
+        UMAP(3, init="pca"),
+        PaCMAP(),
+    ],
+    ids=str,
+)
+def test_on_a_gpu_a_map_has_the_same_bits_in_every_run(model, rng):
     X = rng.normal(size=(3000, 10)).astype(np.float32)
-    maps = [TSNE(n_iter=300, random_state=0, device="cuda", **options).fit_transform(X) for _ in range(2)]
+    model = model.set_params(random_state=0, device="cuda")
+    maps = [model.fit_transform(X) for _ in range(2)]
     np.testing.assert_array_equal(*maps)
+    # At new rows that are given ones, the places are theirs.
+    np.testing.assert_array_equal(model.transform(X[:5]), maps[0][:5])
 
 
 def test_the_command_line_names_a_device_that_is_not_there(capsys):

@@ -82,6 +82,15 @@ struct KernelGrid {
 #define LOWDIM_KERNEL "grid.inl"
 #include "each_isa.inl"
 
+// Room for `size` elements and for more to come, whose memory is not taken before it is used: a map grows for
+// hundreds of iterations, and a buffer just large enough would leave holes of all sizes behind.
+template <class T> void reserve(Aligned<T>& buffer, std::int64_t size) {
+    if (size <= buffer.size())
+        return;
+    buffer = Aligned<T>(); // first
+    buffer = Aligned<T>(2 * size);
+}
+
 // Ŵ at the angle a cell: sinc to the power of the width.
 double window(double angle) {
     const double sinc = angle == 0 ? 1 : std::sin(angle / 2) / (angle / 2);
@@ -169,26 +178,20 @@ void Grid::fit(const Box& box, std::int64_t n, int n_threads, Watch& watch) {
     spacing_ = spacing;
     const std::int64_t stride = (axes_[0].nodes + side - 1) / side * side + side;
     stride_ = stride;
-    const std::int64_t nodes = stride * (axes_[1].nodes + 1);
-    if (nodes > nodes_.size())
-        nodes_ = Aligned<float>(nodes);
+    const std::int64_t blocks = (axes_[0].plan.length() / 2 + side) / side, tall = axes_[1].plan.length();
+    reserve(nodes_, stride * (axes_[1].nodes + 1));
+    reserve(multiplier_, blocks * (tall / 2 + 1));
+    reserve(spectrum_, blocks * std::max(axes_[1].nodes, (tall + 2) / 2)); // or the finer kernel's, in lanes
+    reserve(scratch_, 2 * std::max(axes_[0].plan.length(), tall) * n_threads);
     if (!same)
         build_multiplier(n_threads, watch);
-    const std::int64_t blocks = (axes_[0].plan.length() / 2 + side) / side;
-    if (blocks * axes_[1].nodes > spectrum_.size())
-        spectrum_ = Aligned<Complexes>(blocks * axes_[1].nodes);
-    const std::int64_t longest_plan = std::max(axes_[0].plan.length(), axes_[1].plan.length());
-    if (2 * longest_plan * n_threads > scratch_.size())
-        scratch_ = Aligned<Complexes>(2 * longest_plan * n_threads);
 }
 
 void Grid::build_multiplier(int n_threads, Watch& watch) {
     const std::int64_t wide = axes_[0].plan.length(), tall = axes_[1].plan.length();
     const Plan along(2 * wide), across(tall > 1 ? 2 * tall : 1);
     const std::int64_t blocks = (wide / 2 + side) / side, rows = across.length() / 2 + 1;
-    multiplier_ = Aligned<Lanes>(blocks * tall);
-    Aligned<Lanes> half(blocks * rows);
-    const KernelGrid g{&along, &across, rows, blocks, spacing_ / 2, half.data()};
+    const KernelGrid g{&along, &across, rows, blocks, spacing_ / 2, &spectrum_.data()->re};
     const std::vector<float> x = correction(wide, blocks * side), y = correction(tall, 1);
     each_piece((rows + 2 * side - 1) / (2 * side), n_threads, watch, [&](std::int64_t piece) {
         Aligned<Complexes> room(2 * along.length());

@@ -61,7 +61,7 @@ private:
     std::int64_t stride_ = 0;  // of the nodes' rows
     Aligned<float> nodes_;
     Aligned<Complexes> spectrum_;      // by block of 16 frequencies along rows, then by row
-    Aligned<Lanes> multiplier_;        // by block, then by frequency across rows
+    Aligned<Lanes> multiplier_;        // by block, then by frequency across rows up to the middle
     Aligned<Complexes> scratch_;       // two periods a thread
     std::vector<std::int32_t> order_;  // points by strip of rows
     std::vector<std::int32_t> places_; // in that order, of the next point of each chunk and strip

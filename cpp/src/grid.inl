@@ -127,10 +127,11 @@ LOWDIM_TARGET static void columns_through(const Convolution& c, std::int64_t blo
         x[i] = Complexes{};
     Complexes* z = transform(*c.across, x, spare);
     Complexes* other = z == x ? spare : x;
-    const Lanes* multiplier = c.multiplier + block * length;
+    const Lanes* multiplier = c.multiplier + block * (length / 2 + 1);
     for (std::int64_t i = 0; i < length; ++i) {
-        const Lanes re = z[i].re * multiplier[i];
-        z[i].re = z[i].im * multiplier[i];
+        const Lanes by = multiplier[std::min(i, length - i)];
+        const Lanes re = z[i].re * by;
+        z[i].re = z[i].im * by;
         z[i].im = re;
     }
     z = transform(*c.across, z, other);
@@ -220,8 +221,6 @@ LOWDIM_TARGET static void kernel_columns(const KernelGrid& g, std::int64_t block
     Lanes factor;
     for (int l = 0; l < side; ++l)
         factor[l] = along_factor[block * side + l];
-    for (std::int64_t i = 0; i < kept; ++i) {
-        const std::int64_t frequency = 2 * i < kept || kept == 1 ? i : length - kept + i;
-        multiplier[block * kept + i] = z[frequency].re * factor * across_factor[i];
-    }
+    for (std::int64_t i = 0; i <= kept / 2; ++i)
+        multiplier[block * (kept / 2 + 1) + i] = z[i].re * factor * across_factor[i];
 }

@@ -8,15 +8,22 @@
 #include <lowdim/falloff.hpp>
 
 #include <cmath>
+#include <cstddef>
 
 namespace lowdim::detail {
 
-// Sixteen floats or eight doubles; the compiler splits them where registers are shorter.
+// Sixteen floats or eight doubles: as many are summed side by side whatever the instruction set.
 template <class T> struct Wide {
     typedef T Vector __attribute__((vector_size(64)));
-    typedef T Loose __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
-    typedef typename Exp<T>::Bits Bits __attribute__((vector_size(64)));
     static constexpr int lanes = 64 / sizeof(T);
+};
+
+// What a register of an instruction set holds of them. Loops are over `parts` registers: a vector longer than
+// a register is kept in memory between operations.
+template <class T, int bytes> struct Register {
+    typedef T Vector __attribute__((vector_size(bytes)));
+    typedef T Stored __attribute__((vector_size(bytes), may_alias));
+    static constexpr int lanes = bytes / sizeof(T), parts = 64 / bytes;
 };
 
 template <class T> struct Cauchy {
@@ -35,7 +42,8 @@ template <class T> struct Student {
         : dof(static_cast<T>(of.dof)), power(static_cast<T>((of.dof + 1) / 2)), factor(power) {}
     template <class V> LOWDIM_INLINE void at(const V& s, V& f, V& pull) const {
         pull = factor / (s + dof);
-        for (int lane = 0; lane < Wide<T>::lanes; ++lane)
+        f = V{};
+        for (std::size_t lane = 0; lane < sizeof(V) / sizeof(T); ++lane)
             f[lane] = value(s[lane]);
     }
     LOWDIM_INLINE T value(T s) const { return std::exp(-cost(s)); }
@@ -47,7 +55,7 @@ template <class T> struct Gauss {
     explicit Gauss(const Falloff&) {}
     template <class V> LOWDIM_INLINE void at(const V& s, V& f, V& pull) const {
         using E = Exp<T>;
-        using Bits = typename Wide<T>::Bits;
+        typedef typename E::Bits Bits __attribute__((vector_size(sizeof(V))));
         V x = -s;
         x = x < E::lowest ? V{} + E::lowest : x;
         const V shifted = x * E::log2e + E::magic;

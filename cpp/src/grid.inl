@@ -99,10 +99,14 @@ LOWDIM_TARGET static void rows_forward(const Convolution& c, std::int64_t first,
         for (int l = 0; l < side; ++l) {
             const std::int64_t k = std::min(block * side + l, length / 2); // idle lanes repeat the last
             const Complexes &plus = z[k], &minus = z[k ? length - k : 0];
-            a[l].re = (plus.re + minus.re) * 0.5f;
-            a[l].im = (plus.im - minus.im) * 0.5f;
-            b[l].re = (plus.im + minus.im) * 0.5f;
-            b[l].im = (minus.re - plus.re) * 0.5f;
+            for (int part = 0; part < natives; ++part) {
+                const Native re = part_of(plus.re, part), im = part_of(plus.im, part);
+                const Native mirrored = part_of(minus.re, part), reversed = part_of(minus.im, part);
+                part_of(a[l].re, part) = (re + mirrored) * 0.5f;
+                part_of(a[l].im, part) = (im - reversed) * 0.5f;
+                part_of(b[l].re, part) = (im + reversed) * 0.5f;
+                part_of(b[l].im, part) = (mirrored - re) * 0.5f;
+            }
         }
         Complexes* out = c.spectrum + block * c.rows + first;
         for (std::int64_t r = 0; r < rows; ++r) {
@@ -128,12 +132,13 @@ LOWDIM_TARGET static void columns_through(const Convolution& c, std::int64_t blo
     Complexes* z = transform(*c.across, x, spare);
     Complexes* other = z == x ? spare : x;
     const Lanes* multiplier = c.multiplier + block * (length / 2 + 1);
-    for (std::int64_t i = 0; i < length; ++i) {
-        const Lanes by = multiplier[std::min(i, length - i)];
-        const Lanes re = z[i].re * by;
-        z[i].re = z[i].im * by;
-        z[i].im = re;
-    }
+    for (std::int64_t i = 0; i < length; ++i)
+        for (int part = 0; part < natives; ++part) {
+            const Native by = part_of(multiplier[std::min(i, length - i)], part);
+            const Native re = part_of(z[i].re, part) * by;
+            part_of(z[i].re, part) = part_of(z[i].im, part) * by;
+            part_of(z[i].im, part) = re;
+        }
     z = transform(*c.across, z, other);
     for (std::int64_t i = 0; i < c.rows; ++i) {
         rows[i].re = z[i].im;
@@ -160,11 +165,16 @@ LOWDIM_TARGET static void rows_backward(const Convolution& c, std::int64_t first
             const std::int64_t k = block * side + l;
             if (k > length / 2)
                 break;
-            x[k].im = a[l].re - b[l].im;
-            x[k].re = a[l].im + b[l].re;
-            if (k && 2 * k != length) {
-                x[length - k].im = a[l].re + b[l].im;
-                x[length - k].re = b[l].re - a[l].im;
+            const bool twin = k && 2 * k != length;
+            for (int part = 0; part < natives; ++part) {
+                const Native ar = part_of(a[l].re, part), ai = part_of(a[l].im, part);
+                const Native br = part_of(b[l].re, part), bi = part_of(b[l].im, part);
+                part_of(x[k].im, part) = ar - bi;
+                part_of(x[k].re, part) = ai + br;
+                if (twin) {
+                    part_of(x[length - k].im, part) = ar + bi;
+                    part_of(x[length - k].re, part) = br - ai;
+                }
             }
         }
     }
@@ -191,10 +201,14 @@ LOWDIM_TARGET void kernel_rows(const F& f, const KernelGrid& g, std::int64_t fir
         }
     for (std::int64_t i = 0; i <= length / 2; ++i) {
         const float across = static_cast<float>(static_cast<double>(i) * g.step);
-        Lanes pull;
         Complexes& here = x[i];
-        f.at(Lanes(up[0] + across * across), here.re, pull);
-        f.at(Lanes(up[1] + across * across), here.im, pull);
+        for (int part = 0; part < natives; ++part) {
+            Native value, pull;
+            f.at(Native(part_of(up[0], part) + across * across), value, pull);
+            part_of(here.re, part) = value;
+            f.at(Native(part_of(up[1], part) + across * across), value, pull);
+            part_of(here.im, part) = value;
+        }
         if (i && 2 * i != length)
             x[length - i] = here;
     }

@@ -36,6 +36,7 @@ def off(F, exact):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("falloff", "dof"), LAWS)
 @pytest.mark.parametrize("k", [1, 2, 3, 7])
+@pytest.mark.usefixtures("isa")
 def test_exact_sums_are_those_by_hand(dtype, falloff, dof, k):
     Q, Y = points(33, k, 3.0, dtype), points(151, k, 3.0, dtype, seed=1)
     F, phi = _native.repulsion_at(Q, Y, falloff=falloff, dof=dof, n_threads=2)
@@ -58,6 +59,7 @@ def test_exact_sums_are_those_by_hand(dtype, falloff, dof, k):
         ("interpolation", 2, 0.02),
     ],
 )
+@pytest.mark.usefixtures("isa")
 def test_forces_are_within_the_error_told(how, k, error, falloff, dof):
     Y = points(900, k)
     spacing = 0.5 * min(1.0, np.sqrt(dof))

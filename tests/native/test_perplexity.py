@@ -12,6 +12,7 @@ def distances(n, k, dtype="float32", seed=0):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("k", "perplexity"), [(90, 30.0), (17, 5.0), (1, 1.0), (40, 1.5), (33, 32.5)])
+@pytest.mark.usefixtures("isa")
 def test_rows_have_the_perplexity_asked_for(dtype, k, perplexity):
     D = distances(300, k, dtype)
     p, reached = _native.perplexity(D, [perplexity], n_threads=2)

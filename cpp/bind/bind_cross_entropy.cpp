@@ -11,7 +11,7 @@ namespace lowdim::bind {
 namespace {
 
 Curve curve_of(double a, double b) {
-    demand(a > 0 && b > 0, "a and b must be positive");
+    demand(a > 0 && b > 0 && b <= 4, "a and b must be positive, and b at most 4");
     return {a, b};
 }
 

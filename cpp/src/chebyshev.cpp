@@ -20,10 +20,11 @@ constexpr double thread_work = 1 << 16;     // products of a step below which th
 
 } // namespace
 
-void chebyshev(const Csr* B, const Csr& A, double* V, double* next, double* work, double low, double high,
+template <class T>
+void chebyshev(const CsrOf<T>* B, const CsrOf<T>& A, T* V, T* next, T* work, double low, double high,
                std::int64_t degree, int n_threads, Watch& watch) {
-    const auto multiply = LOWDIM_PICK(multiply);
-    const auto advance = LOWDIM_PICK(advance);
+    const auto multiply = LOWDIM_PICK(multiply<T>);
+    const auto advance = LOWDIM_PICK(advance<T>);
     const double centre = (high + low) / 2, half = (high - low) / 2;
     const std::int64_t n = A.rows;
     const double work_of_step = (B ? 2.0 : 1.0) * static_cast<double>(width) * A.starts[n];
@@ -31,21 +32,27 @@ void chebyshev(const Csr* B, const Csr& A, double* V, double* next, double* work
         std::clamp(n_threads, 1, static_cast<int>(std::min(work_of_step / thread_work, 1023.0)) + 1);
     const std::int64_t count = std::min(n, (team_size > many ? few : pieces) * team_size);
     const int halves = B ? 2 : 1; // of a step
-    double* const bases[] = {V, next};
+    T* const bases[] = {V, next};
     detail::each_round(halves * degree, count, team_size, watch, [&](std::int64_t round, std::int64_t piece) {
         const std::int64_t d = round / halves, from = n * piece / count, to = n * (piece + 1) / count;
-        double* const out = bases[(d + 1) % 2]; // T_{d + 1}, in place of T_{d − 1}
-        const double* const at = bases[d % 2];  // T_d
+        T* const out = bases[(d + 1) % 2]; // T_{d + 1}, in place of T_{d − 1}
+        const T* const at = bases[d % 2];  // T_d
         if (B && round % 2 == 0) {
             multiply(*B, at, work, from, to);
             return;
         }
-        advance(A, B ? work : at, at, (d == 0 ? 1 : 2) / half, centre, d == 0 ? nullptr : out, out, from, to);
+        advance(A, B ? work : at, at, static_cast<T>((d == 0 ? 1 : 2) / half), static_cast<T>(centre),
+                d == 0 ? nullptr : out, out, from, to);
         if (piece == 0)
             watch.advance(1);
     });
     if (degree % 2 == 1 && !watch.stopped())
         std::copy_n(next, n * width, V);
 }
+
+template void chebyshev(const CsrOf<double>*, const CsrOf<double>&, double*, double*, double*, double, double,
+                        std::int64_t, int, Watch&);
+template void chebyshev(const CsrOf<float>*, const CsrOf<float>&, float*, float*, float*, double, double,
+                        std::int64_t, int, Watch&);
 
 } // namespace lowdim

@@ -19,12 +19,11 @@ constexpr double soft = EpochPlan::soft, cut = EpochPlan::cut;
 
 struct Law {
     float power, log_scale, soft, longest;
+    float octaves[32];  // a 2^(b e) of t from 2^e to 2^(e + 1), at e + 127 modulo 32, −10 ≤ e < 22
+    float mantissas[5]; // polynomial near m^b for 1 ≤ m < 2: within 2e-5 for b up to 4
 };
 
-inline Law law_of(const Curve& curve, double longest) {
-    return {static_cast<float>(curve.b), static_cast<float>(std::log2(curve.a)), static_cast<float>(soft),
-            static_cast<float>(longest)};
-}
+Law law_of(const Curve& curve, double longest);
 
 // Rows whose entries come in groups of 8; the last group of a row ends in entries of value 0.
 struct Padded {

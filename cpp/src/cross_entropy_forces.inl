@@ -4,6 +4,8 @@
 
 typedef float Wide __attribute__((vector_size(64)));
 typedef float Eight __attribute__((vector_size(32)));
+typedef float Four __attribute__((vector_size(16)));
+typedef float LooseFour __attribute__((vector_size(16), aligned(4), may_alias));
 
 // The sum of its halves.
 LOWDIM_TARGET LOWDIM_INLINE Eight halves(const Wide& v) {
@@ -88,10 +90,43 @@ template <class V> LOWDIM_TARGET LOWDIM_INLINE V larger(const V& a, const V& b) 
         return a > b ? a : b;
 }
 
-// u = a t^b within 1e-5 of it, as forces need it: beyond 2^±60, where forces of float32 no longer tell u,
-// that. Short polynomials in pairs of terms: what counts here is how long the result of one step takes until
-// the next may begin.
+#if LOWDIM_BYTES == 64
+// The entries of the table of octaves at these exponents.
+template <class Bits> LOWDIM_TARGET LOWDIM_INLINE auto octave_powers(const Bits& exponents, const Law& law) {
+    const __m512 low = _mm512_loadu_ps(law.octaves), high = _mm512_loadu_ps(law.octaves + 16);
+    if constexpr (sizeof(Bits) == 64) {
+        return Wide(_mm512_permutex2var_ps(low, __m512i(exponents), high));
+    } else {
+        const auto twice = __builtin_shufflevector(exponents, exponents, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+        const auto found = Wide(_mm512_permutex2var_ps(low, __m512i(twice), high));
+        return Eight(__builtin_shufflevector(found, found, 0, 1, 2, 3, 4, 5, 6, 7));
+    }
+}
+#endif
+
+LOWDIM_TARGET LOWDIM_INLINE Wide root_of(Wide x) {
+#if LOWDIM_BYTES == 64
+    return Wide(_mm512_maskz_sqrt_ps(0xFFFF, __m512(x)));
+#else
+    for (int lane = 0; lane < 16; ++lane)
+        x[lane] = __builtin_sqrtf(x[lane]);
+    return x;
+#endif
+}
+
+// u = a t^b within 2e-5 of it, as forces need it: beyond 2^±60, where forces of float32 no longer tell u,
+// that. With AVX-512 the power of the exponent of t comes from a table in two registers. Elsewhere short
+// polynomials in pairs of terms: what counts is how long the result of one step takes until the next may
+// begin.
 template <class V> LOWDIM_TARGET LOWDIM_INLINE V near_power(const V& t, const Law& law) {
+    using Bits = typename Same<V>::Bits;
+#if LOWDIM_BYTES == 64
+    const V kept = lesser(t, V{} + 4194303.0f); // 2^22
+    const V m = (V)(((Bits)kept & 0x007FFFFF) | 0x3F800000);
+    const V p = (((law.mantissas[4] * m + law.mantissas[3]) * m + law.mantissas[2]) * m + law.mantissas[1]) * m +
+                law.mantissas[0];
+    return p * octave_powers((Bits)kept >> 23, law);
+#else
     using Bits = typename Same<V>::Bits;
     const Bits shifted = (Bits)t - 0x3F3504F3;
     const V m = (V)((shifted & 0x007FFFFF) + 0x3F3504F3) - 1.0f;
@@ -106,12 +141,23 @@ template <class V> LOWDIM_TARGET LOWDIM_INLINE V near_power(const V& t, const La
     const V p = ((f * 9.57008172e-3f + 5.59178591e-2f) * f + 0.240247458f) * twice +
                 (f * 0.693121791f + 0.999999285f); // 2^f
     return p * (V)(((Bits)rounded << 23) + 0x3F800000);
+#endif
 }
 
 LOWDIM_TARGET LOWDIM_INLINE float total(Eight v) {
     v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
     v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
     return v[0] + v[1];
+}
+
+// The totals of a, b and c, which is there twice.
+LOWDIM_TARGET LOWDIM_INLINE Four totals(const Eight& a, const Eight& b, const Eight& c) {
+    const Eight ab = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
+                     __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+    const Eight cc = c + __builtin_shufflevector(c, c, 1, 0, 3, 2, 5, 4, 7, 6);
+    const Eight all = __builtin_shufflevector(ab, cc, 0, 1, 8, 9, 4, 5, 12, 13) +
+                      __builtin_shufflevector(ab, cc, 2, 3, 10, 11, 6, 7, 14, 15);
+    return __builtin_shufflevector(all, all, 0, 1, 2, 3) + __builtin_shufflevector(all, all, 4, 5, 6, 7);
 }
 
 // Gaps from y to the points `q`, one a lane, in all coordinates; returns their squares summed and ε.
@@ -190,9 +236,14 @@ LOWDIM_TARGET static void pull_rows(const Padded& graph, const float* Y, int k, 
         if (e < end)
             add_pulls<K, Eight>(graph, e, Y, y, dims, law, sums, stiffness);
         float* out = pulls + i * stride;
-        for (int d = 0; d < dims; ++d)
-            out[d] = total(sums[d] + halves(wide[d]));
-        out[dims] = total(stiffness + halves(stiff));
+        if constexpr (K == 2) {
+            *reinterpret_cast<LooseFour*>(out) =
+                totals(sums[0] + halves(wide[0]), sums[1] + halves(wide[1]), stiffness + halves(stiff));
+        } else {
+            for (int d = 0; d < dims; ++d)
+                out[d] = total(sums[d] + halves(wide[d]));
+            out[dims] = total(stiffness + halves(stiff));
+        }
     }
 }
 
@@ -227,34 +278,46 @@ LOWDIM_TARGET static void push_rows(const Ring& ring, const std::int32_t* shifts
     }
 }
 
-// Moves the points at places from … to of the ring, there and in the map's order.
+// Moves the points at places from … to of the ring, there and in the map's order, 16 at a time.
 template <int K>
 LOWDIM_TARGET static void move_points(const Ring& ring, const Move& by, int k, std::int64_t from,
                                       std::int64_t to) {
     const int dims = K ? K : k;
     const std::int64_t stride = pull_stride(dims);
-    for (std::int64_t i = from; i < to; ++i) {
-        const std::int64_t at = by.where[i];
-        const float* pull = by.pulls + at * stride;
-        const float step = by.rate / (1 + EpochPlan::damping * by.rate * pull[dims]);
-        float length = 0;
+    alignas(64) float pulls[(K ? K : 64) + 1][16] = {}, places[16 * (K ? K : 64)];
+    for (std::int64_t i = from; i < to; i += 16) {
+        const std::int64_t some = to - i < 16 ? to - i : 16;
+        for (std::int64_t lane = 0; lane < some; ++lane)
+            for (int d = 0; d <= dims; ++d)
+                pulls[d][lane] = by.pulls[by.where[i + lane] * stride + d];
+        const Wide step = by.rate / (EpochPlan::damping * by.rate * *reinterpret_cast<const Wide*>(pulls[dims]) + 1.0f);
+        Wide velocity[K ? K : 64], square = Wide{} + 1e-30f;
         for (int d = 0; d < dims; ++d) {
             const std::int64_t e = d * ring.stride + i;
-            by.velocity[e] = by.kept * by.velocity[e] + step * (pull[d] + by.weight * by.pushes[e]);
-            length += by.velocity[e] * by.velocity[e];
+            velocity[d] = by.kept * *reinterpret_cast<const Loose*>(by.velocity + e) +
+                          step * (*reinterpret_cast<const Wide*>(pulls[d]) +
+                                  by.weight * *reinterpret_cast<const Loose*>(by.pushes + e));
+            square += velocity[d] * velocity[d];
         }
-        if (length > by.longest * by.longest) {
-            const float scale = by.longest / __builtin_sqrtf(length);
-            for (int d = 0; d < dims; ++d)
-                by.velocity[d * ring.stride + i] *= scale;
-        }
+        const Wide scale = lesser(by.longest / root_of(square), Wide{} + 1.0f);
         for (int d = 0; d < dims; ++d) {
-            const float place = ring.places[d * ring.stride + i] + by.velocity[d * ring.stride + i];
-            by.y[at * dims + d] = place;
-            for (std::int64_t j = i; j < ring.stride;
-                 j += ring.n) // it stands there once again, or more often
-                by.next[d * ring.stride + j] = place;
+            const std::int64_t e = d * ring.stride + i;
+            const Wide moved = velocity[d] * scale;
+            const Wide place = *reinterpret_cast<const Loose*>(ring.places + e) + moved;
+            *reinterpret_cast<Loose*>(by.velocity + e) = moved;
+            for (int lane = 0; lane < 16; ++lane)
+                places[lane * dims + d] = place[lane];
+            if (some == 16) // it stands there once again, or more often
+                for (std::int64_t j = i; j + 16 <= ring.stride; j += ring.n)
+                    *reinterpret_cast<Loose*>(by.next + d * ring.stride + j) = place;
+            else
+                for (std::int64_t lane = 0; lane < some; ++lane)
+                    for (std::int64_t j = i + lane; j < ring.stride; j += ring.n)
+                        by.next[d * ring.stride + j] = place[lane];
         }
+        for (std::int64_t lane = 0; lane < some; ++lane)
+            for (int d = 0; d < dims; ++d)
+                by.y[by.where[i + lane] * dims + d] = places[lane * dims + d];
     }
 }
 

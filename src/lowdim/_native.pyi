@@ -43,8 +43,8 @@ def chebyshev(
 def chebyshev_symmetric(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],
-    values: NDArray[np.float64],
-    V: NDArray[np.float64],
+    values: Floats,
+    V: Floats,
     low: float,
     high: float,
     degree: int,

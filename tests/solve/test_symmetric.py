@@ -42,6 +42,20 @@ def test_solvers_agree_with_lapack(case, solver, k, monkeypatch):
     np.testing.assert_allclose(null @ found.vectors, 0, atol=1e-9)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_rough_eigenvectors_by_polynomials_in_float32_reach_their_tolerance(case, monkeypatch):
+    L, null = CASES[case]()
+    monkeypatch.setattr(symmetric, "_choose", lambda *_: ["chebyshev"])
+    found = symmetric.smallest_symmetric(L, 2, null=null, seed=0, tol=1e-5, largest=2.0)
+    values, vectors = np.linalg.eigh(L.toarray())
+    assert found.residual <= 1e-5
+    np.testing.assert_allclose(found.values, values[1:3], atol=1e-6)
+    np.testing.assert_allclose(np.linalg.svd(vectors[:, 1:3].T @ found.vectors)[1], 1, atol=1e-4)
+    with jobs.using(1):
+        again = symmetric.smallest_symmetric(L, 2, null=null, seed=0, tol=1e-5, largest=2.0)
+    np.testing.assert_array_equal(again.vectors, found.vectors)
+
+
 def test_several_null_vectors_are_left_out():
     L, null = CASES["sheet"]()
     both = sp.csr_array(sp.block_diag([L, L]))

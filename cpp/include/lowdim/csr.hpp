@@ -9,12 +9,13 @@ namespace lowdim {
 
 // Compressed sparse rows: row i holds values[starts[i] .. starts[i + 1] − 1] in the columns at the same
 // positions.
-struct Csr {
+template <class T> struct CsrOf {
     const std::int32_t* starts; // (rows + 1,)
     const std::int32_t* columns;
-    const double* values;
+    const T* values;
     std::int64_t rows, cols;
 };
+using Csr = CsrOf<double>;
 
 // Throws std::invalid_argument unless the starts increase from 0 and every column exists.
 void check(const Csr& A, std::int64_t stored);

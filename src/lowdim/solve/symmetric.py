@@ -30,6 +30,7 @@ _FEW = 400  # rows up to which LAPACK computes all eigenvectors
 _BAND = 4e10  # operations of a banded factorisation up to which it is the fastest
 _NARROW = 0.05  # mean half-width of the band, relative to n, up to which a sparse factorisation has little fill-in
 _FILL = 170.0  # bytes of sparse factors per entry of A, on sheets, where they are used
+_ROUGH = 1e-5  # residual from which polynomials are applied in float32: half the memory to read
 _SHIFT = 1e-13  # on the diagonal, relative to the largest eigenvalue, so that a semidefinite matrix has a factor
 
 Doubles = NDArray[np.float64]
@@ -188,9 +189,13 @@ def _by_polynomials(
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     entries = np.arange(len(A.data)) + np.repeat(A.indptr[order] - starts[:-1], counts)
     parts = starts, place[A.indices[entries]], A.data[entries]
+    dtype = np.float32 if tol >= _ROUGH else np.float64
+    filtering = (*parts[:2], parts[2].astype(dtype, copy=False))
 
     def damp(V: Doubles, low: float, high: float, degree: int, tick: Tick) -> None:
-        _native.chebyshev_symmetric(*parts, V, low, high, degree, n_threads=jobs.current(), tick=tick)
+        block = V.astype(dtype, copy=False)
+        _native.chebyshev_symmetric(*filtering, block, low, high, degree, n_threads=jobs.current(), tick=tick)
+        V[...] = block
 
     def apply(V: Doubles) -> Doubles:
         return _native.csr_product(*parts, np.ascontiguousarray(V), n_threads=jobs.current())

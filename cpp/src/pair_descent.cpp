@@ -90,9 +90,8 @@ std::array<double, 3> pair_weights(std::int64_t done, const PairPlan& plan) {
 
 double pair_rate(std::int64_t done, const PairPlan& plan) {
     const auto turn = static_cast<double>(done + 1);
-    const double left = static_cast<double>(plan.iterations - done) /
-                        static_cast<double>(plan.iterations - before_last(plan));
-    return plan.rate * std::min(1.0, left) * std::sqrt(1 - std::pow(decay_squares, turn)) /
+    const double left = static_cast<double>(plan.iterations - done) / static_cast<double>(plan.iterations);
+    return plan.rate * (plan.phased ? 1.0 : left) * std::sqrt(1 - std::pow(decay_squares, turn)) /
            (1 - std::pow(decay, turn));
 }
 

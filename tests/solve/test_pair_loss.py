@@ -60,8 +60,7 @@ def adam(pairs, Y, iterations):
         weights = (2, 1000 * (1 - share) + 3 * share, 1) if i < first else (3, 3, 1) if i < second else (1, 0, 1)
         G = gradient(pairs, Y.astype(np.float32), weights)[1].astype(float)
         m, v = 0.9 * m + 0.1 * G, 0.999 * v + 0.001 * G**2
-        rate = min(1.0, (iterations - i) / (iterations - second))
-        Y = Y - rate * np.sqrt(1 - 0.999 ** (i + 1)) / (1 - 0.9 ** (i + 1)) * m / (np.sqrt(v) + 1e-7)
+        Y = Y - np.sqrt(1 - 0.999 ** (i + 1)) / (1 - 0.9 ** (i + 1)) * m / (np.sqrt(v) + 1e-7)
     return Y - Y.mean(axis=0)
 
 

@@ -39,15 +39,15 @@ struct PairPlan {
 // Weights of near, middle and further pairs in an iteration.
 std::array<double, 3> pair_weights(std::int64_t done, const PairPlan& plan);
 
-// Rate of Adam in an iteration, the correction of its moments included. It falls to 0 over the last phase, so
-// that the map comes to rest.
+// Rate of Adam in an iteration, the correction of its moments included. Steps of the last phase are short,
+// because the second moments remember the large gradients of the first; without phases the rate falls to 0
+// instead, so that the map comes to rest.
 double pair_rate(std::int64_t done, const PairPlan& plan);
 
 // Moves Y (n × k) and returns the iterations done. The first two ninths of the iterations attract mid-near
 // rows with decreasing weight (from 1000 to 3; near 2, further 1), the next two have weights 3, 3 and 1, the
-// rest 1 (near), 0 (middle) and 1 (further), while the rate falls to 0. Losses are reported with the last
-// weights. The bits do not depend on n_threads; Y is unspecified when the watch was
-// stopped.
+// rest 1 (near), 0 (middle) and 1 (further). Losses are reported with the last weights. The bits do not
+// depend on n_threads; Y is unspecified when the watch was stopped.
 std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& plan, const Report& report,
                          int n_threads, Watch& watch);
 

@@ -8,27 +8,35 @@ LOWDIM_TARGET std::uint32_t largest(const std::int32_t* numbers, std::int64_t co
     return found;
 }
 
+// Columns from j on, N of them in registers, of row i of A V.
+template <std::int64_t N>
+LOWDIM_TARGET LOWDIM_INLINE void multiply_strip(const Csr& A, const double* V, std::int64_t width,
+                                                std::int64_t i, std::int64_t j, double* __restrict target) {
+    double sum[N] = {};
+    for (std::int32_t place = A.starts[i]; place < A.starts[i + 1]; ++place) {
+        const double* __restrict row = V + A.columns[place] * width + j;
+        for (std::int64_t c = 0; c < N; ++c)
+            sum[c] += A.values[place] * row[c];
+    }
+    std::copy_n(sum, N, target);
+}
+
 LOWDIM_TARGET void multiply_rows(const Csr& A, const double* V, std::int64_t width, std::int64_t first,
                                  std::int64_t last, double* out) {
-    for (std::int64_t i = first; i < last; ++i)
-        for (std::int64_t j = 0; j < width; j += strip) {
-            double* __restrict target = out + i * width + j;
-            const std::int64_t n = std::min(strip, width - j);
-            if (n == strip) {
-                double sum[strip] = {};
-                for (std::int32_t place = A.starts[i]; place < A.starts[i + 1]; ++place) {
-                    const double* __restrict row = V + A.columns[place] * width + j;
-                    for (std::int64_t c = 0; c < strip; ++c)
-                        sum[c] += A.values[place] * row[c];
-                }
-                std::copy_n(sum, strip, target);
-            } else {
-                std::fill_n(target, n, 0.0);
-                for (std::int32_t place = A.starts[i]; place < A.starts[i + 1]; ++place) {
-                    const double* __restrict row = V + A.columns[place] * width + j;
-                    for (std::int64_t c = 0; c < n; ++c)
-                        target[c] += A.values[place] * row[c];
-                }
-            }
+    for (std::int64_t i = first; i < last; ++i) {
+        double* __restrict target = out + i * width;
+        std::int64_t j = 0;
+        for (; j + strip <= width; j += strip)
+            multiply_strip<strip>(A, V, width, i, j, target + j);
+        for (; j + strip / 2 <= width; j += strip / 2)
+            multiply_strip<strip / 2>(A, V, width, i, j, target + j);
+        if (j == width)
+            continue;
+        std::fill(target + j, target + width, 0.0);
+        for (std::int32_t place = A.starts[i]; place < A.starts[i + 1]; ++place) {
+            const double* __restrict row = V + A.columns[place] * width;
+            for (std::int64_t c = j; c < width; ++c)
+                target[c] += A.values[place] * row[c];
         }
+    }
 }

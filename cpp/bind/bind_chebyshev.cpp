@@ -28,8 +28,8 @@ void demand_interval(double low, double high, std::int64_t degree) {
 
 void call(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& columns,
           const Vector<double>& values, const Vector<std::int32_t>& t_starts,
-          const Vector<std::int32_t>& t_columns, const Vector<double>& t_values, const Block<double>& V, double low,
-          double high, std::int64_t degree, int n_threads, nb::handle tick) {
+          const Vector<std::int32_t>& t_columns, const Vector<double>& t_values, const Block<double>& V,
+          double low, double high, std::int64_t degree, int n_threads, nb::handle tick) {
     const std::int64_t n = size(V);
     const Csr B = csr_of(starts, columns, values, n), Bt = csr_of(t_starts, t_columns, t_values, n);
     demand_interval(low, high, degree);
@@ -42,8 +42,8 @@ void call(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& column
 
 template <class T>
 void call_symmetric(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& columns,
-                    const Vector<T>& values, const Block<T>& V, double low, double high,
-                    std::int64_t degree, int n_threads, nb::handle tick) {
+                    const Vector<T>& values, const Block<T>& V, double low, double high, std::int64_t degree,
+                    int n_threads, nb::handle tick) {
     const std::int64_t n = size(V);
     const CsrOf<T> A = csr_of(starts, columns, values, n);
     demand_interval(low, high, degree);

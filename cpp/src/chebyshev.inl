@@ -22,7 +22,8 @@ LOWDIM_TARGET LOWDIM_INLINE void put_row(T* V, std::int64_t i, const typename Bl
 
 // Row i of A V.
 template <class T>
-LOWDIM_TARGET LOWDIM_INLINE typename Block<T>::Row row_product(const CsrOf<T>& A, std::int64_t i, const T* V) {
+LOWDIM_TARGET LOWDIM_INLINE typename Block<T>::Row row_product(const CsrOf<T>& A, std::int64_t i,
+                                                               const T* V) {
     typename Block<T>::Row sum = {};
     for (std::int32_t place = A.starts[i]; place < A.starts[i + 1]; ++place)
         sum += A.values[place] * row_of(V, A.columns[place]);

@@ -46,10 +46,11 @@ Law law_of(const Curve& curve, double longest) {
             {},
             {}};
     for (int e = -10; e < 22; ++e)
-        law.octaves[(e + 127) % 32] = static_cast<float>(
-            std::exp2(std::clamp(curve.b * e + std::log2(curve.a), -60.0, 60.0)));
+        law.octaves[(e + 127) % 32] =
+            static_cast<float>(std::exp2(std::clamp(curve.b * e + std::log2(curve.a), -60.0, 60.0)));
     const auto powers = mantissa_powers(curve.b);
-    std::transform(powers.begin(), powers.end(), law.mantissas, [](double c) { return static_cast<float>(c); });
+    std::transform(powers.begin(), powers.end(), law.mantissas,
+                   [](double c) { return static_cast<float>(c); });
     return law;
 }
 

@@ -97,7 +97,8 @@ template <class Bits> LOWDIM_TARGET LOWDIM_INLINE auto octave_powers(const Bits&
     if constexpr (sizeof(Bits) == 64) {
         return Wide(_mm512_permutex2var_ps(low, __m512i(exponents), high));
     } else {
-        const auto twice = __builtin_shufflevector(exponents, exponents, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+        const auto twice =
+            __builtin_shufflevector(exponents, exponents, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
         const auto found = Wide(_mm512_permutex2var_ps(low, __m512i(twice), high));
         return Eight(__builtin_shufflevector(found, found, 0, 1, 2, 3, 4, 5, 6, 7));
     }
@@ -123,8 +124,9 @@ template <class V> LOWDIM_TARGET LOWDIM_INLINE V near_power(const V& t, const La
 #if LOWDIM_BYTES == 64
     const V kept = lesser(t, V{} + 4194303.0f); // 2^22
     const V m = (V)(((Bits)kept & 0x007FFFFF) | 0x3F800000);
-    const V p = (((law.mantissas[4] * m + law.mantissas[3]) * m + law.mantissas[2]) * m + law.mantissas[1]) * m +
-                law.mantissas[0];
+    const V p =
+        (((law.mantissas[4] * m + law.mantissas[3]) * m + law.mantissas[2]) * m + law.mantissas[1]) * m +
+        law.mantissas[0];
     return p * octave_powers((Bits)kept >> 23, law);
 #else
     using Bits = typename Same<V>::Bits;
@@ -290,7 +292,8 @@ LOWDIM_TARGET static void move_points(const Ring& ring, const Move& by, int k, s
         for (std::int64_t lane = 0; lane < some; ++lane)
             for (int d = 0; d <= dims; ++d)
                 pulls[d][lane] = by.pulls[by.where[i + lane] * stride + d];
-        const Wide step = by.rate / (EpochPlan::damping * by.rate * *reinterpret_cast<const Wide*>(pulls[dims]) + 1.0f);
+        const Wide step =
+            by.rate / (EpochPlan::damping * by.rate * *reinterpret_cast<const Wide*>(pulls[dims]) + 1.0f);
         Wide velocity[K ? K : 64], square = Wide{} + 1e-30f;
         for (int d = 0; d < dims; ++d) {
             const std::int64_t e = d * ring.stride + i;

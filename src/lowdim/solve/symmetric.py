@@ -189,7 +189,7 @@ def _by_polynomials(
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     entries = np.arange(len(A.data)) + np.repeat(A.indptr[order] - starts[:-1], counts)
     parts = starts, place[A.indices[entries]], A.data[entries]
-    dtype = np.float32 if tol >= _ROUGH else np.float64
+    dtype: type[np.floating] = np.float32 if tol >= _ROUGH else np.float64
     filtering = (*parts[:2], parts[2].astype(dtype, copy=False))
 
     def damp(V: Doubles, low: float, high: float, degree: int, tick: Tick) -> None:

@@ -17,7 +17,7 @@ from lowdim.relate.scales import scales
 from lowdim.work import jobs, memory, places, progress
 from lowdim.work.blocks import float_dtype
 from lowdim.work.devices import moved
-from lowdim.work.finite import careful, is_finite
+from lowdim.work.finite import bad_row, careful
 from lowdim.work.user_warnings import ScaleWarning, warn
 
 METRIC_RULES = {  # of methods that use distances
@@ -92,10 +92,11 @@ def _as_given(result: Any, given: Any) -> Any:
 def _demand_finite(name: str, result: Any) -> None:
     """Refuse results of finite rows that are not finite in their type."""
     for part in result if isinstance(result, tuple) else (result,):
-        if isinstance(part, np.ndarray) and part.dtype.kind == "f" and not is_finite(part):
-            row = int(np.argwhere(~np.isfinite(part))[0][0])
+        array = isinstance(part, np.ndarray) or places.of(part) is not None
+        kind = str(part.dtype).removeprefix("torch.") if array else ""
+        if kind.startswith("float") and (row := bad_row(part)) is not None:
             raise ValueError(
-                f"{name}: results must fit in {part.dtype}; that of row {row} does not, since its values are too large "
+                f"{name}: results must fit in {kind}; that of row {row} does not, since its values are too large "
                 "or too small. Drop such rows, or multiply the data by a constant before fit."
             )
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.work.places import verb
+
 _ADVICE = "Multiply the data by a constant that brings them near 1."
 
 
@@ -18,6 +20,16 @@ def is_finite(values: NDArray[Any]) -> bool:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all())
+
+
+@verb
+def bad_row(values: NDArray[Any]) -> int | None:
+    """The first row of an array of floats that holds NaN or infinity; None if all are finite.
+
+    >>> bad_row(np.array([[1.0, 2.0], [np.inf, 0.0]]))
+    1
+    """
+    return None if is_finite(values) else int(np.argwhere(~np.isfinite(values))[0][0])
 
 
 def refuse_overflow(values: NDArray[Any], what: str) -> None:

@@ -173,7 +173,7 @@ def test_small_parts_are_laid_out_together_as_each_is_in_numpy(k, rng, device, m
     blocks = [np.triu(rng.random((size, size)) * (rng.random((size, size)) < 0.7), 1) for size in sizes]
     for block in blocks:
         block[np.arange(len(block) - 1), np.arange(1, len(block))] += 0.1  # connected
-    A = sp.block_diag([block + block.T for block in blocks], format="csr")
+    A = sp.block_diag([sp.coo_array(block + block.T) for block in blocks], format="csr")
     mixed = rng.permutation(A.shape[0])
     A = sp.csr_array(A[mixed][:, mixed].astype(np.float32))
     graph = A.indptr.astype(np.int64), A.indices.astype(np.int32), A.data

@@ -91,7 +91,7 @@ class _Walk:
             while True:
                 self.field.fit(low, high, again * self._growth(to - done))
                 self._iterate(done, to)
-                measured = self._measure() if to < self.iterations and (due or check or early) else None
+                measured = self._measure(due) if to < self.iterations and (due or check or early) else None
                 *bounds, escaped, seen = self._look(measured)
                 if not escaped:
                     break
@@ -113,7 +113,7 @@ class _Walk:
             lowered, exaggerated = (value + (by - 1) * cost for by in (self.loss.late, self.loss.exaggeration))
             late = done >= self.exaggerated + _native.CHECK_EVERY and grown > _native.GROWN_MAP
             if check and late and before - lowered < PROGRESS * abs(lowered):
-                return done
+                break
             gathered = early_before - exaggerated < _native.GATHERED * self.loss.exaggeration
             if early and gathered and grown > _native.GROWN_MAP:
                 self._end_exaggeration(done, shorter=True)
@@ -127,16 +127,19 @@ class _Walk:
         self.iterations -= self.exaggerated - done if shorter else 0
         self.exaggerated = done
 
-    def _measure(self) -> Any:
-        """Cost of attraction without the entropy, the normaliser, and the current map."""
+    def _measure(self, told: bool) -> Any:
+        """Cost of attraction without the entropy, and the normaliser, of the current map; it is centred if ``told``."""
         self.field.repel(self.Y, self.push)
-        self._give_back(self.Y)
+        if told:
+            self._give_back(self.Y)
+        else:
+            self.given[self.order] = self.Y
         return torch.stack([attraction_costs(self.P, self.given, self.loss.falloff).sum(), self.field.total])
 
     def _look(self, measured: Any) -> tuple[list[float], list[float], bool, list[float]]:
         """Bounds of the map, whether a point left the grid, and what was measured."""
         parts = [*torch.aminmax(self.Y, dim=0), self.field.flag[None], *([] if measured is None else [measured])]
-        seen = torch.cat([part.double() for part in parts]).tolist()
+        seen = torch.cat(parts).tolist()  # in the widest of their types
         return seen[: self.k], seen[self.k : 2 * self.k], bool(seen[2 * self.k]), seen[2 * self.k + 1 :]
 
     def _growth(self, count: int) -> float:

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace lowdim::detail {
 
@@ -11,6 +12,9 @@ Plan::Plan(std::int64_t length)
     for (int radix : {4, 2, 3, 5})
         for (; length % radix == 0; length /= radix)
             radices.push_back(radix);
+    // Even ones first and last: there half of the values may be zero, or not be wanted.
+    if (radices.size() > 2)
+        std::swap(radices[1], radices.back());
     for (std::size_t p = 0; p < cosines.size(); ++p) {
         const double angle = -2 * std::numbers::pi * static_cast<double>(p) / static_cast<double>(length_);
         cosines[p] = static_cast<float>(std::cos(angle));

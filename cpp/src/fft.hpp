@@ -16,7 +16,8 @@ struct Complexes {
     Lanes re, im;
 };
 
-// A length of the form 2ᵃ 3ᵇ 5ᶜ and what its transform needs: radices and exp(−2πi p/length).
+// A length of the form 2ᵃ 3ᵇ 5ᶜ, even unless it is 1, and what its transform needs: radices, the first of
+// them even, and exp(−2πi p/length).
 class Plan {
 public:
     explicit Plan(std::int64_t length = 1);

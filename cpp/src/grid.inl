@@ -81,94 +81,83 @@ LOWDIM_TARGET static double read_points(const Spline& spline, const View& view, 
     return sum;
 }
 
+// Lanes of 16 values become values of 16 lanes, real and imaginary parts apart; see transpose.
+LOWDIM_TARGET static void turn_block(const Complexes* from, std::int64_t given, Complexes* to,
+                                     std::int64_t wanted) {
+    constexpr std::int64_t stride = 2 * side;
+    transpose(reinterpret_cast<const float*>(&from->re), stride, given, reinterpret_cast<float*>(&to->re),
+              stride, wanted);
+    transpose(reinterpret_cast<const float*>(&from->im), stride, given, reinterpret_cast<float*>(&to->im),
+              stride, wanted);
+}
+
 // Rows first … first + 31 of the nodes, two in each lane as real and imaginary part, become their spectra.
 LOWDIM_TARGET static void rows_forward(const Convolution& c, std::int64_t first, Complexes* x,
                                        Complexes* spare) {
-    const std::int64_t length = c.along->length(), rows = std::min<std::int64_t>(c.rows - first, 2 * side);
-    for (std::int64_t i = 0; i < length; ++i)
-        x[i] = Complexes{};
-    for (std::int64_t r = 0; r < rows; ++r) {
-        const float* row = c.nodes + (first + r) * c.stride;
-        float* out = reinterpret_cast<float*>(x) + r;
-        for (std::int64_t i = 0; i < c.columns; ++i)
-            out[i * 2 * side] = row[i];
-    }
-    const Complexes* z = transform(*c.along, x, spare);
+    const std::int64_t length = c.along->length();
+    for (std::int64_t r = 0; r < 2 * side; r += side)
+        for (std::int64_t i = 0; i < c.columns; i += side)
+            transpose(c.nodes + (first + r) * c.stride + i, c.stride, c.rows - first - r,
+                      reinterpret_cast<float*>(x + i) + r, 2 * side, side);
+    const Complexes* z = transform(*c.along, Padded{x, c.columns}, spare, x, length);
     for (std::int64_t block = 0; block < c.blocks; ++block) {
-        Complexes a[side], b[side];
+        Complexes halves[2][side];
         for (int l = 0; l < side; ++l) {
             const std::int64_t k = std::min(block * side + l, length / 2); // idle lanes repeat the last
             const Complexes &plus = z[k], &minus = z[k ? length - k : 0];
+            Complexes &a = halves[0][l], &b = halves[1][l];
             for (int part = 0; part < natives; ++part) {
                 const Native re = part_of(plus.re, part), im = part_of(plus.im, part);
                 const Native mirrored = part_of(minus.re, part), reversed = part_of(minus.im, part);
-                part_of(a[l].re, part) = (re + mirrored) * 0.5f;
-                part_of(a[l].im, part) = (im - reversed) * 0.5f;
-                part_of(b[l].re, part) = (im + reversed) * 0.5f;
-                part_of(b[l].im, part) = (mirrored - re) * 0.5f;
+                part_of(a.re, part) = (re + mirrored) * 0.5f;
+                part_of(a.im, part) = (im - reversed) * 0.5f;
+                part_of(b.re, part) = (im + reversed) * 0.5f;
+                part_of(b.im, part) = (mirrored - re) * 0.5f;
             }
         }
         Complexes* out = c.spectrum + block * c.rows + first;
-        for (std::int64_t r = 0; r < rows; ++r) {
-            const Complexes* from = r < side ? a : b;
-            const auto lane = static_cast<int>(r % side);
-            for (int l = 0; l < side; ++l) {
-                out[r].re[l] = from[l].re[lane];
-                out[r].im[l] = from[l].im[lane];
-            }
-        }
+        for (std::int64_t half = 0; half < 2; ++half)
+            turn_block(halves[half], side, out + half * side, c.rows - first - half * side);
     }
 }
 
-// One block of frequencies: across the rows, times the multiplier, and back. Swapping real and imaginary
-// parts before and after turns the transform into its inverse.
+// One block of frequencies: across the rows, times the multiplier, and back; the result has real and
+// imaginary parts swapped.
 LOWDIM_TARGET static void columns_through(const Convolution& c, std::int64_t block, Complexes* x,
                                           Complexes* spare) {
     const std::int64_t length = c.across->length();
     Complexes* rows = c.spectrum + block * c.rows;
-    std::copy(rows, rows + c.rows, x);
-    for (std::int64_t i = c.rows; i < length; ++i)
-        x[i] = Complexes{};
-    Complexes* z = transform(*c.across, x, spare);
-    Complexes* other = z == x ? spare : x;
     const Lanes* multiplier = c.multiplier + block * (length / 2 + 1);
-    for (std::int64_t i = 0; i < length; ++i)
+    if (length == 1) {
         for (int part = 0; part < natives; ++part) {
-            const Native by = part_of(multiplier[std::min(i, length - i)], part);
-            const Native re = part_of(z[i].re, part) * by;
-            part_of(z[i].re, part) = part_of(z[i].im, part) * by;
-            part_of(z[i].im, part) = re;
+            const Part swapped = Multiplied{rows, multiplier, length}.at(0, part);
+            part_of(rows->re, part) = swapped.re;
+            part_of(rows->im, part) = swapped.im;
         }
-    z = transform(*c.across, z, other);
-    for (std::int64_t i = 0; i < c.rows; ++i) {
-        rows[i].re = z[i].im;
-        rows[i].im = z[i].re;
+        return;
     }
+    Complexes* z = transform(*c.across, Padded{rows, c.rows}, x, spare, length);
+    transform(*c.across, Multiplied{z, multiplier, length}, z == x ? spare : x, z, c.rows, rows);
 }
 
 // The way back of rows_forward.
 LOWDIM_TARGET static void rows_backward(const Convolution& c, std::int64_t first, Complexes* x,
                                         Complexes* spare) {
-    const std::int64_t length = c.along->length(), rows = std::min<std::int64_t>(c.rows - first, 2 * side);
+    const std::int64_t length = c.along->length();
     for (std::int64_t block = 0; block < c.blocks; ++block) {
-        Complexes a[side] = {}, b[side] = {};
+        Complexes halves[2][side];
         const Complexes* in = c.spectrum + block * c.rows + first;
-        for (std::int64_t r = 0; r < rows; ++r) {
-            Complexes* to = r < side ? a : b;
-            const auto lane = static_cast<int>(r % side);
-            for (int l = 0; l < side; ++l) {
-                to[l].re[lane] = in[r].re[l];
-                to[l].im[lane] = in[r].im[l];
-            }
-        }
+        for (std::int64_t half = 0; half < 2; ++half)
+            turn_block(in + half * side, c.rows - first - half * side, halves[half], side);
         for (int l = 0; l < side; ++l) { // z_k = a_k + i b_k and z_−k = conj a_k + i conj b_k, parts swapped
             const std::int64_t k = block * side + l;
             if (k > length / 2)
                 break;
+            const Complexes &a = halves[0][l], &b = halves[1][l];
             const bool twin = k && 2 * k != length;
             for (int part = 0; part < natives; ++part) {
-                const Native ar = part_of(a[l].re, part), ai = part_of(a[l].im, part);
-                const Native br = part_of(b[l].re, part), bi = part_of(b[l].im, part);
+                const Native ar = part_of(a.im, part), ai = part_of(a.re, part);
+                const Native br = part_of(b.im, part), bi = part_of(b.re, part);
                 part_of(x[k].im, part) = ar - bi;
                 part_of(x[k].re, part) = ai + br;
                 if (twin) {
@@ -178,13 +167,11 @@ LOWDIM_TARGET static void rows_backward(const Convolution& c, std::int64_t first
             }
         }
     }
-    const Complexes* z = transform(*c.along, x, spare);
-    for (std::int64_t r = 0; r < rows; ++r) {
-        float* row = c.nodes + (first + r) * c.stride;
-        const float* in = reinterpret_cast<const float*>(z) + (r < side ? r + side : r - side);
-        for (std::int64_t i = 0; i < c.columns; ++i)
-            row[i] = in[i * 2 * side];
-    }
+    const Complexes* z = transform(*c.along, Values{x}, spare, x, c.columns);
+    for (std::int64_t r = 0; r < 2 * side; r += side) // imaginary parts first
+        for (std::int64_t i = 0; i < c.columns; i += side)
+            transpose(reinterpret_cast<const float*>(z + i) + (side - r), 2 * side, side,
+                      c.nodes + (first + r) * c.stride + i, c.stride, c.rows - first - r);
 }
 
 // Spectrum of f along 32 rows of a grid twice as fine, rows `first` on; the rows are even, so that it is
@@ -212,7 +199,7 @@ LOWDIM_TARGET void kernel_rows(const F& f, const KernelGrid& g, std::int64_t fir
         if (i && 2 * i != length)
             x[length - i] = here;
     }
-    const Complexes* z = transform(*g.along, x, spare);
+    const Complexes* z = transform(*g.along, Values{x}, spare, x, length);
     for (std::int64_t block = 0; block < g.blocks; ++block)
         for (std::int64_t r = 0; r < std::min<std::int64_t>(g.rows - first, 2 * side); ++r)
             for (int l = 0; l < side; ++l) {
@@ -231,7 +218,7 @@ LOWDIM_TARGET static void kernel_columns(const KernelGrid& g, std::int64_t block
         if (i && 2 * i != length)
             x[length - i] = x[i];
     }
-    const Complexes* z = transform(*g.across, x, spare);
+    const Complexes* z = length > 1 ? transform(*g.across, Values{x}, spare, x, length) : x;
     Lanes factor;
     for (int l = 0; l < side; ++l)
         factor[l] = along_factor[block * side + l];

@@ -11,6 +11,7 @@ from lowdim.relate.pairs import Further
 from lowdim.work.progress import stage
 
 _ROOM = 2**25  # numbers held at a time
+_RING = 5000  # rows from which further pairs form a ring, fewer than in NumPy, where other partners are drawn
 
 
 @on_device(numpy_pairs.scales)
@@ -67,7 +68,7 @@ def draw_mid(X: Any, each: int, metric: str, seed: int) -> Any:
 def draw_further(near: Any, each: int, seed: int) -> Further:
     """Further pairs, ``each`` per row, at random among the rows that are not ``near`` (n, k)."""
     n, there = len(near), {"device": near.device}
-    if n < numpy_pairs.RING:  # few, so they are drawn in NumPy
+    if n < min(_RING, numpy_pairs.RING):  # few, so they are drawn in NumPy
         drawn = numpy_pairs.draw_further(to_numpy(near), each, seed)
         return Further(*(torch.as_tensor(part, **there) for part in drawn))
     order, shifts = (torch.as_tensor(part, **there) for part in numpy_pairs.ring(n, each, seed))

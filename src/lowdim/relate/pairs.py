@@ -21,7 +21,7 @@ SCALE = slice(3, 6)  # the neighbours whose mean distance is the scale of a row
 _CANDIDATES = 6  # random rows of which the second nearest is of middle distance
 _BLOCK = 8192  # rows per block, each with its own random stream
 LEAST = 1e-10  # scale of a row among duplicates
-RING = 5000  # rows from which further pairs form a ring
+RING = 100_000  # rows from which further pairs form a ring, since random access to so many places is slow
 
 Indices = NDArray[np.int32]
 

@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Where the native module comes from; a change here builds it again.
 NATIVE := CMakeLists.txt $(wildcard cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp)
+CPP := cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp $(addprefix benchmarks/libraries/*.,cpp hpp inl)
 SANITIZED := build/sanitized
 UNDER_SANITIZERS = LOWDIM_NATIVE=$(abspath $(SANITIZED)) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
   LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)"
@@ -16,10 +17,10 @@ TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for G
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery docs test lint format bench wheel sanitize torture clean
+.PHONY: help setup demo gallery docs test lint format bench bench-libraries wheel sanitize torture clean
 
 help: ## list these commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -60,16 +61,20 @@ lint: $(STAMP) ## formatting, lint, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run --Werror cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 
 format: $(STAMP) ## rewrite sources in the house style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/clang-format -i cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp
+	$(BIN)/clang-format -i $(CPP)
 
 bench: $(STAMP) ## time, memory and quality beside the peers, to benchmarks/results.md (set LOWDIM_DATA)
 	$(BIN)/pip install -q --group bench
 	$(BIN)/python -m benchmarks
+
+bench-libraries: $(STAMP) ## what the core writes by hand beside libraries, to benchmarks/results_libraries.md
+	@$(BIN)/pip install -q --group libraries || echo "Not all libraries of PyPI could be had; those are skipped."
+	$(BIN)/python -m benchmarks.libraries
 
 wheel: $(VENV)/.tools ## sdist and wheels in dist/, each tried in a fresh environment (PYTHONS names interpreters)
 	$(BIN)/pip install -q --group wheels

@@ -22,7 +22,7 @@ def describe() -> dict[str, str]:
         "instruction set that lowdim uses": _native.isa(),
         "system": platform.platform(),
         "Python": platform.python_version(),
-        **{name: _version(name) for name in _PACKAGES},
+        **{name: version_of(name) for name in _PACKAGES},
         "BLAS": _blas(),
     }
 
@@ -33,7 +33,7 @@ def _cpu() -> str:
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
 
 
-def _version(name: str) -> str:
+def version_of(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:

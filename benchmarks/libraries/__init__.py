@@ -1,0 +1,1 @@
+"""What the core writes by hand, beside libraries that do the same."""

@@ -1,4 +1,5 @@
 // Every row is solved separately, so that the bits do not depend on the number of threads.
+#include "aligned.hpp"
 #include "chunks.hpp"
 #include "instructions.hpp"
 
@@ -13,6 +14,9 @@ namespace lowdim {
 namespace {
 
 constexpr std::int64_t chunk = 64;
+constexpr std::int64_t columns = 32; // of the neighbours at a time
+constexpr std::int64_t most_lanes = 8;
+constexpr std::int64_t few = 64; // neighbours up to which several rows are solved at once, one to a lane
 
 // Cholesky factor of the lower half of A (k × k), in place; false if A is not positive definite.
 bool factor(double* A, std::int64_t k) {
@@ -97,25 +101,46 @@ void barycentric(const T* X, const T* Q, std::int64_t d, const std::int64_t* sta
     for (std::int64_t i = 0; i < rows; ++i)
         most = std::max(most, starts[i + 1] - starts[i]);
     const auto inner = LOWDIM_PICK(inner_products);
+    const auto several = LOWDIM_PICK(weights_of<T>);
+    const int lanes = LOWDIM_PICK(lanes);
+    const std::int64_t side = std::min(most, few);
     struct Desk {
         std::vector<double> Z, G;
-        Desk(std::int64_t k, std::int64_t d)
-            : Z(static_cast<std::size_t>(k * d)), G(static_cast<std::size_t>(k * k)) {}
+        detail::Aligned<double> lanes;
+        Desk(std::int64_t k, std::int64_t d, std::int64_t side)
+            : Z(static_cast<std::size_t>(k * d)), G(static_cast<std::size_t>(k * k)),
+              lanes(most_lanes * side * (side + columns + 2)) {}
     };
     detail::Desks<Desk> desks(n_threads);
+    const auto one = [&](std::int64_t i, Desk& desk) {
+        const std::int64_t k = starts[i + 1] - starts[i];
+        const T* at = Q + i * d;
+        for (std::int64_t j = 0; j < k; ++j) {
+            const T* x = X + std::int64_t{neighbors[starts[i] + j]} * d;
+            for (std::int64_t c = 0; c < d; ++c)
+                desk.Z[j * d + c] = static_cast<double>(x[c]) - static_cast<double>(at[c]);
+        }
+        inner(desk.Z.data(), k, d, desk.G.data());
+        solve_weights(desk.G.data(), k, reg, out + starts[i]);
+    };
     detail::each_chunk(rows, chunk, n_threads, watch,
                        [&](std::int64_t, std::int64_t from, std::int64_t to, int place) {
-                           auto& [Z, G] = desks.at(place, most, d);
-                           for (std::int64_t i = from; i < to && !watch.stopped(); ++i) {
-                               const std::int64_t k = starts[i + 1] - starts[i];
-                               const T* at = Q + i * d;
-                               for (std::int64_t j = 0; j < k; ++j) {
-                                   const T* x = X + std::int64_t{neighbors[starts[i] + j]} * d;
-                                   for (std::int64_t c = 0; c < d; ++c)
-                                       Z[j * d + c] = static_cast<double>(x[c]) - static_cast<double>(at[c]);
-                               }
-                               inner(Z.data(), k, d, G.data());
-                               solve_weights(G.data(), k, reg, out + starts[i]);
+                           Desk& desk = desks.at(place, most, d, side);
+                           bool ok[most_lanes];
+                           for (std::int64_t i = from; i < to && !watch.stopped();) {
+                               const std::int64_t k = starts[i + 1] - starts[i], first = i;
+                               const std::int64_t last = std::min(to, i + (k <= few ? lanes : 1));
+                               do
+                                   ++i;
+                               while (i < last && starts[i + 1] - starts[i] == k);
+                               const int count = static_cast<int>(i - first);
+                               std::fill_n(ok, most_lanes, false);
+                               if (k > 0 && k <= few)
+                                   several(X, Q + first * d, d, neighbors + starts[first], count, k, reg,
+                                           desk.lanes.data(), out + starts[first], ok);
+                               for (int l = 0; l < count; ++l)
+                                   if (!ok[l])
+                                       one(first + l, desk);
                            }
                            watch.advance(to - from);
                        });

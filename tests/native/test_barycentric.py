@@ -27,6 +27,20 @@ def test_weights_solve_the_local_problem(isa, dtype, d, monkeypatch):
         np.testing.assert_allclose(w[5:], expected(X[near[5:]], Q[2], 1e-3), rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("k", [1, 7, 12, 70])
+def test_weights_of_a_row_do_not_depend_on_the_rows_beside_it(isa, k):
+    rng = np.random.default_rng(k)
+    X, Q = rng.normal(size=(90, 35)), rng.normal(size=(21, 35))
+    Q[4] = X[3] = X[0]  # all of its neighbours coincide with row 4
+    near = np.array([rng.permutation(90)[:k] for _ in Q], np.int32)
+    near[4] = 0
+    whole = barycentric(X, np.arange(22) * k, near.ravel(), 1e-3, queries=Q).reshape(21, k)
+    for i in (0, 4, 9, 20):
+        alone = barycentric(X, np.array([0, k]), near[i], 1e-3, queries=Q[i : i + 1])
+        np.testing.assert_array_equal(alone, whole[i])
+        np.testing.assert_allclose(alone, 1 / k if i == 4 else expected(X[near[i]], Q[i], 1e-3), rtol=1e-7, atol=1e-9)
+
+
 def test_duplicates_and_missing_ridges_give_finite_weights_that_add_up():
     X = np.array([[1.0, 2.0]] * 4 + [[2.0, 2.0], [3.0, 2.0], [1.0, 4.0]])
     near = np.array([1, 2, 3, 1, 2, 4, 4, 5, 6], np.int32)

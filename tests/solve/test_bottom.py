@@ -98,3 +98,15 @@ def test_singular_factors_and_more_null_vectors_are_survived():
     assert found.values[0] < 1e-9  # the residual at which polynomials stop
     line = np.linspace(-1, 1, n)
     assert abs(found.vectors[:, 0] @ line) / np.linalg.norm(line) > 1 - 1e-6
+
+
+def test_factors_are_kept_without_those_of_superlu(monkeypatch):
+    made = []
+    splu = sparse_lu.sla.splu
+    monkeypatch.setattr(sparse_lu.sla, "splu", lambda *a, **named: made.append(splu(*a, **named)) or made[0])
+    factor = sparse_lu.SparseLU(sp.csc_array(np.diag([2.0, 4.0, 5.0])), pivot=0.1)
+    assert len(made) == 1
+    for part in factor._parts:
+        while part is not None:  # an array that belongs to SuperLU keeps both of its factors in memory
+            assert part is not made[0]
+            part = part.base

@@ -29,6 +29,16 @@ def test_the_residual_it_states_is_the_residual_it_has():
     assert actual == pytest.approx(pairs.residual * pairs.values[0], rel=0.3, abs=1e-12)
 
 
+def test_a_residual_may_be_relative_to_each_value():
+    values = np.r_[1.0, 1e-5, 0.8e-5 * 0.9 ** np.arange(398)]
+    A = symmetric(values)
+    pairs = eigh_top_operator(lambda V: A @ V, 400, 2, seed=0, tol=1e-4, each=True)
+    apart = np.linalg.norm(A @ pairs.vectors - pairs.vectors * pairs.values, axis=0)
+    assert (apart <= 1.3e-4 * values[:2]).all()
+    loose = eigh_top_operator(lambda V: A @ V, 400, 2, seed=0, tol=1e-4)  # beside the first value the second is resolved
+    assert loose.passes < pairs.passes
+
+
 def test_restarts_keep_going_where_the_gap_is_small():
     values = np.r_[1.0, 0.999, 0.998, np.linspace(0.99, 0, 597)]
     A = symmetric(values)

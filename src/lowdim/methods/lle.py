@@ -163,7 +163,7 @@ class LLE(NeighborReducer):
         Z = rows if len(kept) == n else rows[kept]
         self._demand_distinct(len(kept))
         self._demand_neighbors()
-        near, bridges, inside = self._closed(Z) if self.variant == "standard" else self._overlapping(Z)
+        near, bridges, inside, root = self._closed(Z) if self.variant == "standard" else self._overlapping(Z)
         m, chosen = len(inside), kept[inside]
         self._fitted = None if m == n else chosen
         self.bridges_, self.bridge_lengths_ = chosen[bridges.pairs].astype(np.int32), bridges.lengths
@@ -173,7 +173,8 @@ class LLE(NeighborReducer):
             W = barycentric(Z, near.starts, near.ends, float(self.reg))
             W = share_with_bridges(sp.csr_array((W, near.ends, near.starts), shape=(m, m)), bridges.pairs)
             self.weights_ = _among(W, chosen, n)
-            pairs = smallest(sp.csr_array(sp.eye_array(m) - W), int(self.n_components), _root(W), seed=seed)
+            B = sp.csr_array(sp.eye_array(m) - W)
+            pairs = smallest(B, int(self.n_components), root, seed=seed)
         else:
             M = alignment(Z, near, int(self.n_components), self.variant, float(self.reg))
             pairs = smallest_symmetric(M, int(self.n_components), null=np.ones(m), seed=seed)
@@ -183,15 +184,16 @@ class LLE(NeighborReducer):
         self._complete(Y.astype(dtype), rows, first)
         self._tell_of_few_rows(Y)
 
-    def _closed(self, Z: Any) -> tuple[Neighborhoods, Bridges, NDArray]:
-        """By the policy: neighbours of the rows fitted, numbered among them, their bridges, and which rows they are."""
+    def _closed(self, Z: Any) -> tuple[Neighborhoods, Bridges, NDArray, int]:
+        """By the policy: neighbours of the rows fitted, numbered among them, their bridges, which rows, and the root."""
         n, k = Z.shape[0], self.n_neighbors_
         ends, rows = nearest(Z, k).indices, np.arange(n)
         parts = closed_classes(np.arange(n + 1) * k, ends.ravel())
         self.components_found_ = int(parts.max()) + 1
         if self.components_found_ == 1:
             none = Bridges(np.empty((0, 2), np.int32), np.empty(0, np.float32))
-            return Neighborhoods(np.arange(n + 1) * k, ends.ravel()), none, rows
+            near = Neighborhoods(np.arange(n + 1) * k, ends.ravel())
+            return near, none, rows, _root(near, parts)
         whole = components(undirected(n, np.repeat(rows, k), ends.ravel(), np.zeros(n * k)))
         size, joined = int((whole == 0).sum()), []
 
@@ -203,9 +205,10 @@ class LLE(NeighborReducer):
             rows = np.flatnonzero(whole == 0)  # connected, though it may contain closed classes
             self._demand_components(size - 1, "rows of the largest component", "raise n_neighbors")
             joined.append(bridge_classes(Z[rows], np.searchsorted(rows, ends[rows]).astype(np.int32)))
-        return *joined[0], rows
+        near, bridges = joined[0]
+        return near, bridges, rows, _root(near, closed_classes(*near))
 
-    def _overlapping(self, Z: Any) -> tuple[Neighborhoods, Bridges, NDArray]:
+    def _overlapping(self, Z: Any) -> tuple[Neighborhoods, Bridges, NDArray, int]:
         """Neighbours for the variants, which need neighbourhoods of a connected graph that share rows."""
         n, k = Z.shape[0], self.n_neighbors_
         ends, rows = nearest(Z, k).indices, np.arange(n)
@@ -219,7 +222,7 @@ class LLE(NeighborReducer):
             self._demand_components(len(rows) - 1, "rows of the largest component", "raise n_neighbors")
             ends = np.searchsorted(rows, ends[rows]).astype(np.int32)
             bridges = Bridges(np.empty((0, 2), np.int32), np.empty(0, np.float32))
-        return overlap_bridges(ends, bridges.pairs, int(self.n_components) + 1), bridges, rows
+        return overlap_bridges(ends, bridges.pairs, int(self.n_components) + 1), bridges, rows, 0
 
     def _demand_neighbors(self) -> None:
         """Refuse too few neighbours for the variant."""
@@ -279,7 +282,6 @@ def _among(W: sp.csr_array, rows: NDArray, n: int) -> sp.csr_array:
     return sp.csr_array((W.data, rows[W.indices].astype(np.int32), np.cumsum(starts)), shape=(n, n))
 
 
-def _root(W: sp.csr_array) -> int:
+def _root(near: Neighborhoods, closed: NDArray) -> int:
     """The row of the closed class that is a neighbour of most others: all rows lead there."""
-    closed = closed_classes(W.indptr, W.indices)
-    return int(np.argmax(np.where(closed == 0, np.bincount(W.indices, minlength=len(closed)), -1)))
+    return int(np.argmax(np.where(closed == 0, np.bincount(near.ends, minlength=len(closed)), -1)))

@@ -22,8 +22,11 @@ def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
     >>> find_equal(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[3.0, 4.0], [3.0, 5.0]]))
     array([ 1, -1])
     """
-    queries = queries.astype(X.dtype, copy=False)
-    keys, wanted = _keys(X), _keys(queries)
+    same, queries = queries is X, queries.astype(X.dtype, copy=False)
+    keys = _keys(X)
+    if same and len(np.unique(keys)) == len(keys):
+        return np.arange(len(keys))
+    wanted = keys if same else _keys(queries)
     order = np.argsort(keys, kind="stable")
     place = np.searchsorted(keys[order], wanted)
     out = np.full(queries.shape[0], -1, np.int64)

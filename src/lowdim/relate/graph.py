@@ -178,10 +178,12 @@ def closed_classes(starts: NDArray, ends: NDArray) -> NDArray[np.int32]:
     >>> closed_classes(np.array([0, 1, 2, 3]), np.array([1, 0, 1]))
     array([ 0,  0, -1], dtype=int32)
     """
-    _, labels = connected_components(_pattern(starts, ends), directed=True, connection="strong")
-    tails = np.repeat(np.arange(len(labels)), np.diff(starts))
+    count, labels = connected_components(_pattern(starts, ends), directed=True, connection="strong")
+    if count == 1:
+        return np.zeros(len(labels), np.int32)
+    tails = np.repeat(labels, np.diff(starts))
     open_ = np.zeros(labels.max() + 1, bool)
-    open_[labels[tails][labels[tails] != labels[ends]]] = True
+    open_[tails[tails != labels[ends]]] = True
     out = np.full(len(labels), -1, np.int32)
     inside = ~open_[labels]
     out[inside] = _by_size(labels[inside])

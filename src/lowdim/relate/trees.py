@@ -32,8 +32,9 @@ def nearest(X: NDArray, k: int, queries: NDArray | None) -> tuple[NDArray[np.int
         # Distances of the search are rounded to float32, so that only the indices of the tied rows are taken over.
         found[tied] = partition.of(X, Q[tied], seed=0).nearest(width, None, None)[0]
         far[tied] = np.sqrt(np.square(Q[tied, None].astype(np.float64) - X[found[tied]]).sum(axis=2))
-    order = np.lexsort((found, far), axis=1)
-    found, far = np.take_along_axis(found, order, axis=1), np.take_along_axis(far, order, axis=1)
+    mixed = np.flatnonzero((far[:, 1:] <= far[:, :-1]).any(axis=1))  # rows whose order is not by distance alone
+    order = np.lexsort((found[mixed], far[mixed]), axis=1)
+    found[mixed], far[mixed] = (np.take_along_axis(A[mixed], order, axis=1) for A in (found, far))
     if itself:
         other = found != np.arange(len(Q))[:, None]
         other[other.all(axis=1), -1] = False  # among more than k equal rows a row need not have found itself

@@ -9,6 +9,7 @@ that are small on the unwanted part of the spectrum are applied to a block of ve
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ _WHOLE_BYTES = 9.0  # of such a factor and its work space, an entry
 _PATIENCE = 16_000  # degrees of polynomials before such a factor is made
 _FLOPS = 5e10  # of a banded factorisation, above which polynomials are cheaper
 _TOL = 1e-9  # residual relative to the largest eigenvalue, of polynomials
+_TOL_EACH = 1e-5  # residual of the inverse relative to each of its eigenvalues, before the last step
 
 Doubles = NDArray[np.float64]
 
@@ -61,14 +63,13 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
     n = B.shape[0]
     B = sp.csr_array(B, dtype=np.float64)
     B.sort_indices()
-    with jobs.alone():  # the bits must not depend on the threads of BLAS
-        largest = _largest(B, seed, rounds=8)
+    largest = cache(partial(_largest, B, seed, rounds=8))
     tried: list[Smallest] = []
     solve: dict[str, Callable[[], Doubles | None]] = {
         "dense": lambda: _dense(B, k),
-        "lu": lambda: _by_factor(B, k, root, seed, profile),
+        "lu": lambda: _by_factor(B, k, root, seed, profile, largest),
         "chebyshev": lambda: _by_polynomials(B, k, seed, _PATIENCE if "cholesky" in order else DEGREES),
-        "cholesky": lambda: _by_cholesky(B, k, largest, seed),
+        "cholesky": lambda: _by_cholesky(B, k, largest(), seed),
     }
     profile = np.zeros(0) if n <= _FEW or n <= 2 * k + 2 * WIDTH else _profile(B)
     order = _order(n, profile)
@@ -83,9 +84,9 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
             _, values, turn = sl.svd(B @ vectors, full_matrices=False, check_finite=False)
             values, vectors = np.square(values[::-1]), vectors @ turn[::-1].T
         apart = B.T @ (B @ vectors) - vectors * values
-        tried.append(Smallest(values, vectors, float(np.linalg.norm(apart, axis=0).max()) / largest, solver))
+        tried.append(Smallest(values, vectors, float(np.linalg.norm(apart, axis=0).max()) / largest(), solver))
         if tried[-1].residual <= min(
-            10 * _TOL, max(float(values[-1]) / largest, 1e-12)
+            10 * _TOL, max(float(values[-1]) / largest(), 1e-12)
         ):  # separated from its neighbours
             return tried[-1]
     best = min(tried, key=lambda one: one.values.sum())
@@ -136,12 +137,13 @@ def _largest(B: sp.csr_array, seed: int, rounds: int) -> float:
     """Largest eigenvalue of ``BᵀB`` by power iteration: within 10 % in a few rounds, a few percent in more."""
     v = stream(seed, "largest").standard_normal(B.shape[0])
     value = 0.0
-    for _ in range(rounds):
-        v /= np.linalg.norm(v)
-        v = B.T @ (B @ v)
-        value, before = float(np.linalg.norm(v)), value
-        if value - before <= 1e-3 * value:
-            break
+    with jobs.alone():  # the bits must not depend on the threads of BLAS
+        for _ in range(rounds):
+            v /= np.linalg.norm(v)
+            v = B.T @ (B @ v)
+            value, before = float(np.linalg.norm(v)), value
+            if value - before <= 1e-3 * value:
+                break
     return value or 1.0
 
 
@@ -162,7 +164,9 @@ def _dense(B: sp.csr_array, k: int) -> Doubles:
     return V - 2 * np.outer(mirror, mirror @ V)
 
 
-def _by_factor(B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles) -> Doubles | None:
+def _by_factor(
+    B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles, largest: Callable[[], float]
+) -> Doubles | None:
     """By products with the pseudo-inverse of M, through a sparse factorisation; None if that is singular.
 
     With ``P = B + e eᵀ``, e the unit vector of the root, and x orthogonal to the constant: ``Pᵀ g = x`` has
@@ -170,13 +174,17 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles) 
     ``B y = g``.
     """
     n = B.shape[0]
-    ground = sp.csr_array((np.ones(1), (np.array([root]), np.array([root]))), shape=(n, n))
     # Another thread does the work without the GIL: this one waits, and receives Ctrl-C.
     pool = ThreadPoolExecutor(1)
     try:
         memory.require(_factor_bytes(profile), f"Smallest eigenvectors of {n:,} rows, sparse factors,", "")
         with stage("factorisation"), jobs.alone():  # the bits must not depend on the threads of BLAS
-            factor = pool.submit(SparseLU, (B + ground).tocsc(), pivot=0.1).result()
+            P = B.tocsc()
+            P[root, root] += 1
+            factored = pool.submit(SparseLU, P, pivot=0.1)
+            del P
+            largest()  # meanwhile; it is kept
+            factor = factored.result()
             z = factor.solve(np.eye(1, n, root).T, transposed=True)[:, 0]
             z /= np.linalg.norm(z)
         if not np.isfinite(z).all():
@@ -184,17 +192,20 @@ def _by_factor(B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles) 
 
         def inverse(X: NDArray) -> NDArray:
             G = factor.solve(X - X.mean(axis=0), transposed=True)
-            Y = factor.solve(G - np.outer(z, z @ G))
-            return np.asarray(Y - Y.mean(axis=0))
+            G -= np.outer(z, z @ G)
+            Y = factor.solve(G)
+            Y -= Y.mean(axis=0)
+            return Y
 
         with warnings.catch_warnings(), np.errstate(all="ignore"), jobs.alone():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
-            pairs = eigh_top_operator(inverse, n, k, seed=seed, tol=1e-10, max_passes=60)
+            pairs = eigh_top_operator(inverse, n, k, seed=seed, tol=_TOL_EACH, each=True, max_passes=60)
     except (RuntimeError, ValueError, MemoryError, np.linalg.LinAlgError):  # singular; infinite; too much fill-in
         return None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-    return pairs.vectors if np.isfinite(pairs.vectors).all() else None
+    # The product is the vectors after one more step of inverse iteration, which damps all others.
+    return pairs.product if np.isfinite(pairs.product).all() else None
 
 
 def _by_cholesky(B: sp.csr_array, k: int, largest: float, seed: int) -> Doubles | None:
@@ -226,8 +237,7 @@ def _by_polynomials(B: sp.csr_array, k: int, seed: int, degrees: int) -> Doubles
         _native.chebyshev(*own, *other, V, low, high, degree, n_threads=jobs.current(), tick=tick)
 
     constant = np.full((n, 1), 1 / np.sqrt(n))
-    with jobs.alone():
-        largest = _largest(B, seed, rounds=40)
+    largest = _largest(B, seed, rounds=40)
     return by_polynomials(
         lambda V: transposed @ (B @ V), damp, constant, k, largest, seed=seed, tol=_TOL, degrees=degrees
     )

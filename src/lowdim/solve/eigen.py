@@ -109,12 +109,13 @@ def eigh_top_operator(
     start: Doubles | None = None,
     max_passes: int = 300,
     costly: bool = False,
+    each: bool = False,
     like: Any = None,
 ) -> Eigenpairs:
     """Top ``k`` eigenpairs of the symmetric (n, n) matrix behind ``apply(V) = A V``.
 
-    ``tol`` bounds each residual ``‖A v − λ v‖`` relative to the largest eigenvalue; a value's own error is of the order
-    of its square. ``start`` (n, any) gives vectors near the wanted ones. ``costly`` says that a pass costs about the
+    ``tol`` bounds each residual ``‖A v − λ v‖`` relative to the largest eigenvalue, with ``each`` relative to its own
+    λ; a value's own error is of the order of its square. ``start`` (n, any) gives vectors near the wanted ones. ``costly`` says that a pass costs about the
     same for one vector as for many (a large stored array, kernel blocks computed anew), so that blocks should be wide
     and passes few. ``apply`` is given blocks on the place of ``like`` (NumPy for None), and all arrays of length n stay
     there; the small problems are solved by LAPACK.
@@ -160,7 +161,7 @@ def eigh_top_operator(
                 theta, S = theta[::-1], S[:, ::-1]
                 largest = max(abs(theta[0]), abs(theta[-1])) or 1.0
                 apart = multiply(W, placed(S[size - new :, :k], like))  # A V − V Λ
-                residual = float(_norms(apart).max()) / largest
+                residual = float((_norms(apart) / (np.maximum(np.abs(theta[:k]), 1e-300) if each else largest)).max())
                 note(f"residual {residual:.1e}")
                 if residual <= tol or left == 0 or passes >= max_passes:
                     if residual > tol and left:

@@ -31,7 +31,8 @@ class SparseLU:
         L, U = factor.L, factor.U
         self._parts = (
             *(L.indptr, L.indices, L.data, U.indptr, U.indices, U.data),
-            *(np.ascontiguousarray(U.diagonal()), factor.perm_r, factor.perm_c),
+            # Copies, since SuperLU's own arrays would keep its factors alive.
+            *(np.ascontiguousarray(U.diagonal()), factor.perm_r.copy(), factor.perm_c.copy()),
         )
 
     def solve(self, B: Doubles, transposed: bool = False) -> Doubles:

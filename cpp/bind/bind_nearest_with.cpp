@@ -43,7 +43,23 @@ nb::tuple call(const Matrix<T>& base, const Matrix<T>& queries, const Matrix<T>&
     return nb::make_tuple(indices, distances);
 }
 
+template <class T>
+void call_move(const Output<T>& base, const Vector<T>& queries, const Vector<T>& points, bool joining,
+               int n_threads) {
+    if (size(queries) != size(base) || size(points) != size(base, 1))
+        refuse("move_distances: queries and points must be (q) and (n) for base of shape (q, n); got others. "
+               "Match them.");
+    demand_threads(n_threads);
+    watched(nb::none(), [&](Watch& watch) {
+        move_distances(base.data(), queries.data(), points.data(), size(base), size(base, 1), joining, n_threads,
+                       watch);
+    });
+}
+
 template <class T> void define(nb::module_& m) {
+    m.def("move_distances", &call_move<T>, nb::arg("base").noconvert(), nb::arg("queries").noconvert(),
+          nb::arg("points").noconvert(), nb::kw_only(), nb::arg("joining") = true, nb::arg("n_threads") = 1,
+          "Add a feature to squared distances (q, n), or remove it, in place.");
     m.def("nearest_with", &call<T>, nb::arg("base").noconvert(), nb::arg("queries").noconvert(),
           nb::arg("points").noconvert(), nb::arg("members").noconvert(), nb::arg("offsets").noconvert(),
           nb::kw_only(), nb::arg("k"), nb::arg("joining") = true, nb::arg("n_threads") = 1,

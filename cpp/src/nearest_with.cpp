@@ -35,6 +35,20 @@ void nearest_with(const Distances<T>& given, std::int64_t k, std::int32_t* indic
     });
 }
 
+template <class T>
+void move_distances(T* base, const T* queries, const T* points, std::int64_t n_queries, std::int64_t n_points,
+                    bool joining, int n_threads, Watch& watch) {
+    const auto move = joining ? LOWDIM_PICK(move<T, true>) : LOWDIM_PICK(move<T, false>);
+    detail::each_piece(n_queries, n_threads, watch, [&](std::int64_t i) {
+        T* row = base + i * n_points;
+        move(row, points, queries[i], n_points, row);
+    });
+}
+
+template void move_distances<float>(float*, const float*, const float*, std::int64_t, std::int64_t, bool, int,
+                                    Watch&);
+template void move_distances<double>(double*, const double*, const double*, std::int64_t, std::int64_t, bool,
+                                     int, Watch&);
 template void nearest_with<float>(const Distances<float>&, std::int64_t, std::int32_t*, float*, int, Watch&);
 template void nearest_with<double>(const Distances<double>&, std::int64_t, std::int32_t*, double*, int,
                                    Watch&);

@@ -2,18 +2,18 @@
 // set gives the same bits, and ties stay ties.
 
 // Bits of the lanes of a vector under a limit.
-template <class T> LOWDIM_TARGET inline std::uint64_t below(const T* x, T limit) {
+template <class T, class Vector> LOWDIM_TARGET inline std::uint64_t below(Vector x, T limit) {
 #if LOWDIM_BYTES == 64
     if constexpr (sizeof(T) == 4)
-        return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_set1_ps(limit), _CMP_LT_OQ);
+        return _mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(limit), _CMP_LT_OQ);
     else
-        return _mm512_cmp_pd_mask(_mm512_loadu_pd(x), _mm512_set1_pd(limit), _CMP_LT_OQ);
+        return _mm512_cmp_pd_mask((__m512d)x, _mm512_set1_pd(limit), _CMP_LT_OQ);
 #elif LOWDIM_BYTES == 32
     int bits;
     if constexpr (sizeof(T) == 4)
-        bits = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x), _mm256_set1_ps(limit), _CMP_LT_OQ));
+        bits = _mm256_movemask_ps(_mm256_cmp_ps((__m256)x, _mm256_set1_ps(limit), _CMP_LT_OQ));
     else
-        bits = _mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(x), _mm256_set1_pd(limit), _CMP_LT_OQ));
+        bits = _mm256_movemask_pd(_mm256_cmp_pd((__m256d)x, _mm256_set1_pd(limit), _CMP_LT_OQ));
     return static_cast<std::uint64_t>(bits);
 #else
     std::uint64_t bits = 0;
@@ -23,10 +23,10 @@ template <class T> LOWDIM_TARGET inline std::uint64_t below(const T* x, T limit)
 #endif
 }
 
-// out = base ± (x − q)²; returns nothing, so that the loop is one stream of vectors.
+// out = from ± (x − q)²; both may be the same row.
 template <class T, bool joining>
-LOWDIM_TARGET void move(const T* __restrict from, const T* __restrict x, T q, std::int64_t n,
-                        T* __restrict out) {
+LOWDIM_TARGET void move(const T* from, const T* __restrict x, T q, std::int64_t n, T* out) {
+#pragma GCC ivdep
     for (std::int64_t j = 0; j < n; ++j) {
         const T step = x[j] - q;
         if constexpr (joining)
@@ -66,6 +66,7 @@ LOWDIM_TARGET void nearest(const T* __restrict from, const T* __restrict x, T q,
     for (; start + block <= n; start += block) {
         const T screen = std::min(above, best[k - 1]);
         std::uint64_t hits = 0;
+        Vector all[vectors];
         LOWDIM_UNROLL
         for (int v = 0; v < vectors; ++v) {
             const std::int64_t j = start + v * lanes;
@@ -74,9 +75,14 @@ LOWDIM_TARGET void nearest(const T* __restrict from, const T* __restrict x, T q,
                 const Vector step = *reinterpret_cast<const Vector*>(x + j) - q;
                 now = joining ? now + step * step : now - step * step;
             }
-            *reinterpret_cast<Vector*>(near + v * lanes) = now;
-            hits |= below<T>(near + v * lanes, screen) << (v * lanes);
+            all[v] = now;
+            hits |= below<T>(now, screen) << (v * lanes);
         }
+        if (hits == 0)
+            continue;
+        LOWDIM_UNROLL
+        for (int v = 0; v < vectors; ++v)
+            *reinterpret_cast<Vector*>(near + v * lanes) = all[v];
         for (; hits != 0; hits &= hits - 1) {
             const int j = __builtin_ctzll(hits);
             insert(joining ? near[j] : std::max(near[j], T(0)), start + j, k, index, best);

@@ -197,6 +197,16 @@ def smallest(
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Columns and values (rows, k) of the smallest entries of each row, without column skip[row]."""
 
+def move_distances(
+    base: NDArray[Any],
+    queries: NDArray[Any],
+    points: NDArray[Any],
+    *,
+    joining: bool = True,
+    n_threads: int = 1,
+) -> None:
+    """Add a feature to squared distances (q, n), or remove it, in place."""
+
 def nearest_with(
     base: NDArray[Any],
     queries: NDArray[Any],

@@ -82,3 +82,16 @@ def test_impossible_arguments_are_refused(change, words):
     arguments |= {"members": np.array([0], np.int32), "offsets": np.array([0, 1], np.int32)} | change
     with pytest.raises(ValueError, match=words):
         _native.nearest_with(**arguments)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_distances_move_by_a_feature_in_place(isa, dtype):
+    base, queries, points = table(7, 37, 3, dtype)
+    moved = base.copy()
+    _native.move_distances(moved, queries[1], points[1], n_threads=2)
+    step = np.square(queries[1][:, None] - points[1])
+    np.testing.assert_array_equal(moved, base + step)
+    _native.move_distances(moved, queries[1], points[1], joining=False)
+    np.testing.assert_array_equal(moved, np.maximum((base + step) - step, 0))
+    with pytest.raises(ValueError, match="Match them"):
+        _native.move_distances(moved, queries[1], queries[1])

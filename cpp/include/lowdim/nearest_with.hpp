@@ -25,4 +25,9 @@ template <class T>
 void nearest_with(const Distances<T>& given, std::int64_t k, std::int32_t* indices, T* distances,
                   int n_threads, Watch& watch);
 
+// base (n_queries × n_points), squared distances, grows or shrinks by one feature of queries and points.
+template <class T>
+void move_distances(T* base, const T* queries, const T* points, std::int64_t n_queries, std::int64_t n_points,
+                    bool joining, int n_threads, Watch& watch);
+
 } // namespace lowdim

@@ -121,7 +121,9 @@ def scales(M: Moments | ColumnMoments, variance: NDArray, standardize: bool) -> 
 def of_moments(M: Moments, k: int, standardize: bool) -> Spectrum:
     """Top ``k`` by the covariance matrix."""
     scale = scales(M, np.diag(M.scatter) / M.weight, standardize)
-    S = M.scatter / np.outer(scale, scale)
+    S = M.scatter / scale
+    if standardize:
+        S /= scale[:, None]
     total = float(np.trace(S))
     _demand_finite(total)
     values, vectors, *_ = eigh_top(S, min(k, len(S)))

@@ -12,7 +12,6 @@ from lowdim.solve.criteria.least_squares import METRICS
 from lowdim.work import jobs, memory
 
 _FEW = 8  # neighbours up to which votes are counted by comparing pairs
-_STRIP_BYTES = 2**17  # of distances at a time
 _EXACT = 2**24  # whole numbers up to here are exact in float32
 
 
@@ -64,7 +63,7 @@ class Neighbours:
     def _scores(self, fold: "_Fold", index: NDArray, distance: NDArray) -> Doubles:
         """Score (units,) of one fold from the neighbours of its test rows (units, q, k)."""
         weights = _closeness(distance) if self.by_distance else None
-        near = fold.y[index]
+        near = fold.y.take(index)
         if self.metric != "accuracy":
             mean = near.mean(axis=2) if weights is None else (near * weights).sum(axis=2) / weights.sum(axis=2)
             metric: Callable[[Doubles, Doubles], Doubles] = METRICS[self.metric]
@@ -84,12 +83,15 @@ def _vote(near: NDArray, n_classes: int) -> NDArray:
 
     Each neighbour counts those of its own class; k² comparisons of whole arrays are fewer than C counters per query.
     """
-    each = np.ascontiguousarray(np.moveaxis(near, 2, 0), np.int32)
-    best = np.full(each.shape[1:], -1, np.int32)
+    dtype = np.min_scalar_type(-(near.shape[2] + 1) * n_classes)
+    each = np.ascontiguousarray(np.moveaxis(near, 2, 0), dtype)
+    best = np.full(each.shape[1:], -1, dtype)
     for mine in each:
-        count = np.sum([mine == other for other in each], axis=0, dtype=np.int32)
-        np.maximum(best, count * n_classes + (n_classes - 1 - mine), out=best)
-    return n_classes - 1 - best % n_classes
+        rank = dtype.type(n_classes - 1) - mine
+        for other in each:
+            rank += (mine == other).view(np.int8) * dtype.type(n_classes)
+        np.maximum(best, rank, out=best)
+    return n_classes - 1 - best % dtype.type(n_classes)
 
 
 def _closeness(distance: NDArray) -> Doubles:
@@ -110,7 +112,6 @@ class _Fold:
         self.y, self.targets = y, yt
         self.D = np.zeros((len(Xt), len(X)), dtype)
         self.selected: list[int] = []
-        self.strip = max(1, _STRIP_BYTES // self.D[0].nbytes)
 
     def measured(self, index: NDArray, selected: Sequence[int], units: Sequence[Sequence[int]]) -> Doubles:
         """Squared distances of neighbours (units, q, k) over ``selected`` without each unit."""
@@ -126,9 +127,7 @@ class _Fold:
         if gone and self.D.dtype == np.float64:
             self.D[:], self.selected, gone = 0.0, [], set()
         for f in [*gone, *(f for f in selected if f not in self.selected)]:
-            for start in range(0, len(self.D), self.strip):  # a strip stays in the cache from step to step
-                rows = slice(start, start + self.strip)
-                step = np.subtract.outer(self.queries[f, rows], self.points[f])
-                np.square(step, out=step)
-                (np.subtract if f in gone else np.add)(self.D[rows], step, out=self.D[rows])
+            _native.move_distances(
+                self.D, self.queries[f], self.points[f], joining=f not in gone, n_threads=jobs.current()
+            )
         self.selected = list(selected)

@@ -51,8 +51,8 @@ void call_move(const Output<T>& base, const Vector<T>& queries, const Vector<T>&
                "Match them.");
     demand_threads(n_threads);
     watched(nb::none(), [&](Watch& watch) {
-        move_distances(base.data(), queries.data(), points.data(), size(base), size(base, 1), joining, n_threads,
-                       watch);
+        move_distances(base.data(), queries.data(), points.data(), size(base), size(base, 1), joining,
+                       n_threads, watch);
     });
 }
 

@@ -20,10 +20,12 @@ LOWDIM_TARGET void inner_products(const double* Z, std::int64_t k, std::int64_t 
         }
 }
 
-using Lane = double __attribute__((vector_size(LOWDIM_BYTES))); // one number of as many rows as fit in a vector
+using Lane =
+    double __attribute__((vector_size(LOWDIM_BYTES))); // one number of as many rows as fit in a vector
 constexpr int lanes = LOWDIM_BYTES / sizeof(double);
 
-// G[i * k + j] += inner product of Z[i] and Z[j] for j <= i, in as many rows of data as there are lanes; Z (k × width).
+// G[i * k + j] += inner product of Z[i] and Z[j] for j <= i, in as many rows of data as there are lanes; Z (k
+// × width).
 LOWDIM_TARGET void add_products(const Lane* Z, std::int64_t k, std::int64_t width, Lane* G) {
     for (std::int64_t i = 0; i < k; ++i) {
         const Lane* a = Z + i * width;
@@ -49,8 +51,8 @@ LOWDIM_TARGET void add_products(const Lane* Z, std::int64_t k, std::int64_t widt
     }
 }
 
-// Weights w (k) from the lower half of G (k × k), which is overwritten, as solve_weights has them; ok[l] is false
-// where a row of data needs more care.
+// Weights w (k) from the lower half of G (k × k), which is overwritten, as solve_weights has them; ok[l] is
+// false where a row of data needs more care.
 LOWDIM_TARGET void solve_lanes(Lane* G, std::int64_t k, double reg, Lane* w, Lane* inverse, bool* ok) {
     Lane trace{};
     for (std::int64_t j = 0; j < k; ++j)
@@ -100,8 +102,9 @@ LOWDIM_TARGET void solve_lanes(Lane* G, std::int64_t k, double reg, Lane* w, Lan
         w[i] *= share;
 }
 
-// Weights of the k neighbours of `rows` rows of Q, at most as many as there are lanes, one after another in `out`;
-// `desk` has room for k (k + columns + 2) vectors. The other lanes repeat the last row. ok[l] as above.
+// Weights of the k neighbours of `rows` rows of Q, at most as many as there are lanes, one after another in
+// `out`; `desk` has room for k (k + columns + 2) vectors. The other lanes repeat the last row. ok[l] as
+// above.
 template <class T>
 LOWDIM_TARGET void weights_of(const T* X, const T* Q, std::int64_t d, const std::int32_t* neighbors, int rows,
                               std::int64_t k, double reg, double* desk, double* out, bool* ok) {

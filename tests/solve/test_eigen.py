@@ -35,7 +35,7 @@ def test_a_residual_may_be_relative_to_each_value():
     pairs = eigh_top_operator(lambda V: A @ V, 400, 2, seed=0, tol=1e-4, each=True)
     apart = np.linalg.norm(A @ pairs.vectors - pairs.vectors * pairs.values, axis=0)
     assert (apart <= 1.3e-4 * values[:2]).all()
-    loose = eigh_top_operator(lambda V: A @ V, 400, 2, seed=0, tol=1e-4)  # beside the first value the second is resolved
+    loose = eigh_top_operator(lambda V: A @ V, 400, 2, seed=0, tol=1e-4)  # relative to the first value
     assert loose.passes < pairs.passes
 
 

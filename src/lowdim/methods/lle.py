@@ -185,7 +185,7 @@ class LLE(NeighborReducer):
         self._tell_of_few_rows(Y)
 
     def _closed(self, Z: Any) -> tuple[Neighborhoods, Bridges, NDArray, int]:
-        """By the policy: neighbours of the rows fitted, numbered among them, their bridges, which rows, and the root."""
+        """By the policy: neighbours of the rows fitted, numbered among them, their bridges, the rows, and the root."""
         n, k = Z.shape[0], self.n_neighbors_
         ends, rows = nearest(Z, k).indices, np.arange(n)
         parts = closed_classes(np.arange(n + 1) * k, ends.ravel())

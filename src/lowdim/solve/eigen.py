@@ -115,10 +115,10 @@ def eigh_top_operator(
     """Top ``k`` eigenpairs of the symmetric (n, n) matrix behind ``apply(V) = A V``.
 
     ``tol`` bounds each residual ``‖A v − λ v‖`` relative to the largest eigenvalue, with ``each`` relative to its own
-    λ; a value's own error is of the order of its square. ``start`` (n, any) gives vectors near the wanted ones. ``costly`` says that a pass costs about the
-    same for one vector as for many (a large stored array, kernel blocks computed anew), so that blocks should be wide
-    and passes few. ``apply`` is given blocks on the place of ``like`` (NumPy for None), and all arrays of length n stay
-    there; the small problems are solved by LAPACK.
+    λ; a value's own error is of the order of its square. ``start`` (n, any) gives vectors near the wanted ones.
+    ``costly`` says that a pass costs about the same for one vector as for many (a large stored array, kernel blocks
+    computed anew), so that blocks should be wide and passes few. ``apply`` is given blocks on the place of ``like``
+    (NumPy for None), and all arrays of length n stay there; the small problems are solved by LAPACK.
     """
     random = stream(seed, "eigen")
     width, room = block_sizes(n, k, costly)

@@ -19,6 +19,7 @@ void bind_nearest(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
 void bind_pair_descent(nb::module_& m);
 void bind_pairs(nb::module_& m);
+void bind_phases(nb::module_& m);
 void bind_products(nb::module_& m);
 void bind_ranks(nb::module_& m);
 void bind_scatter(nb::module_& m);
@@ -45,6 +46,7 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_nearest_with(m);
     lowdim::bind::bind_pair_descent(m);
     lowdim::bind::bind_pairs(m);
+    lowdim::bind::bind_phases(m);
     lowdim::bind::bind_products(m);
     lowdim::bind::bind_ranks(m);
     lowdim::bind::bind_scatter(m);

@@ -16,31 +16,110 @@
 
 namespace lowdim::detail {
 
-// Runs piece(i), or piece(i, place) with the place (0 to n_threads − 1) of the thread, for i < count. Which
-// thread runs a piece is not determined, so pieces must not share sums. The thread at place 0 is the caller's
-// and polls the watch. The first exception of a piece keeps further pieces from beginning and is thrown here.
-template <class Piece> void each_piece(std::int64_t count, int n_threads, Watch& watch, const Piece& piece) {
-    const auto run = [&](std::int64_t i, int place) {
-        if constexpr (std::is_invocable_v<const Piece&, std::int64_t, int>)
-            piece(i, place);
-        else
-            piece(i);
+// Which pieces of a phase have begun. Each member of a team has pieces of its own, every members-th of them, so
+// that in loop after loop over the same items it meets those that are in its cache and seldom touches a word
+// that others write. Then it takes pieces that others have not begun: whoever is without a core holds up no
+// more than the piece it runs.
+class Claims {
+public:
+    explicit Claims(int members) : members_(members), next_(static_cast<std::size_t>(members)) {}
+
+    // A piece of a phase (from 1) with `count` pieces for the member at `place`; −1 where all have begun.
+    std::int64_t take(std::uint64_t phase, std::int64_t count, int place) {
+        for (int turn = 0; turn < members_; ++turn) {
+            const int owner = place + turn < members_ ? place + turn : place + turn - members_;
+            const std::int64_t own = (count - owner + members_ - 1) / members_;
+            std::atomic<std::uint64_t>& next = next_[static_cast<std::size_t>(owner)].taken;
+            std::uint64_t seen = next.load(std::memory_order_relaxed);
+            while (seen >> 32 <= phase) { // or this member is late, and the phase has ended
+                const auto at = static_cast<std::int64_t>(seen >> 32 == phase ? seen & 0xFFFFFFFF : 0);
+                if (at >= own)
+                    break;
+                const std::uint64_t one_more = phase << 32 | static_cast<std::uint64_t>(at + 1);
+                if (next.compare_exchange_weak(seen, one_more, std::memory_order_relaxed))
+                    return at * members_ + owner;
+            }
+        }
+        return -1;
+    }
+
+private:
+    struct alignas(64) Next {
+        std::atomic<std::uint64_t> taken{0}; // phase, and how many of its pieces
     };
-    std::atomic<std::int64_t> next{0};
+    int members_;
+    std::vector<Next> next_;
+};
+
+// Runs run(phase, i, place) for i < size_of(phase) and each phase < phases in turn, each once the one before
+// has ended. `place` (0 to n_threads − 1) is that of the thread. Which thread runs a piece is not determined,
+// so pieces must not share sums. The thread at place 0 is the caller's and polls the watch. The first
+// exception of a piece keeps further pieces from beginning and is thrown here. Threads keep to their work
+// from one phase to the next, which takes a few microseconds where a loop for each would take tens.
+template <class SizeOf, class Run>
+void each_in_order(std::int64_t phases, int n_threads, Watch& watch, const SizeOf& size_of, const Run& run) {
+    std::int64_t widest = 0;
+    const auto next_of = [&](std::int64_t phase) { // that is not empty
+        while (phase < phases && size_of(phase) == 0)
+            ++phase;
+        return phase;
+    };
+    for (std::int64_t phase = 0; phase < phases; ++phase)
+        widest = std::max(widest, size_of(phase));
+    const int members = static_cast<int>(std::min<std::int64_t>(n_threads, widest));
+    if (members <= 1) {
+        for (std::int64_t phase = 0; phase < phases; ++phase)
+            for (std::int64_t i = 0; i < size_of(phase) && !watch.stopped(); ++i) {
+                run(phase, i, 0);
+                watch.poll();
+            }
+        return;
+    }
+    // On cache lines of their own: `open` is watched by those that wait, and changes once in a phase.
+    alignas(64) std::atomic<std::int64_t> open{next_of(0)};
+    alignas(64) std::atomic<std::int64_t> done{0}; // pieces of that phase
+    alignas(64) std::atomic<bool> ended{false};
+    Claims claims(members);
     const auto body = [&](int place) {
         try {
-            for (std::int64_t i;
-                 !watch.stopped() && (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
-                run(i, place);
-                if (place == 0)
-                    watch.poll();
+            std::int64_t phase = open.load(std::memory_order_acquire);
+            while (phase < phases) {
+                const std::int64_t count = size_of(phase);
+                std::int64_t mine = 0, i = 0;
+                while (!watch.stopped() && !ended.load(std::memory_order_relaxed) &&
+                       (i = claims.take(static_cast<std::uint64_t>(phase + 1), count, place)) >= 0) {
+                    run(phase, i, place);
+                    ++mine;
+                    if (place == 0)
+                        watch.poll();
+                }
+                if (mine > 0 && done.fetch_add(mine, std::memory_order_acq_rel) + mine == count) {
+                    done.store(0, std::memory_order_relaxed);
+                    open.store(next_of(phase + 1), std::memory_order_release);
+                }
+                // A thread that waits holds no piece, so that the others need not wait for it.
+                if (phase + 1 == phases || !wait_for(open, phase + 1, ended, place, watch))
+                    return;
+                phase = open.load(std::memory_order_acquire);
             }
         } catch (...) {
-            next.store(count, std::memory_order_relaxed);
+            ended.store(true, std::memory_order_relaxed);
             throw;
         }
     };
-    with_team(static_cast<int>(std::min<std::int64_t>(n_threads, count)), watch, Body(body));
+    with_team(members, watch, Body(body));
+}
+
+// Runs piece(i), or piece(i, place), for i < count.
+template <class Piece> void each_piece(std::int64_t count, int n_threads, Watch& watch, const Piece& piece) {
+    each_in_order(
+        1, n_threads, watch, [&](std::int64_t) { return count; },
+        [&](std::int64_t, std::int64_t i, int place) {
+            if constexpr (std::is_invocable_v<const Piece&, std::int64_t, int>)
+                piece(i, place);
+            else
+                piece(i);
+        });
 }
 
 // The same, with a total progress of `whole`.
@@ -68,43 +147,12 @@ void each_chunk(std::int64_t n, std::int64_t size, int n_threads, Watch& watch, 
     });
 }
 
-// Runs run(i, place) for i < count like each_piece, but a piece begins only once all pieces before
-// begin_of(i) ≤ i have ended. Threads keep to their work from one phase to the next, which takes a few
-// microseconds where a loop for each would take tens.
-template <class BeginOf, class Run>
-void each_in_order(std::int64_t count, int n_threads, Watch& watch, const BeginOf& begin_of, const Run& run) {
-    alignas(64) std::atomic<std::int64_t> next{0};
-    alignas(64) std::atomic<std::int64_t> done{0};
-    std::atomic<bool> ended{false};
-    const auto body = [&](int place) {
-        try {
-            std::int64_t i = 0;
-            while (!watch.stopped() && (i = next.load(std::memory_order_relaxed)) < count) {
-                // A thread that waits holds no piece, so that the others need not wait for it.
-                if (!wait_for(done, begin_of(i), ended, place, watch))
-                    return;
-                if (!next.compare_exchange_strong(i, i + 1, std::memory_order_relaxed))
-                    continue;
-                run(i, place);
-                done.fetch_add(1, std::memory_order_release);
-                if (place == 0)
-                    watch.poll();
-            }
-        } catch (...) {
-            next.store(count, std::memory_order_relaxed);
-            ended.store(true, std::memory_order_relaxed);
-            throw;
-        }
-    };
-    with_team(static_cast<int>(std::min<std::int64_t>(n_threads, count)), watch, Body(body));
-}
-
 // Rounds of the same pieces: piece(round, i) for i < count, each round once the one before has ended.
 template <class Piece>
 void each_round(std::int64_t rounds, std::int64_t count, int n_threads, Watch& watch, const Piece& piece) {
     each_in_order(
-        rounds * count, n_threads, watch, [&](std::int64_t i) { return i - i % count; },
-        [&](std::int64_t i, int) { piece(i / count, i % count); });
+        rounds, n_threads, watch, [&](std::int64_t) { return count; },
+        [&](std::int64_t round, std::int64_t i, int) { piece(round, i); });
 }
 
 // Pieces of one phase: piece(i, place) for i < count.
@@ -116,19 +164,13 @@ template <class Piece> Phase(std::int64_t, Piece) -> Phase<Piece>;
 
 // Phases in turn, each once the one before has ended.
 template <class... Pieces> void each_phase(int n_threads, Watch& watch, const Phase<Pieces>&... phases) {
-    std::array<std::int64_t, sizeof...(phases) + 1> starts{};
-    std::size_t p = 0;
-    ((starts[p + 1] = starts[p] + phases.count, ++p), ...);
-    const auto phase_of = [&](std::int64_t i) {
-        return static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), i) - starts.begin()) -
-               1;
-    };
+    const std::array<std::int64_t, sizeof...(phases)> sizes{phases.count...};
     each_in_order(
-        starts.back(), n_threads, watch, [&](std::int64_t i) { return starts[phase_of(i)]; },
-        [&](std::int64_t i, int place) {
-            const std::size_t at = phase_of(i);
-            std::size_t q = 0;
-            ((q++ == at ? phases.piece(i - starts[at], place) : void()), ...);
+        static_cast<std::int64_t>(sizes.size()), n_threads, watch,
+        [&](std::int64_t phase) { return sizes[static_cast<std::size_t>(phase)]; },
+        [&](std::int64_t phase, std::int64_t i, int place) {
+            std::int64_t q = 0;
+            ((q++ == phase ? phases.piece(i, place) : void()), ...);
         });
 }
 

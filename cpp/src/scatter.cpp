@@ -9,7 +9,6 @@
 #include "chunks.hpp"
 #include "scatter_kernels.hpp"
 #include "scatter_pack.hpp"
-#include "scatter_phases.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -100,32 +99,20 @@ private:
         const std::int64_t share =
             std::clamp<std::int64_t>(panels / (2 * team), 1, 8); // panels of a packing task
         const std::int64_t packs = ceil_div(panels, share);
-        Phases phases(packs + units.size(), chunks + 1); // phase c packs chunk c and multiplies chunk c − 1
-        const auto run = [&](const Phases::Task& task) {
-            const std::int64_t c = task.phase, u = task.index - packs;
-            if (u < 0 && c < chunks)
-                packer.pack(c * chunk, rows_of(c), task.index * share,
-                            std::min((task.index + 1) * share, panels), buffers[c % 2].data(), sums);
-            else if (u >= 0 && c > 0)
-                multiply(units[u], c == 1, rows_of(c - 1), buffers[(c - 1) % 2].data(), tiles);
-            if (u == 0 && c > 0)
-                watch.advance(rows_of(c - 1));
-        };
-        const auto body = [&](int place) {
-            try {
-                for (Phases::Task task; phases.take(task); phases.finish()) {
-                    if (place == 0)
-                        watch.poll();
-                    if (watch.stopped() || unfit)
-                        return phases.leave();
-                    run(task);
-                }
-            } catch (...) {
-                phases.leave();
-                throw;
-            }
-        };
-        with_team(team, watch, Body(body));
+        // Round c packs chunk c and multiplies chunk c − 1.
+        each_round(chunks + 1, packs + static_cast<std::int64_t>(units.size()), team, watch,
+                   [&](std::int64_t c, std::int64_t i) {
+                       const std::int64_t u = i - packs;
+                       if (unfit)
+                           return;
+                       if (u < 0 && c < chunks)
+                           packer.pack(c * chunk, rows_of(c), i * share, std::min((i + 1) * share, panels),
+                                       buffers[c % 2].data(), sums);
+                       else if (u >= 0 && c > 0)
+                           multiply(units[u], c == 1, rows_of(c - 1), buffers[(c - 1) % 2].data(), tiles);
+                       if (u == 0 && c > 0)
+                           watch.advance(rows_of(c - 1));
+                   });
     }
 
     // Each thread on strands of its own.

@@ -151,6 +151,11 @@ def multiply(
 ) -> None:
     """Fill out with A B by calls of the BLAS function at the address `gemm`, one per piece of high x wide."""
 
+def phases(
+    sizes: NDArray[np.int64], *, failing: int = -1, n_threads: int = 1, tick: Callable[[int], Any] | None = None
+) -> NDArray[np.int64]:
+    """Run phases of so many pieces, as kernels do: pieces that had ended when each began. For tests."""
+
 def mirror(K: Floats, start: int, stop: int, *, n_threads: int = 1) -> None:
     """Copy rows start to stop of K, up to the diagonal, to the columns above it."""
 

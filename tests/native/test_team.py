@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lowdim import _native
 
@@ -91,6 +93,51 @@ def test_a_tick_that_fails_ends_the_work_of_all_threads(rng):
 
     with pytest.raises(RuntimeError, match="enough"):
         _native.repulsion_at(Y, Y, n_threads=2, tick=tick)
+
+
+@given(sizes=st.lists(st.integers(0, 40), max_size=30), n_threads=st.integers(1, 9))
+def test_a_phase_begins_once_the_one_before_has_ended(sizes, n_threads):
+    before = _native.phases(np.array(sizes, np.int64), n_threads=n_threads)
+    ends = np.cumsum([0, *sizes])
+    assert len(before) == ends[-1]
+    for first, last in pairwise(ends):
+        assert np.all(before[first:last] >= first) and np.all(before[first:last] < last)
+
+
+def test_many_short_phases_run_whole_whoever_calls_beside():
+    sizes = np.tile(np.array([16, 1, 0, 5], np.int64), 500)
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    wrong = []
+
+    def call():
+        for _ in range(5):
+            before = _native.phases(sizes, n_threads=4)
+            if np.any(before < starts):
+                wrong.append(before)
+
+    callers = [threading.Thread(target=call) for _ in range(3)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("n_threads", [1, 3, 8])
+def test_a_piece_that_fails_keeps_later_phases_from_beginning(n_threads):
+    sizes = np.array([50, 50, 50], np.int64)
+    with pytest.raises(RuntimeError, match="the piece that was to fail"):
+        _native.phases(sizes, failing=70, n_threads=n_threads)
+    assert np.all(_native.phases(sizes, n_threads=n_threads) >= 0)  # the threads are free again
+
+
+def test_phases_can_be_interrupted():
+    def tick(done):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        for _ in range(1000):
+            _native.phases(np.full(200_000, 4), n_threads=3, tick=tick)
 
 
 def test_more_threads_than_any_machine_has_are_refused():

@@ -40,8 +40,9 @@ private:
     using Clock = std::chrono::steady_clock;
     Poll poll_;
     Clock::time_point last_;
-    std::atomic<std::int64_t> done_{0};
-    std::atomic<bool> stop_{false};
+    // On cache lines of their own: every thread reads `stop_` before each piece.
+    alignas(64) std::atomic<std::int64_t> done_{0};
+    alignas(64) std::atomic<bool> stop_{false};
 };
 
 } // namespace lowdim

@@ -4,7 +4,6 @@
 #include <lowdim/chebyshev.hpp>
 
 #include <cstdint>
-#include <vector>
 
 namespace lowdim::bind {
 
@@ -34,10 +33,8 @@ void call(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& column
     const Csr B = csr_of(starts, columns, values, n), Bt = csr_of(t_starts, t_columns, t_values, n);
     demand_interval(low, high, degree);
     demand_threads(n_threads);
-    std::vector<double> next(n * chebyshev_width), work(n * chebyshev_width);
-    watched(tick, [&](Watch& watch) {
-        chebyshev<double>(&B, Bt, V.data(), next.data(), work.data(), low, high, degree, n_threads, watch);
-    });
+    watched(tick,
+            [&](Watch& watch) { chebyshev<double>(&B, Bt, V.data(), low, high, degree, n_threads, watch); });
 }
 
 template <class T>
@@ -48,10 +45,8 @@ void call_symmetric(const Vector<std::int32_t>& starts, const Vector<std::int32_
     const CsrOf<T> A = csr_of(starts, columns, values, n);
     demand_interval(low, high, degree);
     demand_threads(n_threads);
-    std::vector<T> next(n * chebyshev_width);
-    watched(tick, [&](Watch& watch) {
-        chebyshev<T>(nullptr, A, V.data(), next.data(), nullptr, low, high, degree, n_threads, watch);
-    });
+    watched(tick,
+            [&](Watch& watch) { chebyshev<T>(nullptr, A, V.data(), low, high, degree, n_threads, watch); });
 }
 
 template <class T> void bind_symmetric(nb::module_& m) {

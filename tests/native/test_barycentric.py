@@ -92,3 +92,21 @@ def test_polynomial_is_chebyshevs(isa, degree, monkeypatch):
         results.append(W)
     np.testing.assert_array_equal(*results)
     np.testing.assert_allclose(results[0], vectors @ (poly[:, None] * (vectors.T @ V)), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("density", [0.01, 0.1, 1.0])  # in parts, sparse, and rows that use more than 64 others
+def test_many_steps_in_an_order_of_their_own_change_no_bits(density):
+    rng = np.random.default_rng(1)
+    A = sp.random_array((150, 150), density=density, rng=rng, format="csr")
+    A = sp.csr_array(A + A.T + sp.eye_array(150))
+    high = 1.01 * float(np.abs(np.linalg.eigvalsh(A.toarray())).max())
+    parts = (A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data)
+    V = rng.normal(size=(150, 8))
+    at_once, twice = V.copy(), V.copy()
+    _native.chebyshev_symmetric(*parts, at_once, -high, high, 160, n_threads=3)  # T_160 = T_2(T_80)
+    _native.chebyshev_symmetric(*parts, twice, -high, high, 80, n_threads=3)
+    _native.chebyshev_symmetric(*parts, twice, -high, high, 80, n_threads=1)
+    np.testing.assert_allclose(at_once, 2 * twice - V, atol=1e-11)
+    alone = V.copy()
+    _native.chebyshev_symmetric(*parts, alone, -high, high, 160, n_threads=1)
+    np.testing.assert_array_equal(alone, at_once)

@@ -6,6 +6,16 @@
 
 #define LOWDIM_AVX2 __attribute__((target("avx2,fma")))
 #define LOWDIM_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+#define LOWDIM_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")))
+// Before functions that use VNNI by intrinsics: GCC 12's own read an undefined register on purpose and warn
+// of it when inlined.
+#if defined(__clang__)
+#define LOWDIM_VNNI_INTRINSICS
+#else
+#define LOWDIM_VNNI_INTRINSICS                                                                               \
+    _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")                                              \
+        _Pragma("GCC diagnostic ignored \"-Wuninitialized\"")
+#endif
 
 #if LOWDIM_X86
 #define LOWDIM_PICK(...)                                                                                     \

@@ -5,20 +5,15 @@
 
 #if LOWDIM_X86
 #include <immintrin.h>
-#if !defined(__clang__)
-// GCC 12's own intrinsics read an undefined register on purpose and warn of it when inlined here.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")))
+LOWDIM_VNNI_INTRINSICS
 
 namespace lowdim::detail {
 namespace {
 
 constexpr int rows = 12;
 
-LOWDIM_TARGET std::int64_t scan_whole(const Tiles<std::int16_t>& tiles, const Front<std::int16_t>& front,
-                                      const Range& range) {
+LOWDIM_VNNI std::int64_t scan_whole(const Tiles<std::int16_t>& tiles, const Front<std::int16_t>& front,
+                                    const Range& range) {
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     std::int32_t point = range.point;
     for (std::int64_t t = range.first; t < range.last; ++t, point += tile_width) {

@@ -6,12 +6,7 @@
 #if LOWDIM_X86
 #include <cstring>
 #include <immintrin.h>
-#if !defined(__clang__)
-// GCC 12's own intrinsics read an undefined register on purpose and warn of it when inlined here.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#define LOWDIM_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")))
+LOWDIM_VNNI_INTRINSICS
 
 namespace lowdim::detail {
 namespace {
@@ -22,8 +17,8 @@ constexpr int fold = 1024; // 255 · 128 · fold stays far below 2^31
 constexpr int ahead = 12;  // steps between prefetching a packed row and using it
 
 template <int vectors>
-LOWDIM_TARGET void multiply(const std::byte* a, const std::byte* b, std::int64_t steps,
-                            double* __restrict tile) {
+LOWDIM_VNNI void multiply(const std::byte* a, const std::byte* b, std::int64_t steps,
+                          double* __restrict tile) {
     for (int i = 0; i < rows; ++i)
         for (int j = 0; j < vectors * lanes; j += 8)
             __builtin_prefetch(tile + i * panel + j, 1);
@@ -69,7 +64,7 @@ LOWDIM_TARGET void multiply(const std::byte* a, const std::byte* b, std::int64_t
     }
 }
 
-LOWDIM_TARGET inline void add_sums(double* sums, __m512i values) {
+LOWDIM_VNNI inline void add_sums(double* sums, __m512i values) {
     __m512d low = _mm512_cvtepi32_pd(_mm512_castsi512_si256(values));
     __m512d high = _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(values, 1));
     _mm512_storeu_pd(sums, _mm512_add_pd(_mm512_loadu_pd(sums), low));
@@ -78,7 +73,7 @@ LOWDIM_TARGET inline void add_sums(double* sums, __m512i values) {
 
 // Rows 4q .. 4q+3 become one step: the four values of a column side by side. Missing rows are zeros, which
 // vanish as left factors for any right ones.
-LOWDIM_TARGET void pack(const PackBlock& block) {
+LOWDIM_VNNI void pack(const PackBlock& block) {
     const __m512i ones = _mm512_set1_epi8(1);
     for (std::int64_t r = 0; r < block.rows; r += group) {
         const std::uint8_t* source = static_cast<const std::uint8_t*>(block.source) + r * block.stride;

@@ -18,11 +18,7 @@
 
 #if LOWDIM_X86
 #include <immintrin.h>
-#if !defined(__clang__)
-// GCC 12's own intrinsics read an undefined register on purpose and warn of it when inlined here.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
+LOWDIM_VNNI_INTRINSICS
 #endif
 
 namespace lowdim {

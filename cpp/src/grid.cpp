@@ -3,6 +3,7 @@
 
 #include "chunks.hpp"
 #include "instructions.hpp"
+#include "spline.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +18,9 @@ constexpr std::int64_t strip = 8;              // rows of nodes, at least the sp
 constexpr std::int64_t most_nodes = 2'000'000; // that are used; a wider map gets larger cells
 constexpr double nodes_each = 8;               // of a point, where that makes more
 constexpr double most_in_a_row = 1 << 17;
+constexpr std::int64_t layers = 32;        // of a small map's nodes, each for a share of the points
+constexpr std::int64_t layered = 1 << 16;  // nodes up to which a map is small
+constexpr std::int64_t each_layered = 512; // points of a layer at the least
 
 // Points that a thread takes at a time: few enough for many threads, whatever their number.
 std::int64_t chunk_for(std::int64_t n) { return std::clamp<std::int64_t>(n / 128, 256, 4096); }
@@ -26,43 +30,7 @@ std::int64_t from_middle(std::int64_t i, std::int64_t count) {
     return count / 2 + (i % 2 ? -(i + 1) / 2 : i / 2);
 }
 
-// Weights of the nodes about a point as polynomials of its place t within a cell, and their derivatives.
-struct Spline {
-    static constexpr int terms = Grid::width, before = Grid::width / 2 - 1;
-    float values[terms][8] = {}, slopes[terms][8] = {};
-
-    Spline() {
-        // Pieces of the B-spline of each order from those of the order before:
-        // k M_{k+1}(x) = x M_k(x) + (k + 1 − x) M_k(x − 1).
-        double pieces[terms][terms] = {{1.0}};
-        for (int k = 1; k < terms; ++k) {
-            double next[terms][terms] = {};
-            for (int j = 0; j <= k; ++j)
-                for (int power = 0; power < k; ++power) {
-                    const double rising = j < k ? pieces[j][power] : 0,
-                                 falling = j ? pieces[j - 1][power] : 0;
-                    next[j][power] += (j * rising + (k + 1 - j) * falling) / k;
-                    next[j][power + 1] += (rising - falling) / k;
-                }
-            std::copy(&next[0][0], &next[0][0] + terms * terms, &pieces[0][0]);
-        }
-        for (int node = 0; node < terms; ++node)
-            for (int power = 0; power < terms; ++power) {
-                const double c = pieces[terms - 1 - node][power];
-                values[power][node] = static_cast<float>(c);
-                if (power)
-                    slopes[power - 1][node] = static_cast<float>(power * c);
-            }
-    }
-};
-
 const Spline spline;
-
-struct View {
-    float origin[2], inverse;
-    std::int64_t stride;
-    int dimensions;
-};
 
 struct Convolution {
     const Plan *along, *across;
@@ -78,6 +46,8 @@ struct KernelGrid {
     double step;
     Lanes* out;
 };
+
+using View = Grid::View;
 
 #define LOWDIM_KERNEL "grid.inl"
 #include "each_isa.inl"
@@ -98,20 +68,24 @@ double window(double angle) {
 }
 
 // Ŵ² / (Σ Ŵ²)², over the aliases that matter, for each frequency of a period.
-std::vector<float> correction(std::int64_t period, std::int64_t room) {
+std::vector<float> correction(std::int64_t period, std::int64_t room, int n_threads, Watch& watch) {
     std::vector<float> out(static_cast<std::size_t>(std::max(period, room)), 0.0f);
-    for (std::int64_t i = 0; i < period && period > 1; ++i) {
-        const auto wave = static_cast<double>(2 * i <= period ? i : i - period);
-        const double angle = 2 * std::numbers::pi * wave / static_cast<double>(period);
-        double sum = 0;
-        for (int alias = -2; alias <= 2; ++alias)
-            sum += std::pow(window(angle + 2 * std::numbers::pi * alias), 2);
-        // The finer grid has twice the samples along this axis; the transform back divides by the period.
-        out[static_cast<std::size_t>(i)] =
-            static_cast<float>(std::pow(window(angle) / sum, 2) / (2 * static_cast<double>(period)));
-    }
-    if (period == 1)
+    if (period == 1) {
         out[0] = 1.0f;
+        return out;
+    }
+    each_chunk(period, 64, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+        for (std::int64_t i = from; i < to; ++i) {
+            const auto wave = static_cast<double>(2 * i <= period ? i : i - period);
+            const double angle = 2 * std::numbers::pi * wave / static_cast<double>(period);
+            double sum = 0;
+            for (int alias = -2; alias <= 2; ++alias)
+                sum += std::pow(window(angle + 2 * std::numbers::pi * alias), 2);
+            // The finer grid has twice the samples along this axis; the transform back divides by the period.
+            out[static_cast<std::size_t>(i)] =
+                static_cast<float>(std::pow(window(angle) / sum, 2) / (2 * static_cast<double>(period)));
+        }
+    });
     return out;
 }
 
@@ -192,7 +166,8 @@ void Grid::build_multiplier(int n_threads, Watch& watch) {
     const Plan along(2 * wide), across(tall > 1 ? 2 * tall : 1);
     const std::int64_t blocks = (wide / 2 + side) / side, rows = across.length() / 2 + 1;
     const KernelGrid g{&along, &across, rows, blocks, spacing_ / 2, &spectrum_.data()->re};
-    const std::vector<float> x = correction(wide, blocks * side), y = correction(tall, 1);
+    const std::vector<float> x = correction(wide, blocks * side, n_threads, watch),
+                             y = correction(tall, 1, n_threads, watch);
     each_piece((rows + 2 * side - 1) / (2 * side), n_threads, watch, [&](std::int64_t piece) {
         Aligned<Complexes> room(2 * along.length());
         with_falloff<float>(falloff_, [&](const auto& f) {
@@ -207,12 +182,68 @@ void Grid::build_multiplier(int n_threads, Watch& watch) {
     });
 }
 
+Grid::View Grid::view() const {
+    return {{axes_[0].origin, axes_[1].origin}, static_cast<float>(1 / spacing_), stride_, dimensions_};
+}
+
 void Grid::charge(const float* Y, std::int64_t n, const Box& box, int n_threads, Watch& watch) {
     fit(box, n, n_threads, watch);
     if (watch.stopped())
         return;
-    const View view{
-        {axes_[0].origin, axes_[1].origin}, static_cast<float>(1 / spacing_), stride_, dimensions_};
+    if (stride_ * (axes_[1].nodes + 1) <= layered && n >= layers * each_layered)
+        spread_in_layers(Y, n, n_threads, watch);
+    else
+        spread_by_strips(Y, n, n_threads, watch);
+    if (!watch.stopped())
+        convolve(n_threads, watch);
+}
+
+// A small map has too few strips for many threads, so that shares of the points, which lie near each other,
+// have rows of nodes of their own, to be added up.
+void Grid::spread_in_layers(const float* Y, std::int64_t n, int n_threads, Watch& watch) {
+    const View view = this->view();
+    const auto points = LOWDIM_PICK(spread_range);
+    if (layers * layered > layers_.size())
+        layers_ = Aligned<float>(layers * layered);
+    const std::int64_t rows = axes_[1].nodes + 1;
+    const auto own = [&](std::int64_t layer) { return layers_.data() + layer * rows * stride_; };
+    std::array<std::pair<std::int64_t, std::int64_t>, layers> reach; // of each: first row, and past the last
+    const Phase spread{layers, [&](std::int64_t l, int) {
+                           const std::int64_t from = n * l / layers, to = n * (l + 1) / layers;
+                           std::int64_t first = 0, last = rows;
+                           if (dimensions_ == 2) {
+                               float low = Y[2 * from + 1], high = low;
+                               for (std::int64_t i = from; i < to; ++i) {
+                                   low = std::min(low, Y[2 * i + 1]);
+                                   high = std::max(high, Y[2 * i + 1]);
+                               }
+                               const auto row = [&](float y) {
+                                   return static_cast<std::int64_t>((y - view.origin[1]) * view.inverse) -
+                                          Spline::before;
+                               };
+                               first = row(low);
+                               last = std::min(rows, row(high) + width + 1); // vectors reach beyond a row
+                           }
+                           reach[static_cast<std::size_t>(l)] = {first, last};
+                           std::fill(own(l) + first * stride_, own(l) + last * stride_, 0.0f);
+                           points(spline, view, Y, from, to, own(l));
+                       }};
+    const Phase add_up{layers, [&](std::int64_t part, int) {
+                           const std::int64_t from = rows * part / layers, to = rows * (part + 1) / layers;
+                           std::fill(nodes_.data() + from * stride_, nodes_.data() + to * stride_, 0.0f);
+                           for (std::int64_t l = 0; l < layers; ++l) {
+                               const auto [first, last] = reach[static_cast<std::size_t>(l)];
+                               const float* layer = own(l);
+                               for (std::int64_t i = std::max(from, first) * stride_;
+                                    i < std::min(to, last) * stride_; ++i)
+                                   nodes_[i] += layer[i];
+                           }
+                       }};
+    each_phase(n_threads, watch, spread, add_up);
+}
+
+void Grid::spread_by_strips(const float* Y, std::int64_t n, int n_threads, Watch& watch) {
+    const View view = this->view();
     const std::int64_t size = chunk_for(n), chunks = (n + size - 1) / size;
     const std::int64_t strips = (axes_[1].nodes + strip - 1) / strip;
     const auto strip_of = [&](std::int64_t i) {
@@ -261,7 +292,11 @@ void Grid::charge(const float* Y, std::int64_t n, const Box& box, int n_threads,
                            spread(s);
                        }};
     const Phase oddly{odd, [&](std::int64_t piece, int) { spread(2 * from_middle(piece, odd) + 1); }};
-    // The convolution.
+    each_phase(n_threads, watch, count, sum_up, arrange, evenly, oddly);
+}
+
+void Grid::convolve(int n_threads, Watch& watch) {
+    const std::int64_t rows = axes_[1].nodes;
     const Plan &along = axes_[0].plan, &across = axes_[1].plan;
     const std::int64_t blocks = (along.length() / 2 + side) / side;
     const Convolution c{&along,         &across,          rows,
@@ -275,7 +310,7 @@ void Grid::charge(const float* Y, std::int64_t n, const Box& box, int n_threads,
     };
     const auto forward = LOWDIM_PICK(rows_forward), backward = LOWDIM_PICK(rows_backward);
     const auto through = LOWDIM_PICK(columns_through);
-    each_phase(n_threads, watch, count, sum_up, arrange, evenly, oddly,
+    each_phase(n_threads, watch,
                Phase{pieces, [&](std::int64_t i, int place) { by(forward, i * 2 * side, place); }},
                Phase{blocks, [&](std::int64_t i, int place) { by(through, i, place); }},
                Phase{pieces, [&](std::int64_t i, int place) { by(backward, i * 2 * side, place); }});
@@ -283,8 +318,7 @@ void Grid::charge(const float* Y, std::int64_t n, const Box& box, int n_threads,
 
 double Grid::read(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
                   Watch& watch) const {
-    const View view{
-        {axes_[0].origin, axes_[1].origin}, static_cast<float>(1 / spacing_), stride_, dimensions_};
+    const View view = this->view();
     const std::int64_t size = chunk_for(n);
     std::vector<double> sums(static_cast<std::size_t>((n + size - 1) / size), 0.0);
     const auto points = LOWDIM_PICK(read_points);

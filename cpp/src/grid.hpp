@@ -43,6 +43,13 @@ public:
 
     [[nodiscard]] bool covers(const float* y) const;
 
+    // Where points lie on the grid.
+    struct View {
+        float origin[2], inverse;
+        std::int64_t stride;
+        int dimensions;
+    };
+
 private:
     struct Axis {
         std::int64_t nodes = 1; // that are used, at the head of the period
@@ -53,13 +60,17 @@ private:
     [[nodiscard]] double spacing_for(const Box& box, std::int64_t n) const;
     void fit(const Box& box, std::int64_t n, int n_threads, Watch& watch);
     void build_multiplier(int n_threads, Watch& watch);
+    [[nodiscard]] View view() const;
+    void spread_in_layers(const float* Y, std::int64_t n, int n_threads, Watch& watch);
+    void spread_by_strips(const float* Y, std::int64_t n, int n_threads, Watch& watch);
+    void convolve(int n_threads, Watch& watch);
 
     Falloff falloff_;
     int dimensions_;
     double finest_, margin_, spacing_ = 0;
     std::array<Axis, 2> axes_; // along rows, across rows
     std::int64_t stride_ = 0;  // of the nodes' rows
-    Aligned<float> nodes_;
+    Aligned<float> nodes_, layers_;
     Aligned<Complexes> spectrum_;      // by block of 16 frequencies along rows, then by row
     Aligned<Lanes> multiplier_;        // by block, then by frequency across rows up to the middle
     Aligned<Complexes> scratch_;       // two periods a thread

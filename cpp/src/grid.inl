@@ -16,27 +16,36 @@ LOWDIM_TARGET LOWDIM_INLINE float total(const Cells& v) {
     return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
 }
 
+LOWDIM_TARGET LOWDIM_INLINE void spread_one(const Spline& spline, const View& view, const float* y,
+                                            float* nodes) {
+    const float gx = (y[0] - view.origin[0]) * view.inverse;
+    const auto ix = static_cast<std::int32_t>(gx);
+    Cells wx;
+    weights(spline.values, spline.terms, gx - static_cast<float>(ix), wx);
+    float* at = nodes + ix - spline.before;
+    if (view.dimensions == 1) {
+        *reinterpret_cast<LooseCells*>(at) += wx;
+        return;
+    }
+    const float gy = (y[1] - view.origin[1]) * view.inverse;
+    const auto iy = static_cast<std::int32_t>(gy);
+    Cells wy;
+    weights(spline.values, spline.terms, gy - static_cast<float>(iy), wy);
+    at += (iy - spline.before) * view.stride;
+    for (int row = 0; row < Grid::width; ++row, at += view.stride)
+        *reinterpret_cast<LooseCells*>(at) += wx * wy[row];
+}
+
 LOWDIM_TARGET static void spread_points(const Spline& spline, const View& view, const float* Y,
                                         const std::int32_t* points, std::int64_t count, float* nodes) {
-    for (std::int64_t p = 0; p < count; ++p) {
-        const float* y = Y + static_cast<std::int64_t>(points[p]) * view.dimensions;
-        const float gx = (y[0] - view.origin[0]) * view.inverse;
-        const auto ix = static_cast<std::int32_t>(gx);
-        Cells wx;
-        weights(spline.values, spline.terms, gx - static_cast<float>(ix), wx);
-        float* at = nodes + ix - spline.before;
-        if (view.dimensions == 1) {
-            *reinterpret_cast<LooseCells*>(at) += wx;
-            continue;
-        }
-        const float gy = (y[1] - view.origin[1]) * view.inverse;
-        const auto iy = static_cast<std::int32_t>(gy);
-        Cells wy;
-        weights(spline.values, spline.terms, gy - static_cast<float>(iy), wy);
-        at += (iy - spline.before) * view.stride;
-        for (int row = 0; row < Grid::width; ++row, at += view.stride)
-            *reinterpret_cast<LooseCells*>(at) += wx * wy[row];
-    }
+    for (std::int64_t p = 0; p < count; ++p)
+        spread_one(spline, view, Y + static_cast<std::int64_t>(points[p]) * view.dimensions, nodes);
+}
+
+LOWDIM_TARGET static void spread_range(const Spline& spline, const View& view, const float* Y,
+                                       std::int64_t from, std::int64_t to, float* nodes) {
+    for (std::int64_t p = from; p < to; ++p)
+        spread_one(spline, view, Y + p * view.dimensions, nodes);
 }
 
 // Returns Σφ over the points `from` to `to`.

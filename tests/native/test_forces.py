@@ -323,6 +323,23 @@ def test_a_stray_does_not_spoil_the_forces_of_the_others(k, how_far):
     np.testing.assert_allclose(Z_stray, field.sum() - len(field), rtol=1e-3)
 
 
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("width", [0.01, 6.0, 60.0])  # of maps whose points are spread in layers
+def test_many_points_in_a_small_map_have_exact_forces_and_the_same_bits(k, width):
+    rng = np.random.default_rng(0)
+    Y = np.sort(rng.uniform(0, width, (20_000, k)).astype(np.float32), axis=0)
+    forces, phi, Z = _native.repulsion(Y, how="interpolation", spacing=0.3, n_threads=1)
+    for n_threads in (3, 8):
+        again = _native.repulsion(Y, how="interpolation", spacing=0.3, n_threads=n_threads)
+        np.testing.assert_array_equal(again[0], forces)
+        assert again[2] == Z
+    some = rng.choice(len(Y), 200, replace=False)
+    exact, field = _native.repulsion_at(Y[some], Y, n_threads=2)
+    assert off(phi[some], field) < 1e-3
+    if width > 1:
+        assert off(forces[some], exact) < 0.01
+
+
 def test_the_grid_of_many_points_keeps_its_cells_in_a_wide_map():
     # 300,000 points in groups over a square of 900 units: 2 million nodes would give cells of 0.64.
     rng = np.random.default_rng(0)

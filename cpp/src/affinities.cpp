@@ -119,8 +119,8 @@ SparseRows merge(const std::int32_t* indices, const float* p, std::int64_t n, st
     });
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
         starts[i + 1] += starts[i];
-    std::unique_ptr<std::int32_t[]> namer(new std::int32_t[static_cast<std::size_t>(all)]);
-    std::unique_ptr<float[]> named(new float[static_cast<std::size_t>(all)]);
+    const auto namer = detail::large_array<std::int32_t>(all);
+    const auto named = detail::large_array<float>(all);
     {
         std::vector<std::int64_t> next(starts.begin(), starts.end() - 1);
         detail::each_piece(parts, n_threads, watch, [&](std::int64_t part) {
@@ -137,15 +137,16 @@ SparseRows merge(const std::int32_t* indices, const float* p, std::int64_t n, st
     // Rows are merged twice, to count and to fill. `place` is the position of a column in the current row.
     SparseRows P;
     P.starts.assign(static_cast<std::size_t>(n) + 1, 0);
+    detail::Desks<std::vector<std::int64_t>> places(n_threads);
     for (const bool filling : {false, true}) {
         if (filling) {
             for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
                 P.starts[i + 1] += P.starts[i];
-            P.columns.reset(new std::int32_t[static_cast<std::size_t>(P.starts.back())]);
-            P.values.reset(new float[static_cast<std::size_t>(P.starts.back())]);
+            P.columns = detail::large_array<std::int32_t>(P.starts.back());
+            P.values = detail::large_array<float>(P.starts.back());
         }
-        detail::each_piece(parts, n_threads, watch, [&](std::int64_t part) {
-            std::vector<std::int64_t> place(static_cast<std::size_t>(n), -1);
+        detail::each_piece(parts, n_threads, watch, [&](std::int64_t part, int thread) {
+            std::vector<std::int64_t>& place = places.at(thread, static_cast<std::size_t>(n), -1);
             for (std::int64_t i = range(part); i < range(part + 1) && !watch.stopped(); ++i) {
                 for (std::int64_t e = i * k; e < i * k + k; ++e)
                     place[static_cast<std::size_t>(indices[e])] = e;

@@ -12,21 +12,36 @@
 
 namespace lowdim::detail {
 
+constexpr std::size_t huge_page = std::size_t{1} << 21;
+
+// Asks for huge pages, since first access costs a fault per page, for which threads wait in turn.
+inline void advise_huge([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__)
+    const auto from = (reinterpret_cast<std::uintptr_t>(data) + huge_page - 1) / huge_page * huge_page;
+    const auto to = (reinterpret_cast<std::uintptr_t>(data) + bytes) / huge_page * huge_page;
+    if (from < to) // advice: no harm where it is refused
+        (void)madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+#endif
+}
+
+// An array that is not cleared, on huge pages where it is large.
+template <class T> std::unique_ptr<T[]> large_array(std::int64_t size) {
+    std::unique_ptr<T[]> out(new T[static_cast<std::size_t>(size)]);
+    advise_huge(out.get(), static_cast<std::size_t>(size) * sizeof(T));
+    return out;
+}
+
 // Memory that begins on a line of the cache, since vectors that straddle two lines take twice as long; on
-// huge pages where it is large, since first access costs a fault per page. It is not cleared, so that threads
+// huge pages where it is large. It is not cleared, so that threads
 // may be the first to touch what they will read.
 template <class T> class Aligned {
 public:
     Aligned() = default;
     explicit Aligned(std::int64_t size) : size_((size + items - 1) / items * items) {
         const std::size_t bytes = static_cast<std::size_t>(size_) * sizeof(T);
-        const std::align_val_t alignment{bytes < huge ? line : huge};
+        const std::align_val_t alignment{bytes < huge_page ? line : huge_page};
         data_ = {static_cast<T*>(::operator new(bytes, alignment)), Free{alignment}};
-#if defined(__linux__)
-        if (bytes >= huge)
-            (void)madvise(data_.get(), bytes / huge * huge,
-                          MADV_HUGEPAGE); // advice: no harm where it is refused
-#endif
+        advise_huge(data_.get(), bytes);
     }
     T* data() const { return data_.get(); }
     T& operator[](std::int64_t i) const { return data()[i]; }
@@ -34,7 +49,7 @@ public:
     [[nodiscard]] std::int64_t size() const { return size_; }
 
 private:
-    static constexpr std::size_t line = 64, huge = std::size_t{1} << 21;
+    static constexpr std::size_t line = 64;
     static constexpr std::int64_t items = sizeof(T) < line ? line / sizeof(T) : 1;
     struct Free {
         std::align_val_t alignment;

@@ -1,5 +1,6 @@
 // Attraction: memory is read once, in order, and the points of a row lie near each other in a map that was
 // put in Morton order.
+#include "aligned.hpp"
 #include "chunks.hpp"
 #include "falloffs.hpp"
 #include "instructions.hpp"
@@ -93,10 +94,12 @@ void PlaneAffinities::assign(const Affinities& P, const std::int32_t* order, con
                            }
                        });
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-    const auto groups = static_cast<std::size_t>(starts_.back());
-    bases_.resize(groups);
-    columns_.resize(8 * groups);
-    values_.resize(8 * groups);
+    if (starts_.back() > room_) { // another order pads other groups
+        room_ = starts_.back() + starts_.back() / 32;
+        bases_ = detail::large_array<std::int32_t>(room_);
+        columns_ = detail::large_array<std::uint16_t>(8 * room_);
+        values_ = detail::large_array<std::uint16_t>(8 * room_);
+    }
     detail::each_chunk(
         P.rows, chunk, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
             std::vector<std::int64_t> sizes, next(pages);
@@ -108,8 +111,8 @@ void PlaneAffinities::assign(const Affinities& P, const std::int32_t* order, con
                     next[page] = 8 * group;
                     for (std::int64_t rest = sizes[page]; rest > 0; rest -= 8, ++group) {
                         bases_[static_cast<std::size_t>(group)] = static_cast<std::int32_t>(page << 16);
-                        std::fill_n(columns_.begin() + 8 * group, 8, std::uint16_t{0});
-                        std::fill_n(values_.begin() + 8 * group, 8, std::uint16_t{0});
+                        std::fill_n(columns_.get() + 8 * group, 8, std::uint16_t{0});
+                        std::fill_n(values_.get() + 8 * group, 8, std::uint16_t{0});
                     }
                 }
                 for (std::int64_t e = P.starts[row]; e < P.starts[row + 1]; ++e) {

@@ -5,6 +5,7 @@
 #include <lowdim/watch.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace lowdim {
@@ -44,13 +45,14 @@ public:
 
 private:
     [[nodiscard]] Rows rows() const {
-        return {starts_.data(), bases_.data(), columns_.data(), values_.data(),
+        return {starts_.data(), bases_.get(), columns_.get(), values_.get(),
                 static_cast<std::int64_t>(starts_.size()) - 1};
     }
 
     std::vector<std::int64_t> starts_;
-    std::vector<std::int32_t> bases_;
-    std::vector<std::uint16_t> columns_, values_;
+    std::int64_t room_ = 0; // groups
+    std::unique_ptr<std::int32_t[]> bases_;
+    std::unique_ptr<std::uint16_t[]> columns_, values_;
 };
 
 // costs (n) = Σ_j −p_ij log f(s_ij): with the entropy of P and log Z they make KL(P‖Q).

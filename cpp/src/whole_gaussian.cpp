@@ -58,25 +58,28 @@ void pack(const RowMajor<const std::uint8_t>& X, std::int64_t from, std::int64_t
 // Squared lengths of the rows, and sums of their features: what taking 128 away from the other rows is made
 // up for with.
 struct Lengths {
-    explicit Lengths(const RowMajor<const std::uint8_t>& X)
+    Lengths(const RowMajor<const std::uint8_t>& X, int n_threads, Watch& watch)
         : squares(static_cast<std::size_t>(X.rows)), sums(static_cast<std::size_t>(X.rows)) {
-        for (std::int64_t i = 0; i < X.rows; ++i) {
-            std::int32_t square = 0, sum = 0;
-            for (std::int64_t j = 0; j < X.cols; ++j) {
-                const std::int32_t x = X.data[i * X.stride + j];
-                square += x * x;
-                sum += x;
-            }
-            squares[static_cast<std::size_t>(i)] = square;
-            sums[static_cast<std::size_t>(i)] = sum;
-        }
+        detail::each_chunk(X.rows, task, n_threads, watch,
+                           [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                               for (std::int64_t i = from; i < to; ++i) {
+                                   std::int32_t square = 0, sum = 0;
+                                   for (std::int64_t j = 0; j < X.cols; ++j) {
+                                       const std::int32_t x = X.data[i * X.stride + j];
+                                       square += x * x;
+                                       sum += x;
+                                   }
+                                   squares[static_cast<std::size_t>(i)] = square;
+                                   sums[static_cast<std::size_t>(i)] = sum;
+                               }
+                           });
     }
     std::vector<std::int32_t> squares, sums;
 };
 
 // found (tall × panel) = Σ (a − 128) b of packed rows.
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma"))) void
-multiply(const std::uint8_t* a, const std::uint8_t* b, std::int64_t steps, std::int32_t* found) {
+LOWDIM_VNNI void multiply(const std::uint8_t* a, const std::uint8_t* b, std::int64_t steps,
+                          std::int32_t* found) {
     __m512i sum[tall][vectors];
     LOWDIM_UNROLL
     for (int i = 0; i < tall; ++i) {
@@ -120,7 +123,7 @@ void whole_gaussian(const RowMajor<const std::uint8_t>& A, const RowMajor<const 
     const auto finish = LOWDIM_PICK(finish<T>);
     const std::int64_t steps = (A.cols + group - 1) / group, panels = (B.rows + panel - 1) / panel;
     const std::size_t panel_size = static_cast<std::size_t>(steps * panel * group);
-    const Lengths left(A), right(B);
+    const Lengths left(A, n_threads, watch), right(B, n_threads, watch);
     const detail::Aligned<std::uint8_t> packed(steps * panel * group * panels);
     detail::each_piece(panels, n_threads, watch, [&](std::int64_t p) {
         pack<panel>(B, p * panel, std::min<std::int64_t>(panel, B.rows - p * panel), 0,

@@ -122,13 +122,15 @@ def eigh_top_operator(
     """
     random = stream(seed, "eigen")
     width, room = block_sizes(n, k, costly)
-    fresh = placed(random.standard_normal((n, width)), like)
+    given = 0 if start is None else start.shape[1]
     if start is not None:  # all blocks are as wide as the first, or products with it would extend beyond the next
-        width = min(n, max(width, start.shape[1]))
+        width = min(n, max(width, given))
         room = min(n, max(room, k + 4 * width))
+    fresh = placed(random.standard_normal((n, max(0, width - given))), like)
+    if start is not None:
         first = blank((n, width), like)
-        first[:, : start.shape[1]] = start[:, :width]
-        first[:, start.shape[1] :] = fresh[:, : width - start.shape[1]]
+        first[:, :given] = start[:, :width]
+        first[:, given:] = fresh
         fresh = first
     Q = blank((n, room), like)
     T = np.zeros((room, room))

@@ -16,10 +16,10 @@
 
 namespace lowdim::detail {
 
-// Which pieces of a phase have begun. Each member of a team has pieces of its own, every members-th of them, so
-// that in loop after loop over the same items it meets those that are in its cache and seldom touches a word
-// that others write. Then it takes pieces that others have not begun: whoever is without a core holds up no
-// more than the piece it runs.
+// Which pieces of a phase have begun. Each member of a team has pieces of its own, every members-th of them,
+// so that in loop after loop over the same items it meets those that are in its cache and seldom touches a
+// word that others write. Then it takes pieces that others have not begun: whoever is without a core holds up
+// no more than the piece it runs.
 class Claims {
 public:
     explicit Claims(int members) : members_(members), next_(static_cast<std::size_t>(members)) {}

@@ -1,11 +1,45 @@
 // Rows that are contiguous are columns to BLAS: it is asked for outᵀ = Bᵀ Aᵀ.
+#include "aligned.hpp"
 #include "chunks.hpp"
 
 #include <lowdim/products.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace lowdim {
+namespace {
+
+// The first of the largest x[j] − less[j], by lanes that vectors can hold.
+std::int64_t first_largest(const float* x, const float* less, std::int64_t n) {
+    constexpr std::int64_t lanes = 16;
+    float most[lanes];
+    std::int32_t where[lanes];
+    for (std::int64_t l = 0; l < lanes; ++l) {
+        most[l] = -std::numeric_limits<float>::infinity();
+        where[l] = static_cast<std::int32_t>(std::min(l, n - 1));
+    }
+    std::int64_t j = 0;
+    for (; j + lanes <= n; j += lanes)
+        for (std::int64_t l = 0; l < lanes; ++l) {
+            const float value = x[j + l] - less[j + l];
+            const bool more = value > most[l];
+            most[l] = more ? value : most[l];
+            where[l] = more ? static_cast<std::int32_t>(j + l) : where[l];
+        }
+    for (std::int64_t l = 0; j + l < n; ++l)
+        if (x[j + l] - less[j + l] > most[l]) {
+            most[l] = x[j + l] - less[j + l];
+            where[l] = static_cast<std::int32_t>(j + l);
+        }
+    std::int64_t best = 0;
+    for (std::int64_t l = 1; l < lanes; ++l)
+        if (most[l] > most[best] || (most[l] == most[best] && where[l] < where[best]))
+            best = l;
+    return where[best];
+}
+
+} // namespace
 
 template <class T>
 void multiply(Gemm<T> gemm, const Dense<T>& A, const Dense<T>& B, const Dense<T>& out, std::int64_t high,
@@ -24,6 +58,25 @@ void multiply(Gemm<T> gemm, const Dense<T>& A, const Dense<T>& B, const Dense<T>
         gemm(&turn_b, &turn_a, &m, &n, &depth, &one, B.at(from, j), &stride_b, A.at(i, from), &stride_a,
              &zero, out.at(part * A.rows + i, j), &stride);
     });
+}
+
+void assign(Gemm<float> gemm, const Dense<float>& Z, const Dense<float>& C, const float* halves,
+            std::int64_t* out, int n_threads, Watch& watch) {
+    constexpr std::int64_t high = 128;
+    detail::Desks<detail::Aligned<float>> desks(n_threads);
+    detail::each_chunk(Z.rows, high, n_threads, watch,
+                       [&](std::int64_t, std::int64_t from, std::int64_t to, int place) {
+                           float* found = desks.at(place, high * C.rows).data();
+                           char turn = 'T', plain = 'N';
+                           int m = static_cast<int>(C.rows), n = static_cast<int>(to - from),
+                               depth = static_cast<int>(Z.cols), stride_c = static_cast<int>(C.stride),
+                               stride_z = static_cast<int>(Z.stride);
+                           float one = 1, zero = 0;
+                           gemm(&turn, &plain, &m, &n, &depth, &one, C.data, &stride_c, Z.at(from, 0),
+                                &stride_z, &zero, found, &m);
+                           for (std::int64_t i = from; i < to; ++i)
+                               out[i] = first_largest(found + (i - from) * C.rows, halves, C.rows);
+                       });
 }
 
 template void multiply(Gemm<float>, const Dense<float>&, const Dense<float>&, const Dense<float>&,

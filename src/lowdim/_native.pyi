@@ -151,6 +151,11 @@ def multiply(
 ) -> None:
     """Fill out with A B by calls of the BLAS function at the address `gemm`, one per piece of high x wide."""
 
+def assign(
+    gemm: int, Z: NDArray[np.float32], C: NDArray[np.float32], halves: NDArray[np.float32], *, n_threads: int = 1
+) -> NDArray[np.int64]:
+    """The first j with the largest z·c_j - halves_j for each row z of Z, by BLAS at the address `gemm`."""
+
 def phases(
     sizes: NDArray[np.int64], *, failing: int = -1, n_threads: int = 1, tick: Callable[[int], Any] | None = None
 ) -> NDArray[np.int64]:

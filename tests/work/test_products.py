@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lowdim.work import jobs
-from lowdim.work.products import inner, multiply
+from lowdim.work.products import assign, inner, multiply
 
 
 def _arrays(*shapes, dtype=np.float64):
@@ -59,3 +59,13 @@ def test_shapes_that_do_not_fit_are_refused():
         multiply(A, B)
     with pytest.raises(ValueError, match="must have the rows of A"):
         multiply(A, B[:300], out=np.empty((400, 399)))
+
+
+@pytest.mark.parametrize("count", [1, 7, 16, 37, 200])
+def test_rows_are_assigned_to_the_first_of_the_nearest_centres(rng, count):
+    Z = rng.integers(-3, 4, (700, 12)).astype(np.float32)[:, :10]  # rows that are not side by side, and ties
+    centres = np.repeat(rng.integers(-3, 4, (count, 10)).astype(np.float32), 2, axis=0)
+    apart = np.square(Z[:, None] - centres).sum(axis=2)
+    for n in (1, 3):
+        with jobs.using(n):
+            np.testing.assert_array_equal(assign(Z, centres), np.argmin(apart, axis=1))

@@ -29,4 +29,9 @@ template <class T>
 void multiply(Gemm<T> gemm, const Dense<T>& A, const Dense<T>& B, const Dense<T>& out, std::int64_t high,
               std::int64_t wide, std::int64_t parts, int n_threads, Watch& watch);
 
+// out[i] = the j with the largest zᵢ·cⱼ − halves[j], the first of several: with halves ‖cⱼ‖²/2, the nearest
+// of the centres C to each row of Z. BLAS itself must be limited to one thread.
+void assign(Gemm<float> gemm, const Dense<float>& Z, const Dense<float>& C, const float* halves,
+            std::int64_t* out, int n_threads, Watch& watch);
+
 } // namespace lowdim

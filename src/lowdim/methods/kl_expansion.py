@@ -23,6 +23,7 @@ from lowdim.solve.signs import signs
 from lowdim.work import memory, places
 from lowdim.work.blocks import float_dtype
 from lowdim.work.places import to_numpy
+from lowdim.work.products import multiply
 
 
 class KLExpansion(OrthonormalReducer):
@@ -151,7 +152,7 @@ class KLExpansion(OrthonormalReducer):
         alike = np.allclose(pi, found.counts / n, rtol=1e-12, atol=0.0)
         total = M.scatter * n if alike else moments(X).scatter
         pairs = eigh_top(M.within(), k)
-        return pairs.values, pairs.vectors.T, mean, lambda U: np.einsum("kd,kd->k", U @ total, U) / (n - 1)
+        return pairs.values, pairs.vectors.T, mean, lambda U: np.einsum("kd,kd->k", multiply(U, total), U) / (n - 1)
 
     def _by_rows(self, X: NDArray, found: Labels, pi: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray, Any]:
         """Eigenvectors from the Gram matrix of the rows: with ``C = diag(√w)(I − class means)``, ``S = Zᵀ Cᵀ C Z``."""

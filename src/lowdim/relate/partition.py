@@ -17,6 +17,7 @@ from lowdim.relate.moments import moments
 from lowdim.work import jobs, memory
 from lowdim.work.blocks import row_blocks
 from lowdim.work.limits import SQUARES
+from lowdim.work.products import assign, multiply
 from lowdim.work.random import stream
 
 Singles = NDArray[np.float32]
@@ -121,7 +122,7 @@ def _turned(X: NDArray, mean: NDArray, scale: float, axes: NDArray | None) -> Si
     axes = None if axes is None else axes.astype(X.dtype)
     for rows, block in row_blocks(X, X.dtype, less=mean):
         block = np.ldexp(block, int(np.log2(scale)))  # a product would overflow in float32 for subnormal values
-        Z[rows] = block if axes is None else block @ axes
+        Z[rows] = block if axes is None else multiply(block, axes)
     return Z
 
 
@@ -147,25 +148,13 @@ def _centres(Z: Singles, seed: int) -> Singles:
     chosen = stream(seed, "centres").permutation(len(Z))[: _EACH * count]
     sample = Z[np.sort(chosen)]
     centres = Z[chosen[:count]].copy()
-    with jobs.alone():
-        for _ in range(_STEPS):
-            nearest = _assign(sample, centres)
-            order, starts = _sorted(nearest, count)
-            there = np.diff(starts) > 0
-            sums = np.add.reduceat(sample[order], starts[:-1][there], axis=0)
-            centres[there] = sums / np.diff(starts)[there, None]
+    for _ in range(_STEPS):
+        nearest = assign(sample, centres)
+        order, starts = _sorted(nearest, count)
+        there = np.diff(starts) > 0
+        sums = np.add.reduceat(sample[order], starts[:-1][there], axis=0)
+        centres[there] = sums / np.diff(starts)[there, None]
     return centres
-
-
-def _assign(Z: Singles, centres: Singles) -> NDArray[np.int64]:
-    """Nearest centre of each row."""
-    halves = np.einsum("ij,ij->i", centres, centres) / 2
-    out = np.empty(len(Z), np.int64)
-    step = max(1, 2**21 // len(centres))
-    for start in range(0, len(Z), step):
-        rows = slice(start, start + step)
-        out[rows] = np.argmax(Z[rows] @ centres.T - halves, axis=1)
-    return out
 
 
 def _sorted(nearest: NDArray, count: int, then: NDArray | None = None) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -176,7 +165,7 @@ def _sorted(nearest: NDArray, count: int, then: NDArray | None = None) -> tuple[
 
 
 def _grouped(Z: Singles, exact: NDArray, centres: Singles) -> GroupedRows:
-    nearest = _assign(Z[:, :_AXES], centres[:, :_AXES]) if len(centres) > 1 else np.zeros(len(Z), np.int64)
+    nearest = assign(Z[:, :_AXES], centres[:, :_AXES]) if len(centres) > 1 else np.zeros(len(Z), np.int64)
     apart = np.empty(len(Z), np.float32)
     for rows, block in row_blocks(Z, Z.dtype):
         gap = block - centres[nearest[rows]]

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.work.products import multiply
+
 Doubles = NDArray[np.float64]
 _ROUNDING = 32 * np.finfo(float).eps  # of a mean, as a share of it
 
@@ -57,7 +59,7 @@ class ClassMoments(NamedTuple):
         Zero for features that are constant within classes, rather than the rounding of the difference.
         """
         B = self.between()
-        S = self.scatter - B.T @ B
+        S = self.scatter - multiply(B.T, B)
         # Sums are about a shift, so only the means carry rounding of their size: an error e in a mean of spread s
         # changes what is between by 2se + e², and a real spread beside a large mean stays above that.
         spread, e = np.diag(self.scatter), _ROUNDING * np.abs(self.mean)

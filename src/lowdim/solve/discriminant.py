@@ -116,10 +116,10 @@ def _by_pivots(R: Doubles, tol: float) -> _Clear | None:
     """
     d = len(R)
     v = np.ones(d)
-    for _ in range(4):
-        v = R @ (v / np.linalg.norm(v))
-    most = float(v @ (R @ v) / (v @ v))  # at most the largest eigenvalue
     with stage("Cholesky factor", flops=2.0 * d**3), jobs.alone():
+        for _ in range(4):
+            v = R @ (v / np.linalg.norm(v))
+        most = float(v @ (R @ v) / (v @ v))  # at most the largest eigenvalue
         factor, order, rank, _ = sl.lapack.dpstrf(R, tol=1e-2 * tol * most, lower=1)
         first, rest = order[:rank] - 1, order[rank:] - 1
         below = np.asfortranarray(factor[rank:, :rank])
@@ -141,7 +141,7 @@ def discriminants(P: Doubles, B: Doubles, k: int) -> tuple[Doubles, Doubles]:
     """Largest ratios (k,) and directions (k, d), normalised by ``wᵀ S w = 1``, given a whitening ``P`` of ``S``."""
     with jobs.alone():
         U, s, _ = sl.svd((B @ P).T, full_matrices=False, check_finite=False)
-    return np.square(s[:k]), (P @ U[:, :k]).T
+        return np.square(s[:k]), (P @ U[:, :k]).T
 
 
 class GramDiscriminants(NamedTuple):

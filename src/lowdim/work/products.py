@@ -60,6 +60,18 @@ def inner(A: Any, B: Any) -> Any:
     return out.reshape(_PARTS, p, q).sum(axis=0)
 
 
+def assign(Z: NDArray[np.float32], centres: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Nearest of the ``centres`` (c, d) to each row of ``Z`` (n, d), the first of several.
+
+    >>> assign(np.array([[0.0], [5.0]], np.float32), np.array([[4.0], [1.0]], np.float32))
+    array([1, 0])
+    """
+    Z, centres = (A if A.strides[1] == A.itemsize else np.ascontiguousarray(A) for A in (Z, centres))
+    halves = np.einsum("ij,ij->i", centres, centres) / 2
+    with jobs.alone():
+        return _native.assign(_gemm("float32"), Z, centres, halves, n_threads=jobs.current())
+
+
 def _for_blas(A: NDArray, dtype: np.dtype) -> NDArray:
     """``A`` with contiguous rows or columns, in the type of the product; itself where it is so."""
     A = A.astype(dtype, copy=False)

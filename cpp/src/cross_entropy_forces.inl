@@ -249,34 +249,36 @@ LOWDIM_TARGET static void pull_rows(const Padded& graph, const float* Y, int k, 
     }
 }
 
-// Forces (k columns of the ring's stride) on the points at places from … to, 16 at a time, by their partners
+// Forces (k columns of the ring's stride) on the points at places from … to, by their partners
 // in both directions: Σ (d_i + d_j) b/(t (1 + u)) (y_i − y_j), each pair's factor of its degrees cut at
 // `longest`.
 template <int K>
 LOWDIM_TARGET static void push_rows(const Ring& ring, const std::int32_t* shifts, std::int64_t each, int k,
                                     const Law& law, std::int64_t from, std::int64_t to, float* pushes) {
     const int dims = K ? K : k;
-    Wide own[K ? K : 64], sums[K ? K : 64], gap[K ? K : 64];
-    for (std::int64_t i = from; i < to; i += 16) {
+    using V = std::conditional_t<LOWDIM_BYTES == 64, Wide, Eight>; // what registers hold
+    using Values = typename Same<V>::Values;
+    V own[K ? K : 64], sums[K ? K : 64], gap[K ? K : 64];
+    for (std::int64_t i = from; i < to; i += static_cast<std::int64_t>(sizeof(V) / sizeof(float))) {
         for (int d = 0; d < dims; ++d) {
-            own[d] = *reinterpret_cast<const Loose*>(ring.places + d * ring.stride + i);
-            sums[d] = Wide{};
+            own[d] = *reinterpret_cast<const Values*>(ring.places + d * ring.stride + i);
+            sums[d] = V{};
         }
-        const Wide degree = *reinterpret_cast<const Loose*>(ring.degrees + i);
+        const V degree = *reinterpret_cast<const Values*>(ring.degrees + i);
         for (std::int64_t s = 0; s < 2 * each; ++s) {
             const std::int64_t j = i + (s % 2 ? ring.n - shifts[s / 2] : shifts[s / 2]);
-            Wide t = Wide{} + law.soft;
+            V t = V{} + law.soft;
             for (int d = 0; d < dims; ++d) {
-                gap[d] = own[d] - *reinterpret_cast<const Loose*>(ring.places + d * ring.stride + j);
+                gap[d] = own[d] - *reinterpret_cast<const Values*>(ring.places + d * ring.stride + j);
                 t += gap[d] * gap[d];
             }
-            const Wide c = (2.0f * law.power) / (t * (near_power(t, law) + 1.0f));
-            const Wide both = degree + *reinterpret_cast<const Loose*>(ring.degrees + j);
+            const V c = (2.0f * law.power) / (t * (near_power(t, law) + 1.0f));
+            const V both = degree + *reinterpret_cast<const Values*>(ring.degrees + j);
             for (int d = 0; d < dims; ++d)
-                sums[d] += both * larger(lesser(c * gap[d], Wide{} + law.longest), Wide{} - law.longest);
+                sums[d] += both * larger(lesser(c * gap[d], V{} + law.longest), V{} - law.longest);
         }
         for (int d = 0; d < dims; ++d)
-            *reinterpret_cast<Loose*>(pushes + d * ring.stride + i) = sums[d] * 0.5f;
+            *reinterpret_cast<Values*>(pushes + d * ring.stride + i) = sums[d] * 0.5f;
     }
 }
 

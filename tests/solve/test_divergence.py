@@ -7,7 +7,8 @@ import lowdim
 from lowdim.relate.affinities import affinities, likelihoods
 from lowdim.relate.neighbors import nearest
 from lowdim.solve import divergence
-from lowdim.solve.divergence import Falloff
+from lowdim.solve.descent import descend
+from lowdim.solve.divergence import Divergence, Falloff
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +90,23 @@ def test_the_error_of_the_forces_is_told(rng, monkeypatch):
     told = lowdim.TSNE(n_iter=300, repulsion="interpolation", random_state=0).fit(X).kl_normalizer_
     error = float(told.rsplit("forces of the descent's grid within ", 1)[1])
     assert 0 < error < 0.02
+
+
+def test_losses_during_a_descent_are_those_of_the_map(rng):
+    """They come from affinities of 16 bits: each is within 2⁻⁹, and their errors cancel in the sum."""
+    X = rng.normal(size=(600, 5)).astype(np.float32) + 4 * rng.integers(0, 3, (600, 1)).astype(np.float32)
+    near = nearest(X, 30)
+    P = affinities(near.indices, likelihoods(near.distances, [10.0])[0])
+    seen = []
+
+    def report(done, value, Y):
+        seen.append((value, Y.copy()))
+        return False
+
+    loss = Divergence(Falloff("student"), "exact", exaggerated=20)
+    descend(P, rng.normal(0, 1e-2, (600, 2)), loss, iterations=120, every=20, report=report)
+    assert len(seen) == 5
+    for value, Y in seen:
+        exact = divergence.divergence(P, Y, Falloff("student")).value
+        assert value == pytest.approx(exact, rel=1e-4)
+        assert value != exact

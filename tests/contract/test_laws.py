@@ -322,6 +322,9 @@ def test_dense_and_sparse_rows_agree(cls, iris):
     dense, sparse = (make(cls).fit_transform(rows, y) for rows in (X, sp.csr_array(X)))
     if sp.issparse(sparse):
         sparse = sparse.toarray()
-    scale = np.abs(dense).max()
-    iterative = hasattr(cls, "_loss")  # rounding of the first step grows in a descent
-    np.testing.assert_allclose(dense, sparse, atol=(0.5 if iterative else 1e-3) * scale)
+    if hasattr(cls, "_loss"):  # rounding of the first step grows in a descent, so that clusters may change places
+        kept = [lowdim.quality.trustworthiness(X, Y, n_neighbors=10) for Y in (dense, sparse)]
+        assert min(kept) > 0.95
+        assert kept[0] == pytest.approx(kept[1], abs=0.02)
+    else:
+        np.testing.assert_allclose(dense, sparse, atol=1e-3 * np.abs(dense).max())

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import triton
 
-from lowdim.gpu.convolution import Convolution
+from lowdim.gpu.convolution import Convolution, sizes_for
 from lowdim.gpu.kernels.falloffs import law
 from lowdim.gpu.kernels.pairs import pairs
 from lowdim.gpu.kernels.pairs_any import pairs_any
@@ -19,10 +19,6 @@ _ONE = 2.0**36  # the weight 1 of a spline as an integer
 _KEPT, _KEPT_LARGE = 48, 8  # transforms of the falloff kept for the next map, up to 2 and up to 8 MB each
 _SUMS = 2**25  # partial sums held at a time
 _PART = 1024  # points that one partial sum takes
-_SIZES = {  # nodes along a side, the half that is zero included
-    1: [2**e for e in range(8, 19)],
-    2: [128, 256, 512, 1024, 2048, 3072, 4096],  # few, since an iteration is recorded for each
-}
 _AHEAD = 2048  # nodes of the largest grid that is recorded before it is needed
 _FINE = 64  # cells that a small map has at least
 _FINEST = 1 / 16  # spacing, in that of a large map
@@ -111,12 +107,13 @@ class Grid:
         self.total = torch.zeros((), dtype=torch.float64, **there)
         self.rooms: dict[int, Convolution] = {}
         self.kernels: dict[tuple[int, float], Any] = {}
+        self.sizes = sizes_for(self.k, Y.device)
         self.key = 0
 
     def fit(self, low: list[float], high: list[float], growth: float) -> None:
         """Choose the grid for a map between these bounds that may grow by this factor."""
         extent = growth * max(max(b - a for a, b in zip(low, high, strict=True)), 1e-3 * self.spacing)
-        sizes, h = _SIZES[self.k], self.spacing
+        sizes, h = self.sizes, self.spacing
         while extent / h < _FINE and h > _FINEST * self.spacing:
             h /= 2
         h = max(h, extent / (sizes[-1] // 2 - 8))
@@ -145,7 +142,7 @@ class Grid:
     @property
     def next_key(self) -> int | None:
         """Size that a map which outgrows this grid needs."""
-        return next((size for size in _SIZES[self.k] if self.key < size <= _AHEAD), None)
+        return next((size for size in self.sizes if self.key < size <= _AHEAD), None)
 
     def repel(self, Y: Any, push: Any) -> None:
         """Forces to ``push`` (n, k), and the normaliser to ``total``."""

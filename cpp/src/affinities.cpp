@@ -10,6 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
 
 namespace lowdim {
 namespace {
@@ -106,6 +109,10 @@ void each_row(const NearDistances<T>& near, float* p, float* reached, int n_thre
 template <class Combine>
 SparseRows merge(const std::int32_t* indices, const float* p, std::int64_t n, std::int64_t k,
                  const Combine& combine, int n_threads, Watch& watch) {
+    if (n * k > std::numeric_limits<std::uint32_t>::max())
+        throw std::length_error("affinities: rows times neighbours must be below 2^32; got " +
+                                std::to_string(n) + " times " + std::to_string(k) +
+                                ". Lower the perplexity or n_neighbors.");
     // Reverse neighbours: every thread collects them for its own range of rows, so that no two threads write
     // to the same entry and the order within a row is by index.
     std::vector<std::int64_t> starts(static_cast<std::size_t>(n) + 1, 0);
@@ -119,21 +126,19 @@ SparseRows merge(const std::int32_t* indices, const float* p, std::int64_t n, st
     });
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
         starts[i + 1] += starts[i];
-    const auto namer = detail::large_array<std::int32_t>(all);
-    const auto named = detail::large_array<float>(all);
+    // Entries that name each row: one number for each, since at this point most memory is in use.
+    const auto naming = detail::large_array<std::uint32_t>(all);
     {
         std::vector<std::int64_t> next(starts.begin(), starts.end() - 1);
         detail::each_piece(parts, n_threads, watch, [&](std::int64_t part) {
             const std::int64_t from = range(part), to = range(part + 1);
-            for (std::int64_t i = 0; i < n; ++i)
-                for (std::int64_t e = i * k; e < i * k + k; ++e)
-                    if (indices[e] >= from && indices[e] < to) {
-                        const std::int64_t at = next[static_cast<std::size_t>(indices[e])]++;
-                        namer[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(i);
-                        named[static_cast<std::size_t>(at)] = p[e];
-                    }
+            for (std::int64_t e = 0; e < all; ++e)
+                if (indices[e] >= from && indices[e] < to)
+                    naming[static_cast<std::size_t>(next[static_cast<std::size_t>(indices[e])]++)] =
+                        static_cast<std::uint32_t>(e);
         });
     }
+    const auto each = static_cast<std::uint32_t>(k);
     // Rows are merged twice, to count and to fill. `place` is the position of a column in the current row.
     SparseRows P;
     P.starts.assign(static_cast<std::size_t>(n) + 1, 0);
@@ -162,11 +167,12 @@ SparseRows merge(const std::int32_t* indices, const float* p, std::int64_t n, st
                     }
                 for (std::int64_t e = starts[static_cast<std::size_t>(i)];
                      e < starts[static_cast<std::size_t>(i) + 1]; ++e) {
-                    const std::int32_t j = namer[static_cast<std::size_t>(e)];
+                    const std::uint32_t entry = naming[static_cast<std::size_t>(e)];
+                    const auto j = static_cast<std::int32_t>(entry / each);
                     const std::int64_t at = place[static_cast<std::size_t>(j)] - own;
                     const bool known = at >= 0 && at < k;
                     if (filling) {
-                        const float value = named[static_cast<std::size_t>(e)];
+                        const float value = p[entry];
                         if (known) {
                             values[at] = combine(p[own + at], value);
                         } else {

@@ -96,6 +96,9 @@ void PlaneAffinities::assign(const Affinities& P, const std::int32_t* order, con
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
     if (starts_.back() > room_) { // another order pads other groups
         room_ = starts_.back() + starts_.back() / 32;
+        bases_.reset(); // before the others are taken
+        columns_.reset();
+        values_.reset();
         bases_ = detail::large_array<std::int32_t>(room_);
         columns_ = detail::large_array<std::uint16_t>(8 * room_);
         values_ = detail::large_array<std::uint16_t>(8 * room_);

@@ -14,7 +14,7 @@ from lowdim.work import jobs
 
 _MOST = 32_768  # features up to which squared distances of bytes fit in 32 bits
 _UNITS = (255, 1)  # what pixels are divided by
-_SAMPLE = 64  # rows that tell most other data at once
+_SAMPLE, _AT_ONCE = 64, 2**16  # rows that are looked at first, and values at a time
 
 
 def whole_unit(X: NDArray) -> int | None:
@@ -28,12 +28,14 @@ def whole_unit(X: NDArray) -> int | None:
     if X.dtype not in (np.float32, np.float64) or not (X.dtype.isnative and X.flags.aligned):
         return None
     some = X[:: max(1, len(X) // _SAMPLE)]
+    step = max(1, _AT_ONCE // max(1, X.shape[1]))
+    blocks = [some[:1], *(some[i : i + step] for i in range(1, len(some), step))]  # one row tells most others
     with np.errstate(invalid="ignore", over="ignore"):
-        return next((unit for unit in _UNITS if all(_are_whole(row, X.dtype.type(unit)) for row in some)), None)
+        return next((unit for unit in _UNITS if all(_are_whole(block, X.dtype.type(unit)) for block in blocks)), None)
 
 
-def _are_whole(row: NDArray, unit: np.floating) -> bool:
-    return np.array_equal(np.clip(np.rint(row * unit), 0, 255) / unit, row)
+def _are_whole(block: NDArray, unit: np.floating) -> bool:
+    return bool((np.clip(np.rint(block * unit), 0, 255) / unit == block).all())
 
 
 class Whole(NamedTuple):

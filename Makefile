@@ -71,6 +71,7 @@ format: $(STAMP) ## rewrite sources in the house style
 bench: $(STAMP) ## time, memory and quality beside the peers, to benchmarks/results.md (set LOWDIM_DATA)
 	$(BIN)/pip install -q --group bench
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.ratios
 
 bench-libraries: $(STAMP) ## what the core writes by hand beside libraries, to benchmarks/results_libraries.md
 	@$(BIN)/pip install -q --group libraries || echo "Not all libraries of PyPI could be had; those are skipped."

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from benchmarks import __main__ as main_module
 from benchmarks.__main__ import main, systems_of
 from benchmarks.memory import Anonymous, Resident
+from benchmarks.ratios import draw, ratios
 from benchmarks.rounds import Row, play
 from benchmarks.table import section, table
 from benchmarks.task import System, Task
@@ -181,3 +182,15 @@ def test_a_gpu_that_is_not_there_is_told(capsys, monkeypatch):
     monkeypatch.setattr(main_module, "find_spec", lambda _: None)
     assert main_module.main(["--device", "cuda"]) == 2
     assert "needs a GPU that PyTorch can use" in capsys.readouterr().err
+
+
+def test_the_picture_of_ratios_has_a_bar_for_every_task_with_a_peer():
+    head = "\n\n| system | time |\n|---|---|\n"
+    text = (
+        f"## A{head}| lowdim | 500 ms |\n| one | 2 s |\n| two | 1 s |\n\n"
+        f"## B{head}| lowdim | 2 s |\n| lowdim, seed 1 | 1 s |\n| one | failed: no memory |\n\n"
+        f"## C{head}| lowdim | 4 s |\n| one (one run, first fit) | 1 s |\n"
+    )
+    found = ratios(text)
+    assert found == [("A", "two", 2.0), ("C", "one", 0.25)]
+    assert [bar.get_width() for bar in draw(found).axes[0].patches] == [-0.75, 1.0]

@@ -133,9 +133,10 @@ def test_live_frames_wait_for_the_page_and_the_newest_wins(page):
 def test_frames_of_a_map_are_a_tenth_of_a_second_apart(page):
     number = page.ask("fit", method="tsne", parameters={"n_iter": 50}).fields["map"]
     one = page.finish(number)
-    page.read()
-    page.tell("ack", map=number, frame=one.frame)
-    page.session.tell("frame", one)
+    for _ in range(2):  # the last frame of the fit may come after its end; the second of these is certain
+        page.read()
+        page.tell("ack", map=number, frame=one.frame)
+        page.session.tell("frame", one)
     assert not [message for message in page.read(0.05) if message.type == "frame"]
     assert [message for message in page.read(0.06) if message.type == "frame"]
 

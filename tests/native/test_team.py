@@ -43,6 +43,15 @@ except MemoryError:
 """
 
 
+def call_beside_itself(call, times):
+    """Run ``call`` in so many Python threads at once."""
+    callers = [threading.Thread(target=call) for _ in range(times)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+
+
 @pytest.mark.skipif(
     not sys.platform.startswith("linux") or "libasan" in os.environ.get("LD_PRELOAD", ""),
     reason="needs a limit of the address space, which the sanitizer does not bear",
@@ -77,11 +86,7 @@ def test_callers_at_once_get_the_same_bits(rng):
             if expected[2] != Z or not np.array_equal(forces, expected[0]) or not np.array_equal(phi, expected[1]):
                 wrong.append(Z)
 
-    callers = [threading.Thread(target=call) for _ in range(4)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
+    call_beside_itself(call, 4)
     assert not wrong
 
 
@@ -116,11 +121,7 @@ def test_many_short_phases_run_whole_whoever_calls_beside():
             if np.any(before < starts):
                 wrong.append(before)
 
-    callers = [threading.Thread(target=call) for _ in range(3)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
+    call_beside_itself(call, 3)
     assert not wrong
 
 

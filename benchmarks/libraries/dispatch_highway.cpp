@@ -33,25 +33,21 @@ Three sums_at(const float* d, std::int64_t size, float beta) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "highway_targets.hpp"
+
 namespace bench {
 
 HWY_EXPORT(sums_at);
 
-void measure_with(std::int64_t target, const char* system) {
-    if ((hwy::SupportedTargets() & target) == 0)
-        return;
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    measure_sums(system, [](const float* d, std::int64_t size, float beta) {
-        return HWY_DYNAMIC_DISPATCH(sums_at)(d, size, beta);
+void measure_all() {
+    on_each_target([](const char* system) {
+        measure_sums(system, [](const float* d, std::int64_t size, float beta) {
+            return HWY_DYNAMIC_DISPATCH(sums_at)(d, size, beta);
+        });
     });
-    hwy::SetSupportedTargetsForTest(0);
 }
 
 } // namespace bench
 
-int main() {
-    bench::measure_with(HWY_AVX2, "Highway, avx2");
-    bench::measure_with(HWY_AVX3, "Highway, avx512");
-}
+int main() { bench::measure_all(); }
 #endif

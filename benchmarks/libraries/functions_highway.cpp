@@ -31,27 +31,23 @@ void float_logs(const float* in, float* out, std::int64_t n) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "highway_targets.hpp"
+
 namespace bench {
 
 HWY_EXPORT(float_exps);
 HWY_EXPORT(double_exps);
 HWY_EXPORT(float_logs);
 
-void measure_with(std::int64_t target, const char* system) {
-    if ((hwy::SupportedTargets() & target) == 0)
-        return;
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    measure(exps<float>, system, HWY_DYNAMIC_DISPATCH(float_exps));
-    measure(exps<double>, system, HWY_DYNAMIC_DISPATCH(double_exps));
-    measure(logs, system, HWY_DYNAMIC_DISPATCH(float_logs));
-    hwy::SetSupportedTargetsForTest(0);
+void measure_all() {
+    on_each_target([](const char* system) {
+        measure(exps<float>, system, HWY_DYNAMIC_DISPATCH(float_exps));
+        measure(exps<double>, system, HWY_DYNAMIC_DISPATCH(double_exps));
+        measure(logs, system, HWY_DYNAMIC_DISPATCH(float_logs));
+    });
 }
 
 } // namespace bench
 
-int main() {
-    bench::measure_with(HWY_AVX2, "Highway, avx2");
-    bench::measure_with(HWY_AVX3, "Highway, avx512");
-}
+int main() { bench::measure_all(); }
 #endif

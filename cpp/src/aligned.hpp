@@ -32,8 +32,8 @@ template <class T> std::unique_ptr<T[]> large_array(std::int64_t size) {
 }
 
 // Memory that begins on a line of the cache, since vectors that straddle two lines take twice as long; on
-// huge pages where it is large. It is not cleared, so that threads
-// may be the first to touch what they will read.
+// huge pages where it is large. It is not cleared, so that threads may be the first to touch what they will
+// read.
 template <class T> class Aligned {
 public:
     Aligned() = default;

@@ -68,9 +68,9 @@ format: $(STAMP) ## rewrite sources in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/clang-format -i $(CPP)
 
-bench: $(STAMP) ## time, memory and quality beside the peers, to benchmarks/results.md (set LOWDIM_DATA)
+bench: $(STAMP) ## time, memory and quality beside the peers, to benchmarks/results.md (set LOWDIM_DATA; BEFORE=PYTHON runs another lowdim beside)
 	$(BIN)/pip install -q --group bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE))
 	$(BIN)/python -m benchmarks.ratios
 
 bench-libraries: $(STAMP) ## what the core writes by hand beside libraries, to benchmarks/results_libraries.md

@@ -16,6 +16,7 @@ from lowdim.work import jobs
 
 _ROOT = Path(__file__).resolve().parent.parent
 _LIMIT = 1800  # seconds for one run
+BEFORE = ", before"  # ends the name of a system whose lowdim is another one
 
 
 @dataclass
@@ -25,11 +26,25 @@ class Row:
     runs: list[dict[str, Any]] = field(default_factory=list)
     error: str = ""
 
+    @property
+    def once(self) -> bool:
+        """Whether the time is that of one first fit."""
+        return any(run.get("once") for run in self.runs)
+
 
 def play(
-    module: str, task: Task, systems: list[str], rounds: int, folder: Path, say: Callable[[str], None]
+    module: str,
+    task: Task,
+    systems: list[str],
+    rounds: int,
+    folder: Path,
+    say: Callable[[str], None],
+    python: str = sys.executable,
 ) -> dict[str, Row]:
-    """Run ``systems`` of ``task`` (declared in ``module``), A B C A B C …; one that fails is not tried again."""
+    """Run ``systems`` of ``task`` (declared in ``module``), A B C A B C …; one that fails is not tried again.
+
+    A system whose name ends with ``BEFORE`` is run by the interpreter ``python``, which has another lowdim.
+    """
     data = task.data(folder)  # also where the task needs no reference: files are written here, not inside a run
     if task.reference:
         say(f"{task.name}: reference in float64")
@@ -38,9 +53,10 @@ def play(
     rows = {name: Row() for name in systems}
     for turn in range(rounds):
         for name, row in rows.items():
-            if row.error or (turn and task.systems[name].once):
+            if row.error or row.once:
                 continue
-            report = _run(module, task.name, name, folder)
+            runner = python if name.endswith(BEFORE) else sys.executable
+            report = _run(runner, module, task.name, name.removesuffix(BEFORE), folder)
             row.error = report.get("error", "")
             if row.error:
                 say(f"{task.name}: {name}: {row.error}")
@@ -50,9 +66,9 @@ def play(
     return rows
 
 
-def _run(module: str, task: str, system: str, folder: Path) -> dict[str, Any]:
+def _run(python: str, module: str, task: str, system: str, folder: Path) -> dict[str, Any]:
     """Report of one process; its death is a report too."""
-    command = [sys.executable, "-m", "benchmarks.worker", module, task, system, str(folder)]
+    command = [python, "-m", "benchmarks.worker", module, task, system, str(folder)]
     threads = str(jobs.available())
     shared = {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
     try:

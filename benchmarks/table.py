@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from statistics import median
 
-from benchmarks.rounds import Row
+from benchmarks.rounds import BEFORE, Row
 from benchmarks.task import Task
 
 _NOTHING = "–"
@@ -36,16 +36,14 @@ def table(task: Task, rows: dict[str, Row]) -> str:
         own, alike = (Row() if name == task.subtract else base), rows.get(first, Row())
         times = _net(row, own, "again")
         ratios = [t / reference for t, reference in zip(times, _net(alike, base, "again"), strict=False)]
-        qualities = [run["quality"] for run in row.runs if run["quality"] is not None]
-        memories = [run["memory"] for run in row.runs if run["memory"] is not None]
         cells = [
-            name + (" (one run, first fit)" if task.systems[name].once else ""),
+            name + (" (one run, first fit)" if row.once else ""),
             seconds(median(times)),
             f"{seconds(min(times))} – {seconds(max(times))}",
             f"{median(ratios):.2f}" if ratios and name != task.subtract else _NOTHING,
             seconds(median(_net(row, own, "first"))),
-            megabytes(max(memories, default=None)),
-            figure(task.worst(qualities)) if qualities else _NOTHING,
+            _peak(row),
+            _worst(task, row),
             *(row.runs[-1].get("details", {}).get(head, _NOTHING) for head in more),
         ]
         lines.append(_line(cells))
@@ -53,14 +51,50 @@ def table(task: Task, rows: dict[str, Row]) -> str:
 
 
 def section(task: Task, rows: dict[str, Row]) -> str:
+    rows = {name: row for name, row in rows.items() if not name.endswith(BEFORE)}
     return "\n\n".join(part for part in (f"## {task.title}", table(task, rows), task.note) if part) + "\n"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+CHANGES = """\
+| task | system | before | time | ratio by rounds | memory before | memory | quality before | quality |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
+
+
+def changes(task: Task, rows: dict[str, Row]) -> str:
+    """One line for each system that ran with another lowdim too, for a table with the heads ``CHANGES``."""
+    base = rows.get(task.subtract or "", Row())
+    lines = []
+    for name, earlier in rows.items():
+        row = rows.get(name.removesuffix(BEFORE), Row())
+        if not name.endswith(BEFORE) or not row.runs:
+            continue
+        system = name.removesuffix(BEFORE) + (" (one run, first fit)" if row.once else "")
+        if earlier.error or not earlier.runs:
+            lines.append(_line([task.title, system, f"failed: {earlier.error.replace('|', '/')}", *[""] * 6]))
+            continue
+        then, now = _net(earlier, base, "again"), _net(row, base, "again")
+        ratios = [b / a for a, b in zip(then, now, strict=False)]
+        spread = f"{median(ratios):.2f} ({min(ratios):.2f} – {max(ratios):.2f})"
+        times = seconds(median(then)), seconds(median(now)), spread
+        kept = _peak(earlier), _peak(row), _worst(task, earlier), _worst(task, row)
+        lines.append(_line([task.title, system, *times, *kept]))
+    return "\n".join(lines)
+
+
+def _peak(row: Row) -> str:
+    return megabytes(max((run["memory"] for run in row.runs if run["memory"] is not None), default=None))
+
+
+def _worst(task: Task, row: Row) -> str:
+    qualities = [run["quality"] for run in row.runs if run["quality"] is not None]
+    return figure(task.worst(qualities)) if qualities else _NOTHING
 
 
 def _net(row: Row, base: Row, key: str) -> list[float]:
     """Seconds of each round, less those of ``base`` in the same round."""
     off = [run[key] for run in base.runs] + [0.0] * len(row.runs)
     return [run[key] - less for run, less in zip(row.runs, off, strict=False)]
-
-
-def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

@@ -41,7 +41,7 @@ class Task:
     needs: str | None = None  # a stored data set, from the folder that LOWDIM_DATA names
     warm_up: int | None = 1000  # rows of the warm-up, enough that the same solver runs; None is all of the data
     memory: Callable[[], Any] = Resident  # context that measures the peak
-    rounds: int = 5
+    rounds: int = 3
     subtract: str | None = None  # system whose time is taken off all others
     note: str = ""
     details: Callable[[Any, Any], dict[str, str]] | None = None  # further columns, by their heads

@@ -115,5 +115,5 @@ def _task(label: str, title: str, data: Any, epochs: int, enough: float, **optio
 
 TASKS = [
     _task("digits", "digits float32, 1,797×64", _digits, 100, 0.126),
-    _task("mnist", "MNIST float32, 10,000×784", _mnist, 10, 0.476, needs="mnist", rounds=3),
+    _task("mnist", "MNIST float32, 10,000×784", _mnist, 10, 0.476, needs="mnist"),
 ]

@@ -44,7 +44,6 @@ TASKS = [
         quality_name="peak of the process, MB",
         warm_up=None,
         memory=Elsewhere,
-        rounds=7,
         subtract="nothing",
         note="A Python process that runs the statement; the time of one that does nothing is taken off the others.",
     )

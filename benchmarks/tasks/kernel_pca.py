@@ -142,7 +142,6 @@ TASKS = [
         "trace left out",
         needs="mnist",
         warm_up=2000,
-        rounds=3,
         note="scikit-learn stores the matrix twice in float64, 78 GB, and cannot run this. The trace left out is that "
         "of the landmarks, which refine=1 leaves as it is; what its exact pass does to eigenvalues, 10,000 rows show.",
     ),

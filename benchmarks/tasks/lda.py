@@ -94,7 +94,6 @@ TASKS = [
         worst=min,
         needs="mnist",
         warm_up=None,
-        rounds=3,
         note="Accuracy of the nearest class mean in the nine scores; the rows were seen in the fit. Pixels divided by "
         "255, which lowdim multiplies as the bytes that they are.",
     ),
@@ -108,7 +107,6 @@ TASKS = [
         worst=min,
         needs="mnist",
         warm_up=None,
-        rounds=3,
         note="Floats of any value. Accuracy of the nearest class mean in the nine scores; the rows were seen.",
     ),
     Task(
@@ -121,7 +119,6 @@ TASKS = [
         worst=min,
         needs="mnist",
         warm_up=None,
-        rounds=3,
         note="lowdim fits the integers; scikit-learn is given a float32 copy, whose making and memory are not counted.",
     ),
     Task(
@@ -139,7 +136,6 @@ TASKS = [
         worst=min,
         needs="faces",
         warm_up=None,
-        rounds=3,
         note="Accuracy of the nearest neighbour among the other half. scikit-learn's solvers with shrinkage form "
         "4096×4096 matrices and are left out.",
     ),

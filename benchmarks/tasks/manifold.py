@@ -78,7 +78,6 @@ TASKS = [
         reference=lambda X: sklearn_isomap(X).embedding_,
         needs="mnist",
         warm_up=2000,
-        rounds=3,
     ),
     Task(
         "isomap_large",
@@ -92,7 +91,6 @@ TASKS = [
         "residual variance",
         needs="mnist",
         warm_up=2000,
-        rounds=3,
         note="One array of 3.6 GB. The residual variance with landmarks is that of their distances.",
     ),
     Task(
@@ -104,7 +102,6 @@ TASKS = [
         "residual variance",
         needs="mnist",
         warm_up=2000,
-        rounds=3,
         note="scikit-learn has no landmarks; its distances would take 39 GB.",
     ),
     Task(
@@ -119,7 +116,6 @@ TASKS = [
         "cost of the map (lower is better)",
         needs="mnist",
         warm_up=2000,
-        rounds=3,
     ),
     Task(
         "lle_roll",
@@ -132,6 +128,5 @@ TASKS = [
         cost,
         "cost of the map (lower is better)",
         warm_up=2000,
-        rounds=3,
     ),
 ]

@@ -68,7 +68,6 @@ TASKS = [
         "value",
         needs="mnist",
         warm_up=None,
-        rounds=3,
     ),
     Task(
         "quality-trustworthiness-70000",
@@ -91,7 +90,6 @@ TASKS = [
         "value",
         needs="mnist",
         warm_up=None,
-        rounds=3,
     ),
     Task(
         "quality-silhouette",
@@ -102,7 +100,6 @@ TASKS = [
         "value",
         needs="mnist",
         warm_up=None,
-        rounds=3,
     ),
     Task(
         "quality-silhouette-70000",

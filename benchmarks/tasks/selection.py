@@ -74,7 +74,6 @@ def _task(label: str, title: str, data: Any, name: str, size: int, direction: st
         "score",
         worst=min,
         warm_up=None,
-        rounds=3,
         **options,
     )
 

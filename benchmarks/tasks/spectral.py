@@ -113,7 +113,6 @@ TASKS = [
         reference=itself,
         needs="mnist",
         warm_up=1600,
-        rounds=3,
     ),
     Task(
         "mds_large",
@@ -137,7 +136,6 @@ TASKS = [
         "residual of the eigenvectors, relative to 2",
         needs="mnist",
         warm_up=2000,
-        rounds=3,
     ),
     *(
         Task(
@@ -152,7 +150,6 @@ TASKS = [
             "share of the sheet left unexplained (lower is better)",
             reference=itself,
             warm_up=2000,
-            rounds=3,
         )
         for variant in ("ltsa", "modified", "hessian")
     ),
@@ -166,7 +163,6 @@ TASKS = [
             "residual of the eigenvectors",
             needs="mnist",
             warm_up=1000,
-            rounds=3,
             note="scikit-learn ends with 'Factor is exactly singular'.",
         )
         for variant in ("ltsa", "hessian")

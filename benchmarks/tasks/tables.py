@@ -75,7 +75,6 @@ TASKS = [
         _largest,
         "largest variance (alike)",
         warm_up=None,
-        rounds=3,
         note="Prepare finds out what each column holds; in the peer's code it is written down. The column with gaps "
         "differs: its deviation is taken before they are filled, or after.",
     )

@@ -158,7 +158,6 @@ TASKS = [
         exact_divergence,
         "exact KL",
         needs="mnist",
-        rounds=3,
         details=what_it_keeps,
         note=_NOTE,
     ),

@@ -13,7 +13,7 @@ from benchmarks.__main__ import main, systems_of
 from benchmarks.memory import Anonymous, Resident
 from benchmarks.ratios import draw, ratios
 from benchmarks.rounds import Row, play
-from benchmarks.table import section, table
+from benchmarks.table import CHANGES, changes, section, table
 from benchmarks.task import System, Task
 from benchmarks.tasks import declared
 from benchmarks.tasks.pca import eigenvalue_error, variances
@@ -160,6 +160,30 @@ def test_only_takes_every_system_of_a_library():
     task = task_of("lowdim", "lowdim, approximate", "lowdim: import", "scikit-learn svd", "nothing", subtract="nothing")
     assert systems_of(task, "lowdim") == ["lowdim", "lowdim, approximate", "lowdim: import", "nothing"]
     assert systems_of(task, "") == list(task.systems)
+    assert systems_of(task_of("lowdim", "peer"), "", before=True) == ["lowdim", "lowdim, before", "peer"]
+
+
+def test_another_lowdim_takes_turns_and_has_a_table_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(HERE)
+    monkeypatch.setenv("PYTHONPATH", HERE)
+    from tiny_tasks import TASKS
+
+    systems = ["lowdim", "lowdim, before"]
+    rows = play("tiny_tasks", TASKS[0], systems, 1, tmp_path, lambda text: None, sys.executable)
+    assert rows["lowdim, before"].runs[0]["quality"] == rows["lowdim"].runs[0]["quality"]
+    rows = play("tiny_tasks", TASKS[0], systems, 1, tmp_path, lambda text: None, "/bin/false")
+    assert rows["lowdim, before"].error
+    assert rows["lowdim"].runs
+    assert "before" not in section(TASKS[0], rows)
+
+
+def test_changes_are_taken_round_by_round():
+    rows = {"a": Row([run(1.0, 0.5), run(10.0, 0.5)]), "a, before": Row([run(2.0, 0.25, 2 * 10**6), run(20.0)])}
+    (line,) = changes(task_of("a"), rows).splitlines()
+    assert line == "| T | a | 11 s | 5.5 s | 0.50 (0.50 – 0.50) | 2 MB | 1 MB | 0.25 | 0.5 |"
+    failed = changes(task_of("a"), {"a": Row([run(1.0)]), "a, before": Row(error="no such task")})
+    assert "failed: no such task" in failed
+    assert line.count("|") == failed.count("|") == CHANGES.splitlines()[0].count("|")
 
 
 def amounts(text, unit):

@@ -74,7 +74,8 @@ def changes(task: Task, rows: dict[str, Row]) -> str:
             continue
         system = name.removesuffix(BEFORE) + (" (one run, first fit)" if row.once else "")
         if earlier.error or not earlier.runs:
-            lines.append(_line([task.title, system, f"failed: {earlier.error.replace('|', '/')}", *[""] * 6]))
+            kind = earlier.error.partition(":")[0].replace("|", "/")  # its text may name places of one machine
+            lines.append(_line([task.title, system, f"failed: {kind}", *[""] * 6]))
             continue
         then, now = _net(earlier, base, "again"), _net(row, base, "again")
         ratios = [b / a for a, b in zip(then, now, strict=False)]

@@ -1,6 +1,7 @@
 """t-SNE beside openTSNE, scikit-learn-intelex and scikit-learn: time by stage, exact divergence, what the map keeps."""
 
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,8 +91,10 @@ def sklearn(X: np.ndarray) -> Map:
     return Map(X, TSNE(perplexity=_PERPLEXITY, max_iter=750, random_state=0, n_jobs=-1).fit_transform(X), "")
 
 
-def exact_divergence(found: Map, _: Any) -> float:
-    """KL with P from 90 exact neighbours and Q over all pairs in float64."""
+def exact_divergence(found: Map, _: Any) -> float | None:
+    """KL with P from 90 exact neighbours and Q over all pairs in float64; an earlier lowdim tells its own."""
+    if find_spec("lowdim.solve.divergence") is None:
+        return found.kl
     from lowdim.relate.affinities import affinities, likelihoods
     from lowdim.relate.neighbors import nearest
     from lowdim.solve.divergence import Falloff, gradient

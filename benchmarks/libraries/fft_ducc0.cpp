@@ -1,5 +1,5 @@
 // The convolution by ducc0, which carries on pocketfft.
-#include "convolution.hpp"
+#include "sizes.hpp"
 
 #include <ducc0/fft/fft.h>
 #include <ducc0/fft/fft1d_impl.h>

@@ -1,6 +1,6 @@
 // The convolution by FFTW, with plans that were measured, and the time to make them. The first argument names
 // a file that keeps what was measured, for the next run.
-#include "convolution.hpp"
+#include "sizes.hpp"
 
 #include <fftw3.h>
 

@@ -1,7 +1,7 @@
-// The convolution by lowdim. The source of the grid is included, since its kernels are not seen from outside.
-#include "grid.cpp"
+// The convolution by lowdim. The source is included, since its kernels are not seen from outside.
+#include "convolution.cpp"
 
-#include "convolution.hpp"
+#include "sizes.hpp"
 
 using namespace lowdim;
 using namespace lowdim::detail;
@@ -9,34 +9,41 @@ using namespace lowdim::detail;
 int main() {
     for (const bench::Size& s : bench::sizes)
         for (int threads : {1, 2}) {
-            const Plan along(s.wide), across(s.tall);
+            const bool line = s.tall == 1;
+            const Plan along(line ? s.wide / folds : s.wide), across(line ? folds : s.tall);
             const std::int64_t stride = (s.columns + side - 1) / side * side + side,
-                               longest = std::max(s.wide, s.tall);
-            const std::int64_t blocks = (s.wide / 2 + side) / side,
-                               pieces = (s.rows + 2 * side - 1) / (2 * side);
+                               rows = line ? folds : s.rows, blocks = blocks_of(along.length()),
+                               tall = line ? folds : s.tall / 2 + 1;
             const std::vector<float> in = bench::nodes(s, stride);
             Aligned<float> field(stride * s.rows);
-            Aligned<Lanes> multiplier(blocks * (s.tall / 2 + 1));
-            for (std::int64_t k = 0; k < blocks * side; ++k)
-                for (std::int64_t j = 0; j <= s.tall / 2; ++j)
-                    multiplier[k / side * (s.tall / 2 + 1) + j][k % side] =
-                        bench::multiplier(s, std::min(k, s.wide / 2), j);
-            Aligned<Complexes> spectrum(blocks * s.rows), scratch(2 * longest * threads);
-            const Convolution c{&along, &across,      s.rows,          s.columns,        blocks,
-                                stride, field.data(), spectrum.data(), multiplier.data()};
-            const auto by = [&](const auto kernel, std::int64_t at, int place) {
-                Complexes* room = scratch.data() + 2 * longest * place;
-                kernel(c, at, room, room + longest);
-            };
-            const auto forward = LOWDIM_PICK(rows_forward), backward = LOWDIM_PICK(rows_backward);
-            const auto through = LOWDIM_PICK(columns_through);
+            Aligned<Lanes> multiplier(blocks * tall);
+            Aligned<Complexes> turns(blocks * folds);
+            if (line)
+                for (std::int64_t block = 0; block < blocks; ++block)
+                    fold(
+                        along.length(), block, [&](std::int64_t k) { return bench::multiplier(s, k, 0); },
+                        multiplier.data(), turns.data());
+            else
+                for (std::int64_t k = 0; k < blocks * side; ++k)
+                    for (std::int64_t j = 0; j < tall; ++j)
+                        multiplier[k / side * tall + j][k % side] =
+                            bench::multiplier(s, std::min(k, s.wide / 2), j);
+            Aligned<Complexes> spectrum(blocks * rows),
+                scratch(2 * std::max(along.length(), across.length()) * threads);
+            const Passes passes{&along,
+                                &across,
+                                rows,
+                                line ? (s.columns + folds - 1) / folds : s.columns,
+                                blocks,
+                                stride,
+                                field.data(),
+                                spectrum.data(),
+                                multiplier.data(),
+                                line ? turns.data() : nullptr};
             Watch watch;
             const auto convolve = [&] {
                 std::copy(in.begin(), in.end(), field.data()); // also the zeros beyond the nodes
-                each_phase(threads, watch,
-                           Phase{pieces, [&](std::int64_t i, int at) { by(forward, i * 2 * side, at); }},
-                           Phase{blocks, [&](std::int64_t i, int at) { by(through, i, at); }},
-                           Phase{pieces, [&](std::int64_t i, int at) { by(backward, i * 2 * side, at); }});
+                run(passes, scratch.data(), threads, watch);
             };
             convolve();
             const double error = bench::error(s, in, field.data(), stride);

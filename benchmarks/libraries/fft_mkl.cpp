@@ -1,5 +1,5 @@
 // The convolution by MKL.
-#include "convolution.hpp"
+#include "sizes.hpp"
 
 #include <mkl.h>
 

@@ -59,4 +59,13 @@ private:
     std::unique_ptr<T, Free> data_{nullptr, Free{std::align_val_t{line}}};
 };
 
+// Room for `size` elements and for more to come, whose memory is not taken before it is used: a map grows for
+// hundreds of iterations, and a buffer just large enough would leave holes of all sizes behind.
+template <class T> void reserve(Aligned<T>& buffer, std::int64_t size) {
+    if (size <= buffer.size())
+        return;
+    buffer = Aligned<T>(); // first
+    buffer = Aligned<T>(2 * size);
+}
+
 } // namespace lowdim::detail

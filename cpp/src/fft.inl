@@ -106,8 +106,18 @@ struct Padded {
     }
 };
 
-// or their products with an even sequence, real and imaginary parts swapped: a transform of swapped values is
-// the inverse transform, swapped.
+// their products with complex numbers,
+struct Turned {
+    static constexpr bool padded = false;
+    const Complexes *from, *by;
+    LOWDIM_TARGET LOWDIM_INLINE Part at(std::int64_t i, int part) const {
+        const Part v = Values{from}.at(i, part), turn = Values{by}.at(i, part);
+        return {v.re * turn.re - v.im * turn.im, v.re * turn.im + v.im * turn.re};
+    }
+};
+
+// or those with an even sequence of this period, real and imaginary parts swapped: a transform of swapped
+// values is the inverse transform, swapped.
 struct Multiplied {
     static constexpr bool padded = false;
     const Complexes* from;

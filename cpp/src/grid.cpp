@@ -1,4 +1,4 @@
-// The grid: boxes, strips of rows for spreading without conflicts, and the convolution.
+// The grid: boxes, and strips of rows for spreading without conflicts.
 #include "grid.hpp"
 
 #include "chunks.hpp"
@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <utility>
 
 namespace lowdim::detail {
@@ -32,67 +31,15 @@ std::int64_t from_middle(std::int64_t i, std::int64_t count) {
 
 const Spline spline;
 
-struct Convolution {
-    const Plan *along, *across;
-    std::int64_t rows, columns, blocks, stride;
-    float* nodes;
-    Complexes* spectrum;
-    const Lanes* multiplier;
-};
-
-struct KernelGrid {
-    const Plan *along, *across; // of the finer grid
-    std::int64_t rows, blocks;  // rows up to the middle
-    double step;
-    Lanes* out;
-};
-
 using View = Grid::View;
 
 #define LOWDIM_KERNEL "grid.inl"
 #include "each_isa.inl"
 
-// Room for `size` elements and for more to come, whose memory is not taken before it is used: a map grows for
-// hundreds of iterations, and a buffer just large enough would leave holes of all sizes behind.
-template <class T> void reserve(Aligned<T>& buffer, std::int64_t size) {
-    if (size <= buffer.size())
-        return;
-    buffer = Aligned<T>(); // first
-    buffer = Aligned<T>(2 * size);
-}
-
-// Ŵ at the angle a cell: sinc to the power of the width.
-double window(double angle) {
-    const double sinc = angle == 0 ? 1 : std::sin(angle / 2) / (angle / 2);
-    return std::pow(sinc, Grid::width);
-}
-
-// Ŵ² / (Σ Ŵ²)², over the aliases that matter, for each frequency of a period.
-std::vector<float> correction(std::int64_t period, std::int64_t room, int n_threads, Watch& watch) {
-    std::vector<float> out(static_cast<std::size_t>(std::max(period, room)), 0.0f);
-    if (period == 1) {
-        out[0] = 1.0f;
-        return out;
-    }
-    each_chunk(period, 64, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
-        for (std::int64_t i = from; i < to; ++i) {
-            const auto wave = static_cast<double>(2 * i <= period ? i : i - period);
-            const double angle = 2 * std::numbers::pi * wave / static_cast<double>(period);
-            double sum = 0;
-            for (int alias = -2; alias <= 2; ++alias)
-                sum += std::pow(window(angle + 2 * std::numbers::pi * alias), 2);
-            // The finer grid has twice the samples along this axis; the transform back divides by the period.
-            out[static_cast<std::size_t>(i)] =
-                static_cast<float>(std::pow(window(angle) / sum, 2) / (2 * static_cast<double>(period)));
-        }
-    });
-    return out;
-}
-
 } // namespace
 
 Grid::Grid(const Falloff& falloff, int dimensions, double spacing, double margin)
-    : falloff_(falloff), dimensions_(dimensions), finest_(spacing), margin_(margin) {}
+    : convolve_(falloff, dimensions), dimensions_(dimensions), finest_(spacing), margin_(margin) {}
 
 Grid::Box Grid::box_of(const float* Y, std::int64_t n, int n_threads, Watch& watch) const {
     constexpr float inf = std::numeric_limits<float>::infinity();
@@ -136,50 +83,16 @@ void Grid::fit(const Box& box, std::int64_t n, int n_threads, Watch& watch) {
         span[d] = static_cast<double>(box.high[d]) - box.low[d] + 2 * margin_;
     }
     const double spacing = spacing_for(box, n);
-    bool same = spacing == spacing_;
     for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
         constexpr int before = Spline::before + 1; // a cell to spare for rounding
         const auto cells = static_cast<std::int64_t>(std::ceil(span[d] / spacing)) + 1;
         axes_[d].nodes = cells + width + 3;
         axes_[d].origin = static_cast<float>((std::floor(low[d] / spacing) - before) * spacing);
-        // No node is further from another than half the period.
-        const std::int64_t needed = 2 * (cells + width + 3), period = axes_[d].plan.length();
-        if (needed > period || 10 * needed < 7 * period || !same) {
-            axes_[d].plan = Plan(Plan::at_least(needed + needed / 12));
-            same = false;
-        }
     }
     spacing_ = spacing;
-    const std::int64_t stride = (axes_[0].nodes + side - 1) / side * side + side;
-    stride_ = stride;
-    const std::int64_t blocks = (axes_[0].plan.length() / 2 + side) / side, tall = axes_[1].plan.length();
-    reserve(nodes_, stride * (axes_[1].nodes + 1));
-    reserve(multiplier_, blocks * (tall / 2 + 1));
-    reserve(spectrum_, blocks * std::max(axes_[1].nodes, (tall + 2) / 2)); // or the finer kernel's, in lanes
-    reserve(scratch_, 2 * std::max(axes_[0].plan.length(), tall) * n_threads);
-    if (!same)
-        build_multiplier(n_threads, watch);
-}
-
-void Grid::build_multiplier(int n_threads, Watch& watch) {
-    const std::int64_t wide = axes_[0].plan.length(), tall = axes_[1].plan.length();
-    const Plan along(2 * wide), across(tall > 1 ? 2 * tall : 1);
-    const std::int64_t blocks = (wide / 2 + side) / side, rows = across.length() / 2 + 1;
-    const KernelGrid g{&along, &across, rows, blocks, spacing_ / 2, &spectrum_.data()->re};
-    const std::vector<float> x = correction(wide, blocks * side, n_threads, watch),
-                             y = correction(tall, 1, n_threads, watch);
-    each_piece((rows + 2 * side - 1) / (2 * side), n_threads, watch, [&](std::int64_t piece) {
-        Aligned<Complexes> room(2 * along.length());
-        with_falloff<float>(falloff_, [&](const auto& f) {
-            LOWDIM_PICK(kernel_rows<std::decay_t<decltype(f)>>)(f, g, piece * 2 * side, room.data(),
-                                                                room.data() + along.length());
-        });
-    });
-    const auto columns = LOWDIM_PICK(kernel_columns);
-    each_piece(blocks, n_threads, watch, [&](std::int64_t block) {
-        Aligned<Complexes> room(2 * across.length());
-        columns(g, block, room.data(), room.data() + across.length(), x.data(), y.data(), multiplier_.data());
-    });
+    stride_ = (axes_[0].nodes + side - 1) / side * side + side;
+    reserve(nodes_, stride_ * (axes_[1].nodes + 1));
+    convolve_.fit({axes_[0].nodes, axes_[1].nodes}, spacing, n_threads, watch);
 }
 
 Grid::View Grid::view() const {
@@ -195,7 +108,7 @@ void Grid::charge(const float* Y, std::int64_t n, const Box& box, int n_threads,
     else
         spread_by_strips(Y, n, n_threads, watch);
     if (!watch.stopped())
-        convolve(n_threads, watch);
+        convolve_(nodes_.data(), stride_, n_threads, watch);
 }
 
 // A small map has too few strips for many threads, so that shares of the points, which lie near each other,
@@ -293,27 +206,6 @@ void Grid::spread_by_strips(const float* Y, std::int64_t n, int n_threads, Watch
                        }};
     const Phase oddly{odd, [&](std::int64_t piece, int) { spread(2 * from_middle(piece, odd) + 1); }};
     each_phase(n_threads, watch, count, sum_up, arrange, evenly, oddly);
-}
-
-void Grid::convolve(int n_threads, Watch& watch) {
-    const std::int64_t rows = axes_[1].nodes;
-    const Plan &along = axes_[0].plan, &across = axes_[1].plan;
-    const std::int64_t blocks = (along.length() / 2 + side) / side;
-    const Convolution c{&along,         &across,          rows,
-                        axes_[0].nodes, blocks,           stride_,
-                        nodes_.data(),  spectrum_.data(), multiplier_.data()};
-    const std::int64_t pieces = (rows + 2 * side - 1) / (2 * side);
-    const std::int64_t longest = std::max(along.length(), across.length());
-    const auto room = [&](int place) { return scratch_.data() + 2 * longest * place; };
-    const auto by = [&](const auto kernel, std::int64_t at, int place) {
-        kernel(c, at, room(place), room(place) + longest);
-    };
-    const auto forward = LOWDIM_PICK(rows_forward), backward = LOWDIM_PICK(rows_backward);
-    const auto through = LOWDIM_PICK(columns_through);
-    each_phase(n_threads, watch,
-               Phase{pieces, [&](std::int64_t i, int place) { by(forward, i * 2 * side, place); }},
-               Phase{blocks, [&](std::int64_t i, int place) { by(through, i, place); }},
-               Phase{pieces, [&](std::int64_t i, int place) { by(backward, i * 2 * side, place); }});
 }
 
 double Grid::read(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,

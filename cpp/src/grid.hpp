@@ -1,10 +1,7 @@
 // The field φ(y) = Σ_j f(‖y − y_j‖²) of a map of one or two dimensions, on a grid, by Fourier transforms.
 #pragma once
 
-#include "fft.hpp"
-
-#include <lowdim/falloff.hpp>
-#include <lowdim/watch.hpp>
+#include "convolution.hpp"
 
 #include <array>
 #include <cstdint>
@@ -52,28 +49,22 @@ public:
 
 private:
     struct Axis {
-        std::int64_t nodes = 1; // that are used, at the head of the period
+        std::int64_t nodes = 1;
         float origin = 0;
-        Plan plan{1}; // of the period, long enough that no image acts
     };
 
     [[nodiscard]] double spacing_for(const Box& box, std::int64_t n) const;
     void fit(const Box& box, std::int64_t n, int n_threads, Watch& watch);
-    void build_multiplier(int n_threads, Watch& watch);
     [[nodiscard]] View view() const;
     void spread_in_layers(const float* Y, std::int64_t n, int n_threads, Watch& watch);
     void spread_by_strips(const float* Y, std::int64_t n, int n_threads, Watch& watch);
-    void convolve(int n_threads, Watch& watch);
 
-    Falloff falloff_;
+    Convolution convolve_;
     int dimensions_;
     double finest_, margin_, spacing_ = 0;
     std::array<Axis, 2> axes_; // along rows, across rows
     std::int64_t stride_ = 0;  // of the nodes' rows
     Aligned<float> nodes_, layers_;
-    Aligned<Complexes> spectrum_;      // by block of 16 frequencies along rows, then by row
-    Aligned<Lanes> multiplier_;        // by block, then by frequency across rows up to the middle
-    Aligned<Complexes> scratch_;       // two periods a thread
     std::vector<std::int32_t> order_;  // points by strip of rows
     std::vector<std::int32_t> places_; // in that order, of the next point of each chunk and strip
     std::vector<std::int64_t> starts_; // in that order, of each strip

@@ -20,7 +20,7 @@ struct Size {
 };
 constexpr Size sizes[] = {{29, 25, 60, 50},         {148, 139, 300, 288},   {360, 350, 720, 720},
                           {551, 433, 1152, 900},    {655, 563, 1440, 1200}, {746, 720, 1500, 1440},
-                          {1051, 1013, 2304, 2250}, {745, 1, 1500, 1}};
+                          {1051, 1013, 2304, 2250}, {745, 1, 1536, 1}};
 
 // Values at the nodes: as many as there are, in rows of `stride`, the rest 0.
 inline std::vector<float> nodes(const Size& s, std::int64_t stride) {

@@ -1,0 +1,176 @@
+// The convolution of a grid: plans, multipliers and the three passes.
+#include "convolution.hpp"
+
+#include "chunks.hpp"
+#include "grid.hpp"
+#include "instructions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+namespace lowdim::detail {
+namespace {
+
+constexpr std::int64_t folds = 2 * side;     // rows of a line
+constexpr std::int64_t least = 8;            // columns of its period: transforms have two stages or more
+constexpr std::int64_t one_thread = 1 << 10; // columns up to which threads would wait for each other
+
+struct Passes {
+    const Plan *along, *across;
+    std::int64_t rows, columns, blocks, stride;
+    float* nodes;
+    Complexes* spectrum;
+    const Lanes* multiplier;
+    const Complexes* turns; // null in a plane
+};
+
+struct KernelGrid {
+    const Plan *along, *across; // of the finer grid
+    std::int64_t rows, blocks;  // rows up to the middle
+    double step;
+    Lanes* out;
+};
+
+#define LOWDIM_KERNEL "convolution.inl"
+#include "each_isa.inl"
+
+std::int64_t blocks_of(std::int64_t period) { return (period / 2 + side) / side; }
+
+// Ŵ at the angle a cell: sinc to the power of the width.
+double window(double angle) {
+    const double sinc = angle == 0 ? 1 : std::sin(angle / 2) / (angle / 2);
+    return std::pow(sinc, Grid::width);
+}
+
+// Ŵ² / (Σ Ŵ²)², over the aliases that matter, for each frequency of a period.
+std::vector<float> correction(std::int64_t period, std::int64_t room, int n_threads, Watch& watch) {
+    std::vector<float> out(static_cast<std::size_t>(std::max(period, room)), 0.0f);
+    each_chunk(period, 64, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+        for (std::int64_t i = from; i < to; ++i) {
+            const auto wave = static_cast<double>(2 * i <= period ? i : i - period);
+            const double angle = 2 * std::numbers::pi * wave / static_cast<double>(period);
+            double sum = 0;
+            for (int alias = -2; alias <= 2; ++alias)
+                sum += std::pow(window(angle + 2 * std::numbers::pi * alias), 2);
+            // The finer grid has twice the samples along this axis; the transform back divides by the period.
+            out[static_cast<std::size_t>(i)] =
+                static_cast<float>(std::pow(window(angle) / sum, 2) / (2 * static_cast<double>(period)));
+        }
+    });
+    return out;
+}
+
+// What a line needs of one block of frequencies: at(k) of the multiplier for k up to the middle, and the
+// turns.
+template <class At>
+void fold(std::int64_t columns, std::int64_t block, const At& at, Lanes* multiplier, Complexes* turns) {
+    const std::int64_t period = folds * columns;
+    for (std::int64_t row = 0; row < folds; ++row)
+        for (int lane = 0; lane < side; ++lane) {
+            const std::int64_t first =
+                std::min(block * side + lane, columns / 2); // idle lanes repeat the last
+            const std::int64_t k = first + columns * row;
+            multiplier[block * folds + row][lane] = at(std::min(k, period - k));
+            const double angle =
+                -2 * std::numbers::pi * static_cast<double>(row * first) / static_cast<double>(period);
+            turns[block * folds + row].re[lane] = static_cast<float>(std::cos(angle));
+            turns[block * folds + row].im[lane] = static_cast<float>(std::sin(angle));
+        }
+}
+
+// Along rows, across them and back, and along them back.
+void run(const Passes& c, Complexes* scratch, int n_threads, Watch& watch) {
+    const std::int64_t pieces = (c.rows + 2 * side - 1) / (2 * side);
+    const std::int64_t longest = std::max(c.along->length(), c.across->length());
+    const auto by = [&](const auto kernel, std::int64_t at, int place) {
+        Complexes* room = scratch + 2 * longest * place;
+        kernel(c, at, room, room + longest);
+    };
+    const auto forward = LOWDIM_PICK(rows_forward), backward = LOWDIM_PICK(rows_backward);
+    const auto through = LOWDIM_PICK(columns_through);
+    each_phase(c.turns && c.columns <= one_thread ? 1 : n_threads, watch,
+               Phase{pieces, [&](std::int64_t i, int place) { by(forward, i * 2 * side, place); }},
+               Phase{c.blocks, [&](std::int64_t i, int place) { by(through, i, place); }},
+               Phase{pieces, [&](std::int64_t i, int place) { by(backward, i * 2 * side, place); }});
+}
+
+} // namespace
+
+Convolution::Convolution(const Falloff& falloff, int dimensions)
+    : falloff_(falloff), dimensions_(dimensions) {
+    if (folded())
+        plans_[1] = Plan(folds);
+}
+
+void Convolution::fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch) {
+    bool same = spacing == spacing_;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
+        // No node is further from another than half the period.
+        const std::int64_t fold = folded() ? folds : 1, needed = 2 * nodes[d],
+                           period = plans_[d].length() * fold;
+        const std::int64_t length = Plan::at_least(std::max(least, (needed + needed / 12 + fold - 1) / fold));
+        if (!same || needed > period || (10 * needed < 7 * period && length < plans_[d].length())) {
+            plans_[d] = Plan(length);
+            same = false;
+        }
+    }
+    spacing_ = spacing;
+    rows_ = folded() ? folds : nodes[1];
+    columns_ = folded() ? (nodes[0] + folds - 1) / folds : nodes[0];
+    const std::int64_t wide = plans_[0].length(), tall = plans_[1].length(), blocks = blocks_of(wide);
+    reserve(multiplier_, blocks * (folded() ? folds : tall / 2 + 1));
+    reserve(spectrum_, blocks * std::max(rows_, (tall + 2) / 2)); // or the finer kernel's, in lanes
+    reserve(scratch_, 2 * std::max(wide, tall) * n_threads);
+    if (folded())
+        reserve(turns_, blocks * folds);
+    if (!same)
+        build_multiplier(n_threads, watch);
+}
+
+void Convolution::build_multiplier(int n_threads, Watch& watch) {
+    const std::int64_t wide = plans_[0].length() * (folded() ? folds : 1), tall = plans_[1].length();
+    const Plan along(2 * wide), across(folded() ? 1 : 2 * tall);
+    const std::int64_t blocks = blocks_of(wide), rows = across.length() / 2 + 1;
+    const KernelGrid g{&along, &across, rows, blocks, spacing_ / 2, &spectrum_.data()->re};
+    const std::vector<float> x = correction(wide, blocks * side, n_threads, watch);
+    each_piece((rows + 2 * side - 1) / (2 * side), n_threads, watch, [&](std::int64_t piece) {
+        Aligned<Complexes> room(2 * along.length());
+        with_falloff<float>(falloff_, [&](const auto& f) {
+            LOWDIM_PICK(kernel_rows<std::decay_t<decltype(f)>>)(f, g, piece * 2 * side, room.data(),
+                                                                room.data() + along.length());
+        });
+    });
+    if (folded()) {
+        const auto at = [&](std::int64_t k) {
+            return g.out[k / side][k % side] * x[static_cast<std::size_t>(k)];
+        };
+        each_piece(blocks_of(plans_[0].length()), n_threads, watch, [&](std::int64_t block) {
+            fold(plans_[0].length(), block, at, multiplier_.data(), turns_.data());
+        });
+        return;
+    }
+    const std::vector<float> y = correction(tall, 1, n_threads, watch);
+    const auto columns = LOWDIM_PICK(kernel_columns);
+    each_piece(blocks, n_threads, watch, [&](std::int64_t block) {
+        Aligned<Complexes> room(2 * across.length());
+        columns(g, block, room.data(), room.data() + across.length(), x.data(), y.data(), multiplier_.data());
+    });
+}
+
+void Convolution::operator()(float* nodes, std::int64_t stride, int n_threads, Watch& watch) {
+    const Passes passes{&plans_[0],
+                        &plans_[1],
+                        rows_,
+                        columns_,
+                        blocks_of(plans_[0].length()),
+                        stride,
+                        nodes,
+                        spectrum_.data(),
+                        multiplier_.data(),
+                        folded() ? turns_.data() : nullptr};
+    run(passes, scratch_.data(), n_threads, watch);
+}
+
+} // namespace lowdim::detail

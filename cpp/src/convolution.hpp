@@ -1,0 +1,43 @@
+// The convolution of a grid's nodes with f, by Fourier transforms.
+#pragma once
+
+#include "fft.hpp"
+
+#include <lowdim/falloff.hpp>
+#include <lowdim/watch.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace lowdim::detail {
+
+// A line of nodes is transformed as a plane: node 32 b + l stands in row l and column b, so that all lanes
+// are in use. The spectra of its rows are turned by exp(−2πi l k₁/period), and the transform across the rows
+// gives frequency k₁ + k₂ period/32 in row k₂.
+class Convolution {
+public:
+    Convolution(const Falloff& falloff, int dimensions);
+
+    // Prepares for so many nodes along and across rows, in cells of this size.
+    void fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch);
+
+    // Replaces nodes, in rows of this stride; those of a line are followed by up to 31 zeros. The bits do not
+    // depend on n_threads.
+    void operator()(float* nodes, std::int64_t stride, int n_threads, Watch& watch);
+
+private:
+    [[nodiscard]] bool folded() const { return dimensions_ == 1; }
+    void build_multiplier(int n_threads, Watch& watch);
+
+    Falloff falloff_;
+    int dimensions_;
+    double spacing_ = 0;
+    std::int64_t rows_ = 0, columns_ = 0; // of the plane
+    std::array<Plan, 2> plans_;           // of its periods along and across rows, so long that no image acts
+    Aligned<Complexes> spectrum_;         // by block of 16 frequencies along rows, then by row
+    Aligned<Lanes> multiplier_;  // by block, then by frequency across rows, up to the middle unless folded
+    Aligned<Complexes> turns_;   // of a line, by block, then by row
+    Aligned<Complexes> scratch_; // two periods a thread
+};
+
+} // namespace lowdim::detail

@@ -38,11 +38,11 @@ Repel repel_of(const std::string& name, int k) {
 
 template <class T>
 nb::tuple call_attraction(const Starts& starts, const Columns& columns, const Vector<float>& values,
-                          const Matrix<T>& Y, const std::string& falloff, double dof, bool plane,
+                          const Matrix<T>& Y, const std::string& falloff, double dof, bool packed,
                           int n_threads) {
     const int k = dimensions(Y, n_threads);
-    const bool packed = plane && k == 2 && sizeof(T) == sizeof(float);
-    demand(packed || !plane, "plane must come with a map of float32 in two dimensions");
+    demand(!packed || (k <= 2 && sizeof(T) == sizeof(float)),
+           "packed must come with a map of float32 in one or two dimensions");
     const Affinities P = affinities_of(starts, columns, values, Y.shape(0), n_threads);
     const Falloff of = falloff_of(falloff, dof);
     auto forces = empty<T>(Y.shape(0), Y.shape(1));
@@ -51,10 +51,10 @@ nb::tuple call_attraction(const Starts& starts, const Columns& columns, const Ve
         if (packed) {
             std::vector<std::int32_t> same(Y.shape(0));
             std::iota(same.begin(), same.end(), 0);
-            PlaneAffinities rows;
+            PackedAffinities rows;
             rows.assign(P, same.data(), same.data(), n_threads, watch);
             if constexpr (sizeof(T) == sizeof(float))
-                rows.attract(Y.data(), of, forces.data(), n_threads, watch);
+                rows.attract(Y.data(), k, of, forces.data(), n_threads, watch);
         } else {
             attract(P, Y.data(), k, of, forces.data(), n_threads, watch);
         }
@@ -145,11 +145,10 @@ Made<float> call_place(const Matrix<std::int32_t>& neighbors, const Matrix<float
 template <class T> void define(nb::module_& m) {
     m.def("attraction", &call_attraction<T>, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
           nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(),
-          nb::arg("falloff") = "student", nb::arg("dof") = 1.0, nb::arg("plane") = false,
+          nb::arg("falloff") = "student", nb::arg("dof") = 1.0, nb::arg("packed") = false,
           nb::arg("n_threads") = 1,
-          "Forces (n, k) of sparse affinities on a map, as the descent of a plane has them where `plane` is "
-          "true, and "
-          "Σ_j p log(p / f) of each point (n,).");
+          "Forces (n, k) of sparse affinities on a map, as the descent of a line or a plane has them where "
+          "`packed` is true, and Σ_j p log(p / f) of each point (n,).");
     m.def("repulsion_at", &call_repulsion_at<T>, nb::arg("Q").noconvert(), nb::arg("Y").noconvert(),
           nb::kw_only(), nb::arg("falloff") = "student", nb::arg("dof") = 1.0, nb::arg("n_threads") = 1,
           nb::arg("tick") = nb::none(),

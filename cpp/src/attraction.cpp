@@ -29,10 +29,10 @@ std::uint16_t upper_half(float x) {
 }
 
 // a(s) = factor/(s + shift) and −log f(s) = factor log(1 + s/shift); for Gauss's falloff 1 and s.
-struct PlaneLaw {
+struct PackedLaw {
     bool constant;
     float factor = 1, shift = 1;
-    explicit PlaneLaw(const Falloff& of) : constant(of.kind == Falloff::Kind::gauss) {
+    explicit PackedLaw(const Falloff& of) : constant(of.kind == Falloff::Kind::gauss) {
         if (of.kind == Falloff::Kind::student) {
             factor = static_cast<float>((of.dof + 1) / 2);
             shift = static_cast<float>(of.dof);
@@ -74,8 +74,8 @@ void attract(const Affinities& P, const T* Y, int k, const Falloff& falloff, T* 
     });
 }
 
-void PlaneAffinities::assign(const Affinities& P, const std::int32_t* order, const std::int32_t* place,
-                             int n_threads, Watch& watch) {
+void PackedAffinities::assign(const Affinities& P, const std::int32_t* order, const std::int32_t* place,
+                              int n_threads, Watch& watch) {
     const auto pages = static_cast<std::size_t>(P.rows >> 16) + 1; // columns that share their upper bits
     starts_.assign(static_cast<std::size_t>(P.rows) + 1, 0);
     // Entries of each page of row i, by which the groups are first counted and then filled.
@@ -128,23 +128,27 @@ void PlaneAffinities::assign(const Affinities& P, const std::int32_t* order, con
         });
 }
 
-void PlaneAffinities::attract(const float* Y, const Falloff& falloff, float* forces, int n_threads,
-                              Watch& watch) const {
-    const PlaneLaw law(falloff);
-    const auto kernel = law.constant ? LOWDIM_PICK(pull_plane<true>) : LOWDIM_PICK(pull_plane<false>);
+void PackedAffinities::attract(const float* Y, int k, const Falloff& falloff, float* forces, int n_threads,
+                               Watch& watch) const {
+    const PackedLaw law(falloff);
+    const auto pull =
+        k == 1 ? (law.constant ? LOWDIM_PICK(pull_packed<1, true>) : LOWDIM_PICK(pull_packed<1, false>))
+               : (law.constant ? LOWDIM_PICK(pull_packed<2, true>) : LOWDIM_PICK(pull_packed<2, false>));
     detail::each_chunk(rows().count, chunk, n_threads, watch,
                        [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                           kernel(rows(), Y, law.factor, law.shift, from, to, forces);
+                           pull(rows(), Y, law.factor, law.shift, from, to, forces);
                        });
 }
 
-void PlaneAffinities::costs(const float* Y, const Falloff& falloff, double* out, int n_threads,
-                            Watch& watch) const {
-    const PlaneLaw law(falloff);
-    const auto kernel = law.constant ? LOWDIM_PICK(cost_plane<true>) : LOWDIM_PICK(cost_plane<false>);
+void PackedAffinities::costs(const float* Y, int k, const Falloff& falloff, double* out, int n_threads,
+                             Watch& watch) const {
+    const PackedLaw law(falloff);
+    const auto cost =
+        k == 1 ? (law.constant ? LOWDIM_PICK(cost_packed<1, true>) : LOWDIM_PICK(cost_packed<1, false>))
+               : (law.constant ? LOWDIM_PICK(cost_packed<2, true>) : LOWDIM_PICK(cost_packed<2, false>));
     detail::each_chunk(rows().count, chunk, n_threads, watch,
                        [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                           kernel(rows(), Y, law.shift, from, to, out);
+                           cost(rows(), Y, law.shift, from, to, out);
                            for (std::int64_t i = from; i < to; ++i)
                                out[i] *= static_cast<double>(law.factor);
                        });

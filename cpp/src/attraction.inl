@@ -8,37 +8,46 @@ LOWDIM_TARGET LOWDIM_INLINE float total(const Eight& v) {
     return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
 }
 
-// Values of group g of P, and the steps from its points to (x, y).
-LOWDIM_TARGET LOWDIM_INLINE void steps_of(const PlaneAffinities::Rows& P, const float* Y, std::int64_t g,
-                                          float x, float y, Eight& w, Eight& dx, Eight& dy) {
+// Values of group g of P, the steps from its points to y, and their squared lengths plus `shift`.
+template <int k>
+LOWDIM_TARGET LOWDIM_INLINE void steps_of(const PackedAffinities::Rows& P, const float* Y, std::int64_t g,
+                                          const float* y, float shift, Eight& w, Eight* steps, Eight& s) {
     typedef std::uint16_t Halves __attribute__((vector_size(16), aligned(2), may_alias));
     typedef std::uint32_t Bits __attribute__((vector_size(32)));
-    const auto* places = reinterpret_cast<const Place*>(Y) + P.bases[g];
     const std::uint16_t* q = P.columns + 8 * g;
-    const Eight a = (Eight)Four{places[q[0]], places[q[1]], places[q[4]], places[q[5]]};
-    const Eight b = (Eight)Four{places[q[2]], places[q[3]], places[q[6]], places[q[7]]};
-    dx = x - __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14);
-    dy = y - __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
+    if constexpr (k == 1) {
+        const float* at = Y + P.bases[g];
+        steps[0] =
+            y[0] - Eight{at[q[0]], at[q[1]], at[q[2]], at[q[3]], at[q[4]], at[q[5]], at[q[6]], at[q[7]]};
+        s = steps[0] * steps[0] + shift;
+    } else {
+        const auto* at = reinterpret_cast<const Place*>(Y) + P.bases[g];
+        const Eight a = (Eight)Four{at[q[0]], at[q[1]], at[q[4]], at[q[5]]};
+        const Eight b = (Eight)Four{at[q[2]], at[q[3]], at[q[6]], at[q[7]]};
+        steps[0] = y[0] - __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14);
+        steps[1] = y[1] - __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
+        s = steps[0] * steps[0] + (steps[1] * steps[1] + shift);
+    }
     const Halves upper = *reinterpret_cast<const Halves*>(P.values + 8 * g);
     w = (Eight)(__builtin_convertvector(upper, Bits) << 16);
 }
 
 // a(s) = factor/(s + shift), or 1 where `constant`.
-template <bool constant>
-LOWDIM_TARGET void pull_plane(const PlaneAffinities::Rows& P, const float* Y, float factor, float shift,
-                              std::int64_t from, std::int64_t to, float* forces) {
+template <int k, bool constant>
+LOWDIM_TARGET void pull_packed(const PackedAffinities::Rows& P, const float* Y, float factor, float shift,
+                               std::int64_t from, std::int64_t to, float* forces) {
     for (std::int64_t i = from; i < to; ++i) {
-        Eight fx = {}, fy = {};
+        Eight sums[k] = {};
         for (std::int64_t g = P.starts[i]; g < P.starts[i + 1]; ++g) {
-            Eight w, dx, dy;
-            steps_of(P, Y, g, Y[2 * i], Y[2 * i + 1], w, dx, dy);
+            Eight w, steps[k], s;
+            steps_of<k>(P, Y, g, Y + k * i, shift, w, steps, s);
             if constexpr (!constant)
-                w /= dx * dx + (dy * dy + shift);
-            fx += w * dx;
-            fy += w * dy;
+                w /= s;
+            for (int d = 0; d < k; ++d)
+                sums[d] += w * steps[d];
         }
-        forces[2 * i] = factor * total(fx);
-        forces[2 * i + 1] = factor * total(fy);
+        for (int d = 0; d < k; ++d)
+            forces[k * i + d] = factor * total(sums[d]);
     }
 }
 
@@ -69,9 +78,9 @@ LOWDIM_TARGET static void logs(float* x, std::int64_t n) {
 }
 
 // Σ w log(1 + s/shift) of each row, or Σ w s where `constant`.
-template <bool constant>
-LOWDIM_TARGET void cost_plane(const PlaneAffinities::Rows& P, const float* Y, float shift, std::int64_t from,
-                              std::int64_t to, double* costs) {
+template <int k, bool constant>
+LOWDIM_TARGET void cost_packed(const PackedAffinities::Rows& P, const float* Y, float shift,
+                               std::int64_t from, std::int64_t to, double* costs) {
     typedef float Loose __attribute__((vector_size(32), aligned(4), may_alias));
     std::vector<float> terms, values;
     for (std::int64_t i = from; i < to; ++i) {
@@ -79,9 +88,8 @@ LOWDIM_TARGET void cost_plane(const PlaneAffinities::Rows& P, const float* Y, fl
         terms.resize(static_cast<std::size_t>(count));
         values.resize(static_cast<std::size_t>(count));
         for (std::int64_t at = 0; at < count; at += 8) {
-            Eight w, dx, dy;
-            steps_of(P, Y, first + at / 8, Y[2 * i], Y[2 * i + 1], w, dx, dy);
-            Eight s = dx * dx + dy * dy;
+            Eight w, steps[k], s;
+            steps_of<k>(P, Y, first + at / 8, Y + k * i, 0.0f, w, steps, s);
             if constexpr (!constant)
                 s = s / shift + 1.0f;
             *reinterpret_cast<Loose*>(terms.data() + at) = s;

@@ -111,8 +111,8 @@ private:
     }
 
     double forces() {
-        if (k_ == 2)
-            plane_.attract(y_.data(), plan_.falloff, pull_.data(), threads_, watch_);
+        if (k_ <= 2)
+            packed_.attract(y_.data(), k_, plan_.falloff, pull_.data(), threads_, watch_);
         else
             attract(affinities(), y_.data(), k_, plan_.falloff, pull_.data(), threads_, watch_);
         return (*repel_)(y_.data(), n_, push_.data(), nullptr, threads_, watch_);
@@ -124,8 +124,8 @@ private:
     };
 
     Losses loss(double Z) {
-        if (k_ == 2)
-            plane_.costs(y_.data(), plan_.falloff, costs_.data(), threads_, watch_);
+        if (k_ <= 2)
+            packed_.costs(y_.data(), k_, plan_.falloff, costs_.data(), threads_, watch_);
         else
             attraction_costs(affinities(), y_.data(), k_, plan_.falloff, costs_.data(), threads_, watch_);
         double sum = entropy_ + std::log(std::max(Z, 1e-300)), attraction = entropy_;
@@ -211,8 +211,8 @@ private:
             place[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
         }
         order_.swap(order);
-        if (k_ == 2)
-            plane_.assign(given_, order_.data(), place.data(), threads_, watch_);
+        if (k_ <= 2)
+            packed_.assign(given_, order_.data(), place.data(), threads_, watch_);
         else
             copy_rows(place);
     }
@@ -275,7 +275,7 @@ private:
     std::vector<float> y_, velocity_, gains_, pull_, push_;
     std::vector<double> costs_;
     std::vector<std::int32_t> order_; // row that stands at each place
-    PlaneAffinities plane_;           // what a plane is drawn by; other maps by the rows below
+    PackedAffinities packed_;         // what a line or a plane is drawn by; other maps by the rows below
     std::vector<std::int64_t> starts_;
     std::unique_ptr<std::int32_t[]> columns_;
     std::unique_ptr<float[]> values_;

@@ -411,12 +411,12 @@ def attraction(
     *,
     falloff: str = "student",
     dof: float = 1.0,
-    plane: bool = False,
+    packed: bool = False,
     n_threads: int = 1,
 ) -> tuple[Floats, NDArray[np.float64]]:
     """Forces (n, k) of sparse affinities on a map, and Σ_j p log(p / f) of each point (n,).
 
-    With ``plane`` the forces are those of the descent of a plane.
+    With ``packed`` the forces are those of the descent of a line or a plane.
     """
 
 def repulsion_at(

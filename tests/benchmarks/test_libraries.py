@@ -7,7 +7,7 @@ from benchmarks.libraries import page, scipy_fft
 
 
 def test_every_system_convolves_the_same_sizes():
-    text = (Path(page.__file__).with_name("convolution.hpp")).read_text(encoding="utf-8")
+    text = (Path(page.__file__).with_name("sizes.hpp")).read_text(encoding="utf-8")
     sizes = re.findall(r"\{(\d+), (\d+), (\d+), (\d+)\}", text)
     assert [tuple(map(int, size)) for size in sizes] == scipy_fft.SIZES
 

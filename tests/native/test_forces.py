@@ -136,18 +136,19 @@ def test_attraction_is_that_by_hand():
 
 
 @pytest.mark.parametrize("n", [2, 9, 500, 70_000])  # the last has columns beyond 16 bits
-def test_affinities_of_a_plane_pull_as_whole_ones_do(isa, n, monkeypatch):
+@pytest.mark.parametrize("k", [1, 2])
+def test_packed_affinities_pull_as_whole_ones_do(isa, n, k, monkeypatch):
     rng = np.random.default_rng(n)
     sizes = rng.integers(0, 30, n)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     columns = rng.integers(0, n, starts[-1]).astype(np.int32)
     values = rng.random(starts[-1]).astype(np.float32) ** 8
-    Y = points(n, 2, 3.0)
+    Y = points(n, k, 3.0)
     for falloff, dof in LAWS:
         law = {"falloff": falloff, "dof": dof}
         whole, _ = _native.attraction(starts, columns, values, Y, **law)
-        halves, _ = _native.attraction(starts, columns, values, Y, plane=True, **law)
-        again, _ = _native.attraction(starts, columns, values, Y, plane=True, n_threads=3, **law)
+        halves, _ = _native.attraction(starts, columns, values, Y, packed=True, **law)
+        again, _ = _native.attraction(starts, columns, values, Y, packed=True, n_threads=3, **law)
         np.testing.assert_array_equal(halves, again)
         rows = np.repeat(np.arange(n), sizes)
         size = np.zeros(n)

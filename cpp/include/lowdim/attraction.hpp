@@ -23,18 +23,19 @@ template <class T>
 void attract(const Affinities& P, const T* Y, int k, const Falloff& falloff, T* forces, int n_threads,
              Watch& watch);
 
-// The same affinities for a plane of floats, in some order of the points and about half the memory, since
+// The same affinities for a line (k = 1) or a plane of floats, in some order and half the memory, since
 // attraction is limited by reading it: 16 bits of each value (a relative error of 2⁻⁹ at most, of either
 // sign) and of each column, in groups of 8 that share the rest of the column. Short groups end in entries of
 // value 0.
-class PlaneAffinities {
+class PackedAffinities {
 public:
     // Row order[i] of P becomes row i; place[row] is its index.
     void assign(const Affinities& P, const std::int32_t* order, const std::int32_t* place, int n_threads,
                 Watch& watch);
-    void attract(const float* Y, const Falloff& falloff, float* forces, int n_threads, Watch& watch) const;
+    void attract(const float* Y, int k, const Falloff& falloff, float* forces, int n_threads,
+                 Watch& watch) const;
     // attraction_costs of these rows, with the error of their values.
-    void costs(const float* Y, const Falloff& falloff, double* out, int n_threads, Watch& watch) const;
+    void costs(const float* Y, int k, const Falloff& falloff, double* out, int n_threads, Watch& watch) const;
 
     struct Rows {
         const std::int64_t* starts; // (count + 1), in groups

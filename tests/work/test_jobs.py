@@ -116,3 +116,12 @@ def test_a_forked_process_computes_alone_and_does_not_hang(rng):
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     pytest.fail("the forked process hung")
+
+
+def test_cores_are_counted_again_after_a_while(monkeypatch):
+    counts = iter([3, 5])
+    monkeypatch.setattr(jobs.joblib, "cpu_count", lambda: next(counts))
+    monkeypatch.setattr(jobs, "_counted", (None, 0.0, 1))
+    assert [jobs._cores() for _ in range(10)] == [3] * 10
+    monkeypatch.setattr(jobs.time, "monotonic", lambda: float("inf"))
+    assert jobs._cores() == 5

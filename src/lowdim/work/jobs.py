@@ -1,6 +1,7 @@
 """One rule for ``n_jobs``: how many threads our kernels and BLAS use."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,7 +13,9 @@ from typing import Any
 import joblib
 
 _PER_CORE, _MOST = 4, 1024  # maximum threads of a kernel: per core, and in total
+_COUNTED_FOR = 1.0  # seconds before the quota of the cgroup is read again
 _current: ContextVar[int | None] = ContextVar("lowdim_threads", default=None)
+_counted: tuple[Any, float, int] = None, 0.0, 1  # affinity, time to count again, cores
 
 
 def available() -> int:
@@ -21,11 +24,21 @@ def available() -> int:
     >>> available() >= 1
     True
     """
-    cores = int(joblib.cpu_count())  # affinity and cgroup quota
+    cores = _cores()
     asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if asked.isdigit() and int(asked) > 0:
         cores = min(cores, int(asked))
     return max(1, cores)
+
+
+def _cores() -> int:
+    """Cores by affinity and cgroup quota, whose files take as long to read as a small ``transform``."""
+    global _counted
+    affinity = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    now = time.monotonic()
+    if affinity != _counted[0] or now >= _counted[1]:
+        _counted = affinity, now + _COUNTED_FOR, max(1, int(joblib.cpu_count()))
+    return _counted[2]
 
 
 def threads(n_jobs: int | None) -> int:
@@ -49,7 +62,7 @@ def threads(n_jobs: int | None) -> int:
 
 
 def _most() -> int:
-    return min(_PER_CORE * max(1, int(joblib.cpu_count())), _MOST)
+    return min(_PER_CORE * _cores(), _MOST)
 
 
 @cache
@@ -77,9 +90,7 @@ class _Limits:
     def enter(self, n: int) -> None:
         with self._lock:
             if not self._held:
-                # More threads than cores only wait for each other in BLAS. Products enter hundreds of times during a
-                # fit, and the number of cores is read from files: once will do.
-                self._most = max(1, int(joblib.cpu_count()))
+                self._most = _cores()  # more threads only wait for each other in BLAS
                 self._set = self._found = [library.num_threads for library in _blas()]
             self._held.append(n)
             self._apply()

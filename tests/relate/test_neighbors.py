@@ -286,7 +286,7 @@ def test_mahalanobis_refuses_what_has_no_covariance():
 
 
 def test_memory_is_asked_for_first(monkeypatch):
-    monkeypatch.setattr(memory, "available", lambda: 1000)
+    monkeypatch.setenv("LOWDIM_MEMORY", "1000")
     with pytest.raises(MemoryError, match="5 neighbours of 100 rows"):
         neighbors.nearest(draw(100, 3), 5)
 

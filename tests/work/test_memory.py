@@ -51,3 +51,14 @@ def test_files_that_the_cgroup_can_forget_leave_memory_free(tmp_path, names, cac
     assert memory._cgroup_free(tmp_path) == 810
     (tmp_path / names[0]).write_text("max")
     assert memory._cgroup_free(tmp_path) == float("inf")
+
+
+def test_a_trifle_is_given_without_a_look_at_the_system_unless_a_limit_is_set(monkeypatch):
+    monkeypatch.delenv("LOWDIM_MEMORY", raising=False)
+    monkeypatch.setattr(memory, "_cgroup_free", lambda: 0.0)
+    memory.require(2**20, "X", "Y")
+    with pytest.raises(MemoryError):
+        memory.require(2**20 + 1, "X", "Y")
+    monkeypatch.setenv("LOWDIM_MEMORY", "10")
+    with pytest.raises(MemoryError):
+        memory.require(11, "X", "Y")

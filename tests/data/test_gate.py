@@ -90,3 +90,10 @@ def test_a_witness_stands_in_for_the_data():
 def test_rules_accept_what_they_say(rule, good, bad):
     assert all(map(rule.accepts, good))
     assert not any(map(rule.accepts, bad))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", ">f8", "i1", "u2", "i8", "?"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_numbers_are_taken_as_they_are(dtype, order):
+    X = np.asarray(np.arange(6).reshape(3, 2), dtype=dtype, order=order)
+    assert gate.rows(X, "PCA") is X

@@ -74,3 +74,11 @@ def test_a_comparison_does_not_take_pixels_for_scales():
     X = load_digits().data[:300]
     assert "fold in scale" not in lowdim.compare(X, methods=["pca"]).verdict
     assert "676-fold in scale" in lowdim.compare(wild(), methods=["pca"]).verdict
+
+
+@pytest.mark.parametrize("solver", ["covariance", "gram", "svd", "randomized", "streaming"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_moments_tell_the_scales_that_the_rows_tell(solver, dtype):
+    X = np.column_stack([wild(), np.full(60, 1e3 / 3)]).astype(dtype)  # a constant has no scale
+    with pytest.warns(ScaleWarning, match="differ 676-fold, from 1 to 676"):
+        lowdim.PCA(2, solver=solver, random_state=0).fit(X)

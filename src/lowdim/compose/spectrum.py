@@ -120,7 +120,7 @@ def scales(M: Moments | ColumnMoments, variance: NDArray, standardize: bool) -> 
 
 def of_moments(M: Moments, k: int, standardize: bool) -> Spectrum:
     """Top ``k`` by the covariance matrix."""
-    scale = scales(M, np.diag(M.scatter) / M.weight, standardize)
+    scale = scales(M, M.variance, standardize)
     S = M.scatter / scale
     if standardize:
         S /= scale[:, None]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
@@ -14,6 +14,7 @@ from lowdim.methods.facts import with_facts
 from lowdim.persist.fields import SEEN, Field, check_fields
 from lowdim.relate.metrics import METRICS, Metric, kind_of, metric_with
 from lowdim.relate.scales import scales
+from lowdim.relate.states import ColumnMoments, Moments
 from lowdim.work import jobs, memory, places, progress
 from lowdim.work.blocks import float_dtype
 from lowdim.work.devices import moved
@@ -24,7 +25,6 @@ METRIC_RULES = {  # of methods that use distances
     "metric": options.one_of(*METRICS) | options.Rule(callable, "a function of two rows"),
     "metric_params": options.none | options.Rule(lambda value: isinstance(value, Mapping), "a dict"),
 }
-_FAR_APART = 100.0  # ratio of standard deviations from which a warning is given
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 
@@ -140,6 +140,13 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name in self._get_param_names():
             setattr(self, name, given[name])
 
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Names of the parameters, read from the signature once."""
+        names: list[str] = super()._get_param_names()
+        return names
+
     @property
     def _name(self) -> str:
         return type(self).__name__
@@ -148,17 +155,21 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Raise ValueError at the first parameter that breaks its rule."""
         options.check(self._name, vars(self), self._rules)
 
-    def _take(self, X: Any, *, reset: bool, sparse: bool = False, minimum: int = 1, scan: bool = True) -> Any:
+    def _take(
+        self, X: Any, *, reset: bool, sparse: bool = False, minimum: int = 1, scan: bool = True, hint: bool = True
+    ) -> Any:
         """Rows through the gate, with their features noted (``reset``, in fit) or compared with those of fit.
 
-        They are returned on the requested device.
+        They are returned on the requested device. ``hint=False`` leaves the hint at scales to a caller that will know
+        the moments.
         """
-        with gate.advising():
-            _check_feature_names(self, gate.outline(X), reset=reset)
+        if type(X) is not np.ndarray or "feature_names_in_" in vars(self):  # no names now, none before
+            with gate.advising():
+                _check_feature_names(self, gate.outline(X), reset=reset)
         X = gate.rows(X, self._name, sparse=sparse, minimum=minimum, scan=scan)
         with gate.advising():
             _check_n_features(self, X, reset=reset)
-        if reset and isinstance(X, np.ndarray) and self._depends_on_scale():
+        if reset and hint:
             self._hint_at_scales(X)
         return moved(X, self._device, self._name)
 
@@ -184,9 +195,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Metric with its parameters, as the verbs take it."""
         return metric_with(self.metric, getattr(self, "metric_params", None), self._name)
 
-    def _hint_at_scales(self, X: Any) -> None:
-        found = scales(X)
-        if found is not None and found.ratio > _FAR_APART:
+    def _hint_at_scales(self, X: Any, M: Moments | ColumnMoments | None = None) -> None:
+        """Warn of features whose scales, by their moments ``M`` if known, are far apart."""
+        known = isinstance(X, np.ndarray) and self._depends_on_scale()
+        if known and (found := scales(X, M)) is not None:
             warn(
                 f"{self._name}: features should be of comparable scale; their standard deviations differ "
                 f"{found.ratio:,.0f}-fold, from {found.least:.3g} to {found.largest:.3g}, so the largest dominate the "

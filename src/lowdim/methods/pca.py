@@ -145,13 +145,14 @@ class PCA(StreamedReducer):
         self
             This object.
         """
-        X = self._take(X, reset=True, sparse=True, minimum=2, scan=False)
+        X = self._take(X, reset=True, sparse=True, minimum=2, scan=False, hint=False)
         weights = gate.weights(self._name, sample_weight, X)
         self._demand_room_for_components(spectrum.most_components(X.shape, weights), "min(n_samples, n_features)")
         self.solver_ = spectrum.choose(X, self.n_components, self.solver)
         self._ask_memory(*X.shape)
         M = spectrum.measure(X, weights, self.solver_)
         self._demand_finite(X, M.mean)
+        self._hint_at_scales(X, M)
         limit = spectrum.most_components((M.rows, X.shape[1]), M.weight)
         self._demand_room_for_components(limit, "min(n_samples, n_features)")  # rows of DataFrames are counted above
         self._dtype = float_dtype(X.dtype).name

@@ -5,8 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from lowdim.relate.states import ColumnMoments, Moments
+
 _ROWS, _VALUES = 1000, 2**20  # rows sampled, evenly spaced
 _MANY = 16  # columns from which they can be pixels: 4 × 4
+_FAR_APART = 100.0  # ratio of standard deviations that is reported
 _CONSTANT = 1e-9  # standard deviation of a constant column as a share of its mean, from rounding
 
 
@@ -22,19 +25,21 @@ class Scales(NamedTuple):
         return self.largest / self.least
 
 
-def scales(X: Any) -> Scales | None:
-    """Scales of the columns of ``X``, from some of its rows; None if they share one unit or fewer than two vary.
+def scales(X: Any, M: Moments | ColumnMoments | None = None) -> Scales | None:
+    """Scales of the columns of ``X``, by their moments or some of the rows; None unless they are far apart.
+
+    Columns that share one unit are not, whatever their scales.
 
     >>> round(scales(np.array([[0.0, 0.0], [1.0, 500.0], [2.0, 1000.0]])).ratio, 6)
     500.0
     """
-    if one_unit(X):
-        return None
-    some = _sample(X)
     with np.errstate(over="ignore", invalid="ignore"):  # the gate reports NaN and infinity
-        deviation, size = some.std(axis=0), np.abs(some.mean(axis=0))
-    moving = deviation[np.isfinite(deviation) & (deviation > _CONSTANT * size)]
-    return Scales(float(moving.min()), float(moving.max())) if len(moving) > 1 else None
+        deviation, mean = _spread(_sample(X)) if M is None else (np.sqrt(M.variance), M.mean)
+        moving = deviation[np.isfinite(deviation) & (deviation > _CONSTANT * np.abs(mean))]
+    if not len(moving):
+        return None
+    found = Scales(float(moving.min()), float(moving.max()))
+    return found if found.ratio > _FAR_APART and not one_unit(X) else None
 
 
 def one_unit(X: Any) -> bool:
@@ -56,9 +61,14 @@ def one_unit(X: Any) -> bool:
         return False
     bottom, top = low.min(), high.max()
     begin, reach = low <= bottom + 0.01 * (top - bottom), high >= (bottom + top) / 2
-    return bool(np.median(begin) == 1 and np.median(reach) == 1)
+    return 2 * min(np.count_nonzero(begin), np.count_nonzero(reach)) > len(low)
+
+
+def _spread(some: Any) -> tuple[Any, Any]:
+    """Standard deviation and mean of each column."""
+    return some.std(axis=0), some.mean(axis=0)
 
 
 def _sample(X: Any) -> Any:
     rows = max(2, min(_ROWS, _VALUES // max(1, X.shape[1])))
-    return np.asarray(X[:: max(1, X.shape[0] // rows)], dtype=np.float64)
+    return np.asarray(X[:: max(1, -(-X.shape[0] // rows))], dtype=np.float64)

@@ -22,6 +22,11 @@ class Moments(NamedTuple):
     scatter: Doubles
     rows: int = 0
 
+    @property
+    def variance(self) -> Doubles:
+        """Variance (d,) of each column, with divisor n."""
+        return np.diag(self.scatter) / self.weight
+
     def merge(self, other: "Moments") -> "Moments":
         """Moments of both sets of rows together."""
         weight = self.weight + other.weight

@@ -61,7 +61,7 @@ def one_unit(X: Any) -> bool:
         return False
     bottom, top = low.min(), high.max()
     begin, reach = low <= bottom + 0.01 * (top - bottom), high >= (bottom + top) / 2
-    return 2 * min(np.count_nonzero(begin), np.count_nonzero(reach)) > len(low)
+    return bool(2 * min(np.count_nonzero(begin), np.count_nonzero(reach)) > len(low))
 
 
 def _spread(some: Any) -> tuple[Any, Any]:

@@ -30,12 +30,10 @@ def ratios(text: str) -> list[Ratio]:
     """
     found = []
     for chart in charts(text):
-        times = [(row[chart.named_by], seconds(row["time"])) for row in chart.rows]
-        ours = next((t for name, t in times if name.startswith("lowdim") and t), None)
-        peers = [(t, name) for name, t in times if t and not name.startswith(("lowdim", "nothing"))]
+        ours, peers = chart.ours(), chart.peers()
         if ours and peers and not chart.heading.startswith("Import"):  # of fits
-            fastest, name = min(peers)
-            found.append(Ratio(chart.heading, name.removesuffix(" (one run, first fit)"), fastest / ours))
+            times = [seconds(row["time"]) or 0.0 for row in (ours, peers[0])]
+            found.append(Ratio(chart.heading, peers[0][chart.named_by], times[1] / times[0]))
     return found
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+ONE_RUN = " (one run, first fit)"
 UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
 
 
@@ -14,6 +15,21 @@ class Chart:
     heading: str
     rows: list[dict[str, str]]
     named_by: str
+
+    def ours(self) -> dict[str, str] | None:
+        """First row of lowdim that has a time."""
+        return next((row for row in self._timed() if row[self.named_by].startswith("lowdim")), None)
+
+    def peers(self) -> list[dict[str, str]]:
+        """Rows of others, the fastest first, without those that belong to a later row of lowdim (``, shrinkage``)."""
+        named = [(row, row[self.named_by].removesuffix(ONE_RUN)) for row in self._timed()]
+        kinds = tuple(name.removeprefix("lowdim") for _, name in named if name.startswith("lowdim,"))
+        rows = [row | {self.named_by: name} for row, name in named if not name.startswith(("lowdim", "nothing"))]
+        rows = [row for row in rows if not row[self.named_by].endswith(kinds)]
+        return sorted(rows, key=lambda row: seconds(row["time"]) or 0.0)
+
+    def _timed(self) -> list[dict[str, str]]:
+        return [row for row in self.rows if seconds(row["time"])]
 
 
 def seconds(text: str) -> float | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from statistics import median
 
+from benchmarks.reading import ONE_RUN
 from benchmarks.rounds import BEFORE, Row
 from benchmarks.task import Task
 
@@ -37,7 +38,7 @@ def table(task: Task, rows: dict[str, Row]) -> str:
         times = _net(row, own, "again")
         ratios = [t / reference for t, reference in zip(times, _net(alike, base, "again"), strict=False)]
         cells = [
-            name + (" (one run, first fit)" if row.once else ""),
+            name + ONE_RUN * row.once,
             seconds(median(times)),
             f"{seconds(min(times))} – {seconds(max(times))}",
             f"{median(ratios):.2f}" if ratios and name != task.subtract else _NOTHING,
@@ -72,7 +73,7 @@ def changes(task: Task, rows: dict[str, Row]) -> str:
         row = rows.get(name.removesuffix(BEFORE), Row())
         if not name.endswith(BEFORE) or not row.runs:
             continue
-        system = name.removesuffix(BEFORE) + (" (one run, first fit)" if row.once else "")
+        system = name.removesuffix(BEFORE) + ONE_RUN * row.once
         if earlier.error or not earlier.runs:
             kind = earlier.error.partition(":")[0].replace("|", "/")  # its text may name places of one machine
             lines.append(_line([task.title, system, f"failed: {kind}", *[""] * 6]))

@@ -217,4 +217,5 @@ def test_the_picture_of_ratios_has_a_bar_for_every_task_with_a_peer():
     )
     found = ratios(text)
     assert found == [("A", "two", 2.0), ("C", "one", 0.25)]
+    assert ratios(text + f"\n## D{head}| lowdim | 1 s |\n| lowdim, ridge | 2 s |\n| one, ridge | 1 s |\n") == found
     assert [bar.get_width() for bar in draw(found).axes[0].patches] == [-0.75, 1.0]

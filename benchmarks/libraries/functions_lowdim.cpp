@@ -4,6 +4,7 @@
 #include "cross_entropy_forces.hpp"
 #include "exp.hpp"
 #include "instructions.hpp"
+#include "powers.hpp"
 
 #include <lowdim/attraction.hpp>
 

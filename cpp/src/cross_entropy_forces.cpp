@@ -2,6 +2,7 @@
 #include "cross_entropy_forces.hpp"
 
 #include "instructions.hpp"
+#include "powers.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,9 @@ typedef float Eight __attribute__((vector_size(32)));
 typedef float Four __attribute__((vector_size(16)));
 typedef float LooseFour __attribute__((vector_size(16), aligned(4), may_alias));
 
-// The sum of its halves.
+// The sum of its halves, unless it is one.
+LOWDIM_TARGET LOWDIM_INLINE Eight halves(const Eight& v) { return v; }
+
 LOWDIM_TARGET LOWDIM_INLINE Eight halves(const Wide& v) {
     return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
            __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -25,40 +27,22 @@ template <> struct Same<Eight> {
     typedef double Pairs __attribute__((vector_size(32)));
     typedef float Values __attribute__((vector_size(32), aligned(4), may_alias));
 };
-using Loose = Same<Wide>::Values;
 
-// log₂ of positive numbers: the exponent and a polynomial of the mantissa between √½ and √2, within 3e-7.
+// What registers hold, two of them without AVX: compilers keep longer vectors in memory.
+using Held = std::conditional_t<LOWDIM_BYTES == 64, Wide, Eight>;
+using Loose = Same<Held>::Values;
+constexpr int held = sizeof(Held) / sizeof(float);
+
 template <class V> LOWDIM_TARGET LOWDIM_INLINE V log2_of(const V& x) {
-    using Bits = typename Same<V>::Bits;
-    const Bits shifted = (Bits)x - 0x3F3504F3;
-    const Bits exponent = shifted >> 23;
-    const V m = (V)((shifted & 0x007FFFFF) + 0x3F3504F3) - 1.0f;
-    V p = m * 7.0376836292e-2f - 1.1514610310e-1f;
-    p = p * m + 1.1676998740e-1f;
-    p = p * m - 1.2420140846e-1f;
-    p = p * m + 1.4249322787e-1f;
-    p = p * m - 1.6668057665e-1f;
-    p = p * m + 2.0000714765e-1f;
-    p = p * m - 2.4999993993e-1f;
-    p = p * m + 3.3333331174e-1f;
-    const V square = m * m;
-    return (p * m * square - 0.5f * square + m) * 1.44269504089f + __builtin_convertvector(exponent, V);
+    V out;
+    lowdim::detail::log2_of(x, out);
+    return out;
 }
 
-// 2^x between 2^−126 and 2^126, within 3e-7 of it.
-template <class V> LOWDIM_TARGET LOWDIM_INLINE V exp2_of(V x) {
-    using Bits = typename Same<V>::Bits;
-    x = x < -126.0f ? V{} - 126.0f : x;
-    x = x > 126.0f ? V{} + 126.0f : x;
-    const V shifted = x + 12582912.0f;
-    const V f = x - (shifted - 12582912.0f);
-    V p = f * 1.5403530e-4f + 1.3333558e-3f;
-    p = p * f + 9.6181291e-3f;
-    p = p * f + 5.5504109e-2f;
-    p = p * f + 2.4022651e-1f;
-    p = p * f + 6.9314718e-1f;
-    p = p * f + 1.0f;
-    return p * (V)(((Bits)shifted << 23) + 0x3F800000);
+template <class V> LOWDIM_TARGET LOWDIM_INLINE V exp2_of(const V& x) {
+    V out;
+    lowdim::detail::exp2_of(x, out);
+    return out;
 }
 
 // The lesser and the larger of two, lane by lane.
@@ -105,11 +89,13 @@ template <class Bits> LOWDIM_TARGET LOWDIM_INLINE auto octave_powers(const Bits&
 }
 #endif
 
-LOWDIM_TARGET LOWDIM_INLINE Wide root_of(Wide x) {
+LOWDIM_TARGET LOWDIM_INLINE Held root_of(Held x) {
 #if LOWDIM_BYTES == 64
-    return Wide(_mm512_maskz_sqrt_ps(0xFFFF, __m512(x)));
+    return Held(_mm512_maskz_sqrt_ps(0xFFFF, __m512(x)));
+#elif LOWDIM_BYTES == 32
+    return Held(_mm256_sqrt_ps(__m256(x)));
 #else
-    for (int lane = 0; lane < 16; ++lane)
+    for (int lane = 0; lane < held; ++lane)
         x[lane] = __builtin_sqrtf(x[lane]);
     return x;
 #endif
@@ -221,20 +207,20 @@ LOWDIM_TARGET static void pull_rows(const Padded& graph, const float* Y, int k, 
                                     std::int64_t from, std::int64_t to, float* pulls) {
     const int dims = K ? K : k;
     const std::int64_t stride = pull_stride(dims);
-    Wide wide[K ? K : 64];
+    Held wide[K ? K : 64];
     Eight sums[K ? K : 64];
     for (std::int64_t i = from; i < to; ++i) {
         const float* y = Y + i * dims;
         std::int64_t e = graph.starts[i];
         const std::int64_t end = graph.starts[i + 1];
         for (int d = 0; d < dims; ++d) {
-            wide[d] = Wide{};
+            wide[d] = Held{};
             sums[d] = Eight{};
         }
-        Wide stiff = {};
+        Held stiff = {};
         Eight stiffness = {};
-        for (; e + 16 <= end; e += 16)
-            add_pulls<K, Wide>(graph, e, Y, y, dims, law, wide, stiff);
+        for (; e + held <= end; e += held)
+            add_pulls<K, Held>(graph, e, Y, y, dims, law, wide, stiff);
         if (e < end)
             add_pulls<K, Eight>(graph, e, Y, y, dims, law, sums, stiffness);
         float* out = pulls + i * stride;
@@ -256,64 +242,62 @@ template <int K>
 LOWDIM_TARGET static void push_rows(const Ring& ring, const std::int32_t* shifts, std::int64_t each, int k,
                                     const Law& law, std::int64_t from, std::int64_t to, float* pushes) {
     const int dims = K ? K : k;
-    using V = std::conditional_t<LOWDIM_BYTES == 64, Wide, Eight>; // what registers hold
-    using Values = typename Same<V>::Values;
-    V own[K ? K : 64], sums[K ? K : 64], gap[K ? K : 64];
-    for (std::int64_t i = from; i < to; i += static_cast<std::int64_t>(sizeof(V) / sizeof(float))) {
+    Held own[K ? K : 64], sums[K ? K : 64], gap[K ? K : 64];
+    for (std::int64_t i = from; i < to; i += held) {
         for (int d = 0; d < dims; ++d) {
-            own[d] = *reinterpret_cast<const Values*>(ring.places + d * ring.stride + i);
-            sums[d] = V{};
+            own[d] = *reinterpret_cast<const Loose*>(ring.places + d * ring.stride + i);
+            sums[d] = Held{};
         }
-        const V degree = *reinterpret_cast<const Values*>(ring.degrees + i);
+        const Held degree = *reinterpret_cast<const Loose*>(ring.degrees + i);
         for (std::int64_t s = 0; s < 2 * each; ++s) {
             const std::int64_t j = i + (s % 2 ? ring.n - shifts[s / 2] : shifts[s / 2]);
-            V t = V{} + law.soft;
+            Held t = Held{} + law.soft;
             for (int d = 0; d < dims; ++d) {
-                gap[d] = own[d] - *reinterpret_cast<const Values*>(ring.places + d * ring.stride + j);
+                gap[d] = own[d] - *reinterpret_cast<const Loose*>(ring.places + d * ring.stride + j);
                 t += gap[d] * gap[d];
             }
-            const V c = (2.0f * law.power) / (t * (near_power(t, law) + 1.0f));
-            const V both = degree + *reinterpret_cast<const Values*>(ring.degrees + j);
+            const Held c = (2.0f * law.power) / (t * (near_power(t, law) + 1.0f));
+            const Held both = degree + *reinterpret_cast<const Loose*>(ring.degrees + j);
             for (int d = 0; d < dims; ++d)
-                sums[d] += both * larger(lesser(c * gap[d], V{} + law.longest), V{} - law.longest);
+                sums[d] += both * larger(lesser(c * gap[d], Held{} + law.longest), Held{} - law.longest);
         }
         for (int d = 0; d < dims; ++d)
-            *reinterpret_cast<Values*>(pushes + d * ring.stride + i) = sums[d] * 0.5f;
+            *reinterpret_cast<Loose*>(pushes + d * ring.stride + i) = sums[d] * 0.5f;
     }
 }
 
-// Moves the points at places from … to of the ring, there and in the map's order, 16 at a time.
+// Moves the points at places from … to of the ring, there and in the map's order.
 template <int K>
 LOWDIM_TARGET static void move_points(const Ring& ring, const Move& by, int k, std::int64_t from,
                                       std::int64_t to) {
     const int dims = K ? K : k;
     const std::int64_t stride = pull_stride(dims);
-    alignas(64) float pulls[(K ? K : 64) + 1][16] = {}, places[16 * (K ? K : 64)];
-    for (std::int64_t i = from; i < to; i += 16) {
-        const std::int64_t some = to - i < 16 ? to - i : 16;
+    alignas(64) float pulls[(K ? K : 64) + 1][held] = {}, places[held * (K ? K : 64)];
+    for (std::int64_t i = from; i < to; i += held) {
+        const std::int64_t some = to - i < held ? to - i : held;
         for (std::int64_t lane = 0; lane < some; ++lane)
             for (int d = 0; d <= dims; ++d)
                 pulls[d][lane] = by.pulls[by.where[i + lane] * stride + d];
-        const Wide step =
-            by.rate / (EpochPlan::damping * by.rate * *reinterpret_cast<const Wide*>(pulls[dims]) + 1.0f);
-        Wide velocity[K ? K : 64], square = Wide{} + 1e-30f;
+        const Held step =
+            by.rate / (EpochPlan::damping * by.rate * *reinterpret_cast<const Held*>(pulls[dims]) + 1.0f);
+        Held velocity[K ? K : 64], square = Held{} + 1e-30f;
         for (int d = 0; d < dims; ++d) {
             const std::int64_t e = d * ring.stride + i;
             velocity[d] = by.kept * *reinterpret_cast<const Loose*>(by.velocity + e) +
-                          step * (*reinterpret_cast<const Wide*>(pulls[d]) +
+                          step * (*reinterpret_cast<const Held*>(pulls[d]) +
                                   by.weight * *reinterpret_cast<const Loose*>(by.pushes + e));
             square += velocity[d] * velocity[d];
         }
-        const Wide scale = lesser(by.longest / root_of(square), Wide{} + 1.0f);
+        const Held scale = lesser(by.longest / root_of(square), Held{} + 1.0f);
         for (int d = 0; d < dims; ++d) {
             const std::int64_t e = d * ring.stride + i;
-            const Wide moved = velocity[d] * scale;
-            const Wide place = *reinterpret_cast<const Loose*>(ring.places + e) + moved;
+            const Held moved = velocity[d] * scale;
+            const Held place = *reinterpret_cast<const Loose*>(ring.places + e) + moved;
             *reinterpret_cast<Loose*>(by.velocity + e) = moved;
-            for (int lane = 0; lane < 16; ++lane)
+            for (int lane = 0; lane < held; ++lane)
                 places[lane * dims + d] = place[lane];
-            if (some == 16) // it stands there once again, or more often
-                for (std::int64_t j = i; j + 16 <= ring.stride; j += ring.n)
+            if (some == held) // it stands there once again, or more often
+                for (std::int64_t j = i; j + held <= ring.stride; j += ring.n)
                     *reinterpret_cast<Loose*>(by.next + d * ring.stride + j) = place;
             else
                 for (std::int64_t lane = 0; lane < some; ++lane)
@@ -350,20 +334,20 @@ LOWDIM_TARGET static void pull_costs(const Affinities& V, const float* Y, int k,
 LOWDIM_TARGET static double push_costs(const Ring& ring, std::int64_t shift, int k, const Law& law,
                                        std::int64_t from, std::int64_t to) {
     double sum = 0;
-    for (std::int64_t i = from; i < to; i += 16) {
-        Wide t = Wide{} + law.soft;
+    for (std::int64_t i = from; i < to; i += held) {
+        Held t = Held{} + law.soft;
         for (int d = 0; d < k; ++d) {
             const float* column = ring.places + d * ring.stride;
-            const Wide gap = *reinterpret_cast<const Loose*>(column + i) -
+            const Held gap = *reinterpret_cast<const Loose*>(column + i) -
                              *reinterpret_cast<const Loose*>(column + i + shift);
             t += gap * gap;
         }
-        const Wide power = log2_of(t) * law.power + law.log_scale; // log₂ u
-        const Wide cost = log2_of(exp2_of(power) + 1.0f) - power;
-        const Wide both = *reinterpret_cast<const Loose*>(ring.degrees + i) +
+        const Held power = log2_of(t) * law.power + law.log_scale; // log₂ u
+        const Held cost = log2_of(exp2_of(power) + 1.0f) - power;
+        const Held both = *reinterpret_cast<const Loose*>(ring.degrees + i) +
                           *reinterpret_cast<const Loose*>(ring.degrees + i + shift);
-        const Wide term = both * cost;
-        for (int lane = 0; lane < 16 && i + lane < to; ++lane)
+        const Held term = both * cost;
+        for (int lane = 0; lane < held && i + lane < to; ++lane)
             sum += static_cast<double>(term[lane]);
     }
     return 0.25 * 0.69314718056 * sum;
@@ -376,23 +360,23 @@ LOWDIM_TARGET static double push_at(const float* y, int k, const float* columns,
     double cost = 0;
     for (int d = 0; d < k; ++d)
         force[d] = 0;
-    for (std::int64_t j = 0; j < size; j += 16) {
-        Wide t = Wide{} + law.soft;
+    for (std::int64_t j = 0; j < size; j += held) {
+        Held t = Held{} + law.soft;
         for (int d = 0; d < k; ++d) {
-            const Wide gap = y[d] - *reinterpret_cast<const Loose*>(columns + d * size + j);
+            const Held gap = y[d] - *reinterpret_cast<const Loose*>(columns + d * size + j);
             t += gap * gap;
         }
-        const Wide some = *reinterpret_cast<const Loose*>(counts + j);
-        const Wide power = log2_of(t) * law.power + law.log_scale;
-        const Wide u = exp2_of(power);
-        const Wide c = some * (2.0f * law.power) / (t * (u + 1.0f));
-        const Wide term = some * (log2_of(u + 1.0f) - power);
-        for (int lane = 0; lane < 16; ++lane)
+        const Held some = *reinterpret_cast<const Loose*>(counts + j);
+        const Held power = log2_of(t) * law.power + law.log_scale;
+        const Held u = exp2_of(power);
+        const Held c = some * (2.0f * law.power) / (t * (u + 1.0f));
+        const Held term = some * (log2_of(u + 1.0f) - power);
+        for (int lane = 0; lane < held; ++lane)
             cost += static_cast<double>(term[lane]);
         for (int d = 0; d < k; ++d) {
-            const Wide part = c * (y[d] - *reinterpret_cast<const Loose*>(columns + d * size + j));
+            const Held part = c * (y[d] - *reinterpret_cast<const Loose*>(columns + d * size + j));
             float sum = 0;
-            for (int lane = 0; lane < 16; ++lane)
+            for (int lane = 0; lane < held; ++lane)
                 sum += part[lane];
             force[d] += static_cast<double>(sum);
         }

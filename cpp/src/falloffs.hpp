@@ -4,11 +4,13 @@
 
 #include "exp.hpp"
 #include "instructions.hpp"
+#include "powers.hpp"
 
 #include <lowdim/falloff.hpp>
 
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 
 namespace lowdim::detail {
 
@@ -42,9 +44,18 @@ template <class T> struct Student {
         : dof(static_cast<T>(of.dof)), power(static_cast<T>((of.dof + 1) / 2)), factor(power) {}
     template <class V> LOWDIM_INLINE void at(const V& s, V& f, V& pull) const {
         pull = factor / (s + dof);
-        f = V{};
-        for (std::size_t lane = 0; lane < sizeof(V) / sizeof(T); ++lane)
-            f[lane] = value(s[lane]);
+        if constexpr (std::is_same_v<T, float>) {
+            V x = s / dof, log;
+            x = x > 1e30f ? V{} + 1e30f : x;
+            const V sum = x + 1.0f;
+            log2_of(sum, log);
+            log += (x - (sum - 1.0f)) / sum * 1.44269504f; // what rounding took from the sum
+            exp2_of(V(-power * log), f);
+        } else {
+            f = V{};
+            for (std::size_t lane = 0; lane < sizeof(V) / sizeof(T); ++lane)
+                f[lane] = value(s[lane]);
+        }
     }
     LOWDIM_INLINE T value(T s) const { return std::exp(-cost(s)); }
     LOWDIM_INLINE T pull(T s) const { return factor / (dof + s); }

@@ -66,29 +66,30 @@ LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, c
 }
 
 // Forces (k columns of `stride`) factor/(1 + d̃)² (y_i − y_j) on the rows at positions from … to of the ring,
-// 16 at a time, by those `shifts` positions later and earlier, and in `costs`, unless it is null, Σ −½
+// by those `shifts` positions later and earlier, and in `costs`, unless it is null, Σ −½
 // factor/(1 + d̃).
 template <int K>
 LOWDIM_TARGET static void ring_rows(const RingPlaces& ring, int k, float factor, std::int64_t from,
                                     std::int64_t to, float* forces, double* costs) {
-    typedef float Wide __attribute__((vector_size(64)));
-    typedef float Loose __attribute__((vector_size(64), aligned(4), may_alias));
+    constexpr int bytes = LOWDIM_BYTES == 64 ? 64 : 32, lanes = bytes / static_cast<int>(sizeof(float));
+    typedef float Held __attribute__((vector_size(bytes))); // what registers hold
+    typedef float Loose __attribute__((vector_size(bytes), aligned(4), may_alias));
     const int dims = K ? K : k;
-    Wide own[K ? K : 64], sums[K ? K : 64], gap[K ? K : 64];
-    for (std::int64_t i = from; i < to; i += 16) {
+    Held own[K ? K : 64], sums[K ? K : 64], gap[K ? K : 64];
+    for (std::int64_t i = from; i < to; i += lanes) {
         for (int d = 0; d < dims; ++d) {
             own[d] = *reinterpret_cast<const Loose*>(ring.places + d * ring.stride + i);
-            sums[d] = Wide{};
+            sums[d] = Held{};
         }
-        Wide inverse = {};
+        Held inverse = {};
         for (std::int64_t s = 0; s < 2 * ring.n_shifts; ++s) {
             const std::int64_t j = i + (s % 2 ? ring.n - ring.shifts[s / 2] : ring.shifts[s / 2]);
-            Wide t = Wide{} + 2.0f;
+            Held t = Held{} + 2.0f;
             for (int d = 0; d < dims; ++d) {
                 gap[d] = own[d] - *reinterpret_cast<const Loose*>(ring.places + d * ring.stride + j);
                 t += gap[d] * gap[d];
             }
-            const Wide c = 1.0f / (t * t);
+            const Held c = 1.0f / (t * t);
             for (int d = 0; d < dims; ++d)
                 sums[d] += c * gap[d];
             if (costs)
@@ -96,7 +97,7 @@ LOWDIM_TARGET static void ring_rows(const RingPlaces& ring, int k, float factor,
         }
         for (int d = 0; d < dims; ++d)
             *reinterpret_cast<Loose*>(forces + d * ring.stride + i) = factor * sums[d];
-        for (std::int64_t lane = 0; costs && lane < 16 && i + lane < to; ++lane)
+        for (std::int64_t lane = 0; costs && lane < lanes && i + lane < to; ++lane)
             costs[i + lane] = -0.25 * static_cast<double>(factor) * static_cast<double>(inverse[lane]);
     }
 }

@@ -135,6 +135,18 @@ def test_attraction_is_that_by_hand():
             np.testing.assert_allclose(costs, entropy, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.usefixtures("isa")
+@pytest.mark.parametrize("dof", [0.1, 0.5, 2.0, 7.0, 100.0])
+def test_the_field_of_one_point_is_exact_for_any_degrees_of_freedom(dof):
+    Q = np.geomspace(1e-8, 1e6, 3000, dtype=np.float32)[:, None]
+    _, phi = _native.repulsion_at(Q, np.zeros((1, 1), np.float32), dof=dof)
+    cost = (dof + 1) / 2 * np.log1p(np.square(Q[:, 0], dtype=np.float64) / dof)
+    # What rounding changes of a cost, f changes by that share of itself. The 15 idle lanes hold 2⁻¹²⁶ at the least.
+    for lowest, error in ((1e-3, 1e-6), (1e-30, 1e-5), (0, 1)):
+        some = np.exp(-cost) >= lowest
+        np.testing.assert_allclose(phi[some], np.exp(-cost[some]), rtol=error, atol=2e-37)
+
+
 @pytest.mark.parametrize("n", [2, 9, 500, 70_000])  # the last has columns beyond 16 bits
 @pytest.mark.parametrize("k", [1, 2])
 def test_packed_affinities_pull_as_whole_ones_do(isa, n, k, monkeypatch):

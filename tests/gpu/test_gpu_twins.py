@@ -11,9 +11,9 @@ if find_spec("torch") is None or find_spec("triton") is None:
 import torch
 
 from lowdim import TSNE
-from lowdim.gpu import field, twins
+from lowdim.gpu import convolution, field, twins
 from lowdim.gpu import neighbors as device_neighbors
-from lowdim.gpu.convolution import Convolution
+from lowdim.gpu.convolution import Convolution, sizes_for
 from lowdim.relate.neighbors import nearest
 from lowdim.solve.divergence import Falloff
 
@@ -87,6 +87,19 @@ def test_the_convolution_is_that_of_torch(size, rng, without):
 
 def test_a_convolution_has_no_twin_on_the_cpu():
     assert Convolution(128, 2, torch.device("cpu")).kernels is None
+
+
+def test_large_kernels_are_compiled_for_large_grids_alone(monkeypatch):
+    asked = []
+    monkeypatch.setattr(convolution, "_kernels", asked.append)
+    sizes = sizes_for(2, torch.device("cuda"))
+    assert [next(sizes) for _ in range(4)] == [128, 256, 512, 1024]
+    assert asked == []
+    assert list(sizes) == [1536, 2048, 3072, 4096]  # torch has all of them
+    assert asked == [2048]
+    monkeypatch.setattr(convolution, "_kernels", lambda size: [size])
+    assert 1536 not in sizes_for(2, torch.device("cuda"))
+    assert list(sizes_for(1, torch.device("cuda"))) == [2**e for e in range(8, 19)]
 
 
 @with_twins

@@ -1,5 +1,6 @@
 """Convolution of the counts on a grid with a falloff by Fourier transforms: those of torch, or kernels in CUDA C++."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 from math import pi
 from typing import Any
@@ -10,20 +11,23 @@ import torch
 from lowdim.gpu import twins
 
 _POWERS = (128, 256, 512, 1024, 2048, 4096)  # sizes that the kernels in CUDA C++ have
-_SIZES = {  # nodes along a side, the half that is zero included
+SIZES = {  # nodes along a side, the half that is zero included
     1: [2**e for e in range(8, 19)],
     2: [128, 256, 512, 1024, 1536, 2048, 3072, 4096],  # few, since an iteration is recorded for each
 }
 
 
-def sizes_for(k: int, device: Any) -> list[int]:
+def sizes_for(k: int, device: Any) -> Iterator[int]:
     """Sizes of grids of k dimensions; the kernels in CUDA C++ have 2048 in less time than torch 1536.
 
-    >>> sizes_for(2, torch.device("cpu"))[3:6]
+    They are compiled when more than 1024 is asked for.
+
+    >>> list(sizes_for(2, torch.device("cpu")))[3:6]
     [1024, 1536, 2048]
     """
-    own = k == 2 and device.type == "cuda" and _kernels(2048) is not None
-    return [size for size in _SIZES[k] if not (own and size == 1536)]
+    for size in SIZES[k]:
+        if not (size == 1536 and device.type == "cuda" and _kernels(2048) is not None):
+            yield size
 
 
 class Convolution:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import triton
 
-from lowdim.gpu.convolution import Convolution, sizes_for
+from lowdim.gpu.convolution import SIZES, Convolution, sizes_for
 from lowdim.gpu.kernels.falloffs import law
 from lowdim.gpu.kernels.pairs import pairs
 from lowdim.gpu.kernels.pairs_any import pairs_any
@@ -107,17 +107,16 @@ class Grid:
         self.total = torch.zeros((), dtype=torch.float64, **there)
         self.rooms: dict[int, Convolution] = {}
         self.kernels: dict[tuple[int, float], Any] = {}
-        self.sizes = sizes_for(self.k, Y.device)
         self.key = 0
 
     def fit(self, low: list[float], high: list[float], growth: float) -> None:
         """Choose the grid for a map between these bounds that may grow by this factor."""
         extent = growth * max(max(b - a for a, b in zip(low, high, strict=True)), 1e-3 * self.spacing)
-        sizes, h = self.sizes, self.spacing
+        h = self.spacing
         while extent / h < _FINE and h > _FINEST * self.spacing:
             h /= 2
-        h = max(h, extent / (sizes[-1] // 2 - 8))
-        size = next(size for size in sizes if size // 2 - 8 >= extent / h - 1e-9)
+        h = max(h, extent / (SIZES[self.k][-1] // 2 - 8))
+        size = next(size for size in sizes_for(self.k, self.box.device) if size // 2 - 8 >= extent / h - 1e-9)
         while h > _FINEST * self.spacing and extent / (h * 2**-0.25) <= size // 2 - 8:
             h *= 2**-0.25  # as fine as this size allows
         nodes, device = size // 2, self.box.device
@@ -142,7 +141,8 @@ class Grid:
     @property
     def next_key(self) -> int | None:
         """Size that a map which outgrows this grid needs."""
-        return next((size for size in self.sizes if self.key < size <= _AHEAD), None)
+        sizes = sizes_for(self.k, self.box.device)
+        return next((size for size in sizes if self.key < size <= _AHEAD), None)
 
     def repel(self, Y: Any, push: Any) -> None:
         """Forces to ``push`` (n, k), and the normaliser to ``total``."""

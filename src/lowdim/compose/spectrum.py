@@ -17,6 +17,7 @@ from lowdim.work.places import verb
 
 SOLVERS = ("auto", "covariance", "gram", "svd", "randomized", "streaming")
 FIRST_LOOK = 100  # leading components computed where the whole spectrum is too expensive
+_DISTINCT = 1e-3  # share of the first eigenvalue from which directions of a Gram matrix need no QR
 _DIRECT, _DIRECT_SPARSE = 3000, 1000  # largest side solved directly when few components are wanted
 
 
@@ -150,8 +151,13 @@ def of_rows(
     noise = float(max(len(scale), M.rows) * np.finfo(np.float64).eps)
     if solver == "gram":
         values, vectors, *_ = eigh_top(Z.gram(), min(k, X.shape[0]))
-        # u gives the direction Zᵀu/√λ; QR normalises without dividing by a λ that may be 0.
-        directions = np.linalg.qr(Z.pull(vectors).T)[0].T
+        # u gives the direction Zᵀu/√λ. They are orthogonal to the rounding of λ₁/λ; where that is large, or λ is 0, QR
+        # makes them so.
+        directions = Z.pull(vectors)
+        if values[-1] > _DISTINCT * values[0]:
+            directions /= np.sqrt(values)[:, None]
+        else:
+            directions = np.linalg.qr(directions.T)[0].T
     elif solver == "svd":
         s, directions = singular(Z.dense(dtype))
         # These are the squares of what was resolved, not what was resolved.

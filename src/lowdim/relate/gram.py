@@ -37,8 +37,11 @@ class Centred:
         return Z
 
     def _centred_columns(self) -> Any:
+        scaled = bool((self.scale != 1).any())
         for columns, block in column_blocks(self.X, np.float64):
-            Z = (block - self.mean[columns]) / self.scale[columns]
+            Z = block - self.mean[columns]
+            if scaled:
+                Z /= self.scale[columns]
             yield columns, Z if self.root is None else Z * self.root[:, None]
 
     @verb

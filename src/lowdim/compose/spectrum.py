@@ -18,6 +18,7 @@ from lowdim.work.places import verb
 SOLVERS = ("auto", "covariance", "gram", "svd", "randomized", "streaming")
 FIRST_LOOK = 100  # leading components computed where the whole spectrum is too expensive
 _DISTINCT = 1e-3  # share of the first eigenvalue from which directions of a Gram matrix need no QR
+_PASSES = 16  # over the rows by a Krylov method, about
 _DIRECT, _DIRECT_SPARSE = 3000, 1000  # largest side solved directly when few components are wanted
 
 
@@ -164,6 +165,7 @@ def of_rows(
         values, noise = np.square(s.astype(np.float64)), float(max(len(scale), M.rows) * np.finfo(dtype).eps) ** 2
     else:
         values, directions = _krylov(Z, k, total, proportion, seed, 1e-5 if dtype == np.float32 else 1e-8)
+        noise *= _PASSES  # each rounds anew
     return Spectrum(_without_noise(values, noise), directions, total, scale, M)
 
 
@@ -172,15 +174,15 @@ def _krylov(
 ) -> tuple[NDArray, NDArray]:
     """Leading eigenpairs of ``ZᵀZ`` by products alone."""
     n, d = Z.X.shape
-    product = Z.scatter_operator()
+    product, sparse = Z.scatter_operator(), sp.issparse(Z.X)
 
     def apply(V: NDArray) -> NDArray:
         return product(V) / (total or 1.0)  # of the order of 1, in any units
 
-    pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol)
+    pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol, sparse=sparse)
     while proportion is not None and k < min(n, d) and pairs.values.sum() < proportion:
         k = min(2 * k, n, d)
-        pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol, start=pairs.vectors)
+        pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol, start=pairs.vectors, sparse=sparse)
     return pairs.values * total, pairs.vectors.T
 
 

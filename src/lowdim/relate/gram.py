@@ -85,13 +85,18 @@ class Centred:
     def _sparse_operator(self) -> Callable[[NDArray], NDArray]:
         X = self.X.tocsr().astype(np.float64)
         XT = X.T.tocsr()
-        w = np.ones(X.shape[0]) if self.root is None else np.square(self.root)
-        scale = self.scale[:, None]
+        w = None if self.root is None else np.square(self.root)[:, None]
+        scale = self.scale[:, None] if (self.scale != 1).any() else None
 
         def apply(V: NDArray) -> NDArray:
-            V = V / scale
-            Y = w[:, None] * (csr_product(X, V) - self.mean @ V)
-            return (csr_product(XT, Y) - np.outer(self.mean, Y.sum(axis=0))) / scale
+            V = V if scale is None else V / scale
+            Y = csr_product(X, V)
+            Y -= self.mean @ V
+            if w is not None:
+                Y *= w
+            out = csr_product(XT, Y)
+            out -= self.mean[:, None] * Y.sum(axis=0)
+            return out if scale is None else out / scale
 
         return apply
 

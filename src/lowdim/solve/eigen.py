@@ -25,6 +25,7 @@ from lowdim.work.user_warnings import warn
 
 Doubles = NDArray[np.float64]
 Operator = Callable[[NDArray], NDArray]
+_STRIP = 8  # columns that sparse products sum in registers
 _SMALL = 1500  # side up to which LAPACK gains nothing from threads
 
 
@@ -109,6 +110,7 @@ def eigh_top_operator(
     start: Doubles | None = None,
     max_passes: int = 300,
     costly: bool = False,
+    sparse: bool = False,
     each: bool = False,
     like: Any = None,
 ) -> Eigenpairs:
@@ -117,11 +119,12 @@ def eigh_top_operator(
     ``tol`` bounds each residual ``‖A v − λ v‖`` relative to the largest eigenvalue, with ``each`` relative to its own
     λ; a value's own error is of the order of its square. ``start`` (n, any) gives vectors near the wanted ones.
     ``costly`` says that a pass costs about the same for one vector as for many (a large stored array, kernel blocks
-    computed anew), so that blocks should be wide and passes few. ``apply`` is given blocks on the place of ``like``
+    computed anew), so that blocks should be wide and passes few; ``sparse`` that it costs as much as there are vectors,
+    so that blocks should be narrow: fewer are needed in all. ``apply`` is given blocks on the place of ``like``
     (NumPy for None), and all arrays of length n stay there; the small problems are solved by LAPACK.
     """
     random = stream(seed, "eigen")
-    width, room = block_sizes(n, k, costly)
+    width, room = block_sizes(n, k, costly, sparse)
     given = 0 if start is None else start.shape[1]
     if start is not None:  # all blocks are as wide as the first, or products with it would extend beyond the next
         width = min(n, max(width, given))
@@ -184,14 +187,14 @@ def eigh_top_operator(
                 T[range(size), range(size)] = theta[:size]
 
 
-def block_sizes(n: int, k: int, costly: bool) -> tuple[int, int]:
+def block_sizes(n: int, k: int, costly: bool, sparse: bool = False) -> tuple[int, int]:
     """Width of the blocks, and how many vectors are kept between restarts, for ``k`` pairs of an (n, n) matrix.
 
     >>> block_sizes(10_000, 50, costly=True)[0], block_sizes(10_000, 50, costly=False)[0]
     (64, 16)
     """
     if not costly:
-        width = min(n, max(8, k // 3))
+        width = min(n, _STRIP * max(1, k // 48) if sparse else max(8, k // 3))
         return width, min(n, max(4 * k, k + 12 * width) + width)
     width = min(n, max(16, k + k // 4 + 2))
     return width, min(n, k + (9 if k <= 100 else 5) * width)

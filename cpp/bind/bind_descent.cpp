@@ -99,12 +99,12 @@ nb::tuple call_repulsion(const Matrix<float>& Y, const std::string& how, const s
 std::int64_t call_descend(const Starts& starts, const Columns& columns, const Vector<float>& values,
                           const Output<float>& Y, const std::string& how, const std::string& falloff,
                           double dof, double angle, double spacing, double fine_spacing,
-                          std::int64_t fine_iterations, std::int64_t iterations, std::int64_t exaggerated,
-                          double exaggeration, double late, double rate, std::int64_t every, double progress,
-                          nb::handle report, int n_threads, nb::handle tick) {
+                          std::int64_t iterations, std::int64_t exaggerated, double exaggeration, double late,
+                          double rate, std::int64_t every, double progress, nb::handle report, int n_threads,
+                          nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(every >= 1 && iterations >= 0 && exaggerated >= 0 && exaggeration > 0 && late > 0 && rate >= 0 &&
-               angle >= 0 && spacing > 0 && fine_spacing > 0 && fine_iterations >= 0,
+               angle >= 0 && spacing > 0 && fine_spacing > 0,
            "iterations and rates must be 0 or more; every, exaggeration and spacing positive");
     const Affinities P = affinities_of(starts, columns, values, Y.shape(0), n_threads);
     const DescentPlan plan{.falloff = falloff_of(falloff, dof),
@@ -112,7 +112,6 @@ std::int64_t call_descend(const Starts& starts, const Columns& columns, const Ve
                            .angle = angle,
                            .spacing = spacing,
                            .fine_spacing = fine_spacing,
-                           .fine_iterations = std::min(fine_iterations, iterations),
                            .iterations = iterations,
                            .exaggerated = exaggerated,
                            .exaggeration = exaggeration,
@@ -167,10 +166,9 @@ void bind_descent(nb::module_& m) {
     m.def("descend", &call_descend, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
           nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("how"),
           nb::arg("falloff"), nb::arg("dof"), nb::arg("angle"), nb::arg("spacing"),
-          nb::arg("fine_spacing") = 0.4, nb::arg("fine_iterations") = 0, nb::arg("iterations"),
-          nb::arg("exaggerated"), nb::arg("exaggeration"), nb::arg("late") = 1.0, nb::arg("rate"),
-          nb::arg("every"), nb::arg("progress"), nb::arg("report"), nb::arg("n_threads") = 1,
-          nb::arg("tick") = nb::none(),
+          nb::arg("fine_spacing") = 0.4, nb::arg("iterations"), nb::arg("exaggerated"),
+          nb::arg("exaggeration"), nb::arg("late") = 1.0, nb::arg("rate"), nb::arg("every"),
+          nb::arg("progress"), nb::arg("report"), nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
           "Move the map Y down the gradient, in place; returns the iterations done.");
     m.def(
         "pace",

@@ -104,7 +104,7 @@ Convolution::Convolution(const Falloff& falloff, int dimensions)
         plans_[1] = Plan(folds);
 }
 
-void Convolution::fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch) {
+bool Convolution::fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch) {
     bool same = spacing == spacing_;
     for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
         // No node is further from another than half the period.
@@ -127,6 +127,7 @@ void Convolution::fit(const std::array<std::int64_t, 2>& nodes, double spacing, 
         reserve(turns_, blocks * folds);
     if (!same)
         build_multiplier(n_threads, watch);
+    return !same;
 }
 
 void Convolution::build_multiplier(int n_threads, Watch& watch) {

@@ -18,8 +18,8 @@ class Convolution {
 public:
     Convolution(const Falloff& falloff, int dimensions);
 
-    // Prepares for so many nodes along and across rows, in cells of this size.
-    void fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch);
+    // Prepares for so many nodes along and across rows, in cells of this size; true if that changed anything.
+    bool fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch);
 
     // Replaces nodes, in rows of this stride; those of a line are followed by up to 31 zeros. The bits do not
     // depend on n_threads.

@@ -49,16 +49,15 @@ public:
 
     std::int64_t run(const Report& report) {
         double before = HUGE_VAL, exaggerated_before = HUGE_VAL;
-        std::int64_t end = plan_.iterations, refined = end - plan_.fine_iterations;
+        std::int64_t end = plan_.iterations;
         for (std::int64_t done = 0; done < end; ++done) {
-            if (done == refined)
-                repel_->refine(plan_.fine_spacing);
             // Near one point a mode of the layout changes by 1/exaggeration + λ an iteration, λ its
             // eigenvalue of P made stochastic. Where no group of rows keeps to itself, as among few, all of
             // them shrink and exaggeration would draw the map together until nothing is left of its layout.
             if (done % 4 == 0 && done < exaggerated_ && extent() < smallest_map)
                 exaggerated_ = done;
             if (done == exaggerated_) {
+                repel_->refine(plan_.fine_spacing);
                 std::fill(velocity_.begin(), velocity_.end(), 0.0f);
                 std::fill(gains_.begin(), gains_.end(), 1.0f);
             }
@@ -77,22 +76,17 @@ public:
                 }
                 if (check && done >= exaggerated_ + check_every && extent() > Pace::grown_map &&
                     before - now.lowered < plan_.progress * std::abs(now.lowered)) {
-                    if (done >= refined) {
-                        give_back();
-                        return done;
-                    }
-                    refined = done + 1; // on the coarse grid there is no more to gain
-                    end = std::min(end, done + plan_.fine_iterations);
+                    give_back();
+                    return done;
                 }
                 if (check)
-                    before = done + 1 == refined ? HUGE_VAL : now.lowered;
+                    before = now.lowered;
             }
             if (done > 0 && done % check_early == 0 && done < exaggerated_ && plan_.progress > 0) {
                 const double now = loss(Z).exaggerated;
                 if (exaggerated_before - now < Pace::gathered * plan_.exaggeration &&
                     extent() > Pace::grown_map) {
                     end -= exaggerated_ - (done + 1);
-                    refined -= exaggerated_ - (done + 1);
                     exaggerated_ = done + 1;
                 }
                 exaggerated_before = now;

@@ -92,11 +92,30 @@ void Grid::fit(const Box& box, std::int64_t n, int n_threads, Watch& watch) {
     spacing_ = spacing;
     stride_ = (axes_[0].nodes + side - 1) / side * side + side;
     reserve(nodes_, stride_ * (axes_[1].nodes + 1));
-    convolve_.fit({axes_[0].nodes, axes_[1].nodes}, spacing, n_threads, watch);
+    if (convolve_.fit({axes_[0].nodes, axes_[1].nodes}, spacing, n_threads, watch) && !watch.stopped())
+        measure_own(n_threads, watch);
+}
+
+// A single charge a quarter into a cell, where the sine of its first harmonic is 1 and that of the second 0.
+void Grid::measure_own(int n_threads, Watch& watch) {
+    own_ = {};
+    const View view{{0, 0}, 1.0f / static_cast<float>(spacing_), stride_, dimensions_, {}};
+    const auto place = [&](const Axis& axis) {
+        return (static_cast<float>(axis.nodes / 2) + 0.25f) * static_cast<float>(spacing_);
+    };
+    const float y[2] = {place(axes_[0]), place(axes_[1])};
+    std::fill(nodes_.data(), nodes_.data() + stride_ * (axes_[1].nodes + 1), 0.0f);
+    LOWDIM_PICK(spread_range)(spline, view, y, 0, 1, nodes_.data());
+    convolve_(nodes_.data(), stride_, n_threads, watch);
+    if (watch.stopped())
+        return;
+    float forces[2], phi;
+    read(view, y, 1, forces, &phi, 1, watch);
+    own_ = {phi - 1, forces[0]};
 }
 
 Grid::View Grid::view() const {
-    return {{axes_[0].origin, axes_[1].origin}, static_cast<float>(1 / spacing_), stride_, dimensions_};
+    return {{axes_[0].origin, axes_[1].origin}, static_cast<float>(1 / spacing_), stride_, dimensions_, {}};
 }
 
 void Grid::charge(const float* Y, std::int64_t n, const Box& box, int n_threads, Watch& watch) {
@@ -210,7 +229,18 @@ void Grid::spread_by_strips(const float* Y, std::int64_t n, int n_threads, Watch
 
 double Grid::read(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
                   Watch& watch) const {
-    const View view = this->view();
+    return read(view(), Y, n, forces, phi, n_threads, watch);
+}
+
+double Grid::read_own(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
+                      Watch& watch) const {
+    View view = this->view();
+    view.own = own_;
+    return read(view, Y, n, forces, phi, n_threads, watch);
+}
+
+double Grid::read(const View& view, const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
+                  Watch& watch) const {
     const std::int64_t size = chunk_for(n);
     std::vector<double> sums(static_cast<std::size_t>((n + size - 1) / size), 0.0);
     const auto points = LOWDIM_PICK(read_points);

@@ -16,7 +16,7 @@ namespace lowdim::detail {
 // n_threads.
 class Grid {
 public:
-    static constexpr int width = 6; // of the spline, in cells
+    static constexpr int width = 8; // of the spline, in cells
 
     Grid(const Falloff& falloff, int dimensions, double spacing, double margin = 0);
 
@@ -38,13 +38,24 @@ public:
     // forces = −½∇φ (n × dimensions) and, unless null, phi (n) at points that the grid covers; returns Σφ.
     double read(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads, Watch& watch) const;
 
+    // The same at the charged points themselves, without what the grid makes each of them do to itself.
+    double read_own(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
+                    Watch& watch) const;
+
     [[nodiscard]] bool covers(const float* y) const;
+
+    // What the spline makes of a charge at its own place t within a cell: φ is higher by `excess`, and the
+    // force is `push` times sin 2πt along each axis, where it should be none.
+    struct Own {
+        float excess = 0, push = 0;
+    };
 
     // Where points lie on the grid.
     struct View {
         float origin[2], inverse;
         std::int64_t stride;
         int dimensions;
+        Own own;
     };
 
 private:
@@ -55,7 +66,10 @@ private:
 
     [[nodiscard]] double spacing_for(const Box& box, std::int64_t n) const;
     void fit(const Box& box, std::int64_t n, int n_threads, Watch& watch);
+    void measure_own(int n_threads, Watch& watch);
     [[nodiscard]] View view() const;
+    double read(const View& view, const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
+                Watch& watch) const;
     void spread_in_layers(const float* Y, std::int64_t n, int n_threads, Watch& watch);
     void spread_by_strips(const float* Y, std::int64_t n, int n_threads, Watch& watch);
 
@@ -64,6 +78,7 @@ private:
     double finest_, margin_, spacing_ = 0;
     std::array<Axis, 2> axes_; // along rows, across rows
     std::int64_t stride_ = 0;  // of the nodes' rows
+    Own own_;
     Aligned<float> nodes_, layers_;
     std::vector<std::int32_t> order_;  // points by strip of rows
     std::vector<std::int32_t> places_; // in that order, of the next point of each chunk and strip

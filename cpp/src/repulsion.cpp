@@ -70,7 +70,7 @@ public:
             grid_.charge(Y, n, box, n_threads, watch);
             if (watch.stopped())
                 return 1;
-            return grid_.read(Y, n, forces, phi, n_threads, watch) - static_cast<double>(n);
+            return grid_.read_own(Y, n, forces, phi, n_threads, watch) - static_cast<double>(n);
         }
         return apart(Y, n, forces, phi, n_threads, watch);
     }
@@ -126,7 +126,7 @@ private:
                      watch);
         if (watch.stopped())
             return 1;
-        double sum = grid_.read(other.data(), many, near.data(), field.data(), n_threads, watch);
+        double sum = grid_.read_own(other.data(), many, near.data(), field.data(), n_threads, watch);
         repel_exactly(other.data(), many, stray.data(), few, k_, falloff_, far.data(), by_strays.data(),
                       n_threads, watch);
         repel_exactly(stray.data(), few, Y, n, k_, falloff_, out.data(), of_strays.data(), n_threads, watch);

@@ -455,7 +455,6 @@ def descend(
     angle: float,
     spacing: float,
     fine_spacing: float = 0.4,
-    fine_iterations: int = 0,
     iterations: int,
     exaggerated: int,
     exaggeration: float,

@@ -62,6 +62,12 @@ def test_all_repulsions_reach_the_same_divergence(cls, how, digits):
     np.testing.assert_allclose(model.kl_divergence_, exact.kl_divergence_, atol=0.03)
 
 
+def test_the_grid_reaches_the_divergence_of_exact_sums():
+    X = load_digits().data
+    grid, exact = (TSNE(repulsion=how, random_state=0).fit(X) for how in ("interpolation", "exact"))
+    assert grid.kl_divergence_ < 1.005 * exact.kl_divergence_
+
+
 @both
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_maps_of_several_dimensions(cls, k, digits):

@@ -87,6 +87,18 @@ def test_a_finer_grid_is_more_exact(k):
     assert errors[0] > 5 * errors[1] > 25 * errors[2]
 
 
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize(("falloff", "dof"), LAWS)
+@pytest.mark.usefixtures("isa")
+def test_a_point_of_a_grid_does_not_push_itself(k, falloff, dof):
+    apart = 40.0 * np.stack(np.meshgrid(*k * [np.arange(20 if k == 1 else 8)]), axis=-1).reshape(-1, k)
+    Y = (apart + np.random.default_rng(0).uniform(0, 1, apart.shape)).astype(np.float32)  # anywhere in a cell
+    F, phi, _ = _native.repulsion(Y, how="interpolation", falloff=falloff, dof=dof, spacing=0.4 * min(1, np.sqrt(dof)))
+    force, field = by_hand(Y, Y, falloff, dof)
+    np.testing.assert_allclose(F, force, atol=1e-4)
+    np.testing.assert_allclose(phi.mean(), field.mean(), atol=2e-4)
+
+
 @pytest.mark.parametrize("spread", [(1e-4, 1e-4), (300.0, 0.01), (3.0, 40.0)])
 def test_grids_fit_maps_of_any_shape(spread):
     Y = points(400, 2, 1.0) * np.array(spread, np.float32)

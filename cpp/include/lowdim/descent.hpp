@@ -15,10 +15,7 @@ struct DescentPlan {
     Falloff falloff;
     Repel repel = Repel::exactly;
     double angle = 0.5, spacing = 0.4;
-    // The last iterations have a finer grid: the forces' error shifts where the map comes to rest, and costs
-    // nothing on the way there.
-    double fine_spacing = 0.4;
-    std::int64_t fine_iterations = 0;
+    double fine_spacing = 0.4; // without exaggeration: the forces' error shifts where points come to rest
     std::int64_t iterations = 750, exaggerated = 250; // at most; the first with P times `exaggeration`
     double exaggeration = 12;
     double late = 1;         // the same factor of the other iterations

@@ -40,10 +40,14 @@ template <class T> struct Kernels {
 #define LOWDIM_KERNEL "ranks.inl"
 #include "each_isa.inl"
 
-// Squared distances of all querying rows from their targets, and the same scaled, to compare bounds with.
+// Squared distances of all querying rows from their targets, and the scale of the rows that bounds are of.
 struct Thresholds {
     std::vector<double> exact;
-    std::vector<float> scaled;
+    double scale;
+
+    float scaled(std::int64_t at) const {
+        return static_cast<float>(exact[static_cast<std::size_t>(at)] * scale * scale);
+    }
 };
 
 // Workspace of one thread.
@@ -78,7 +82,7 @@ template <class T> struct Counting {
                               all.high.data() + start, desk.low, desk.high);
             bool known = false;
             for (std::int64_t at = p * k; at < (p + 1) * k; ++at) {
-                const float t = thresholds.scaled[static_cast<std::size_t>(at)];
+                const float t = thresholds.scaled(at);
                 if (!(least < t))
                     continue;
                 const Below found = kernels.below(desk.low, desk.high, t);
@@ -152,12 +156,8 @@ void ranks(const RowMajor<const T>& X, const Asking& asking, const std::int32_t*
         some = std::make_unique<PackedRows>(X, asking, columns, scale, n_threads, watch);
     const PackedRows& askers = everyone ? all : *some;
 
-    Thresholds thresholds;
-    thresholds.exact.resize(static_cast<std::size_t>(asking.count * k));
+    Thresholds thresholds{std::vector<double>(static_cast<std::size_t>(asking.count * k)), scale};
     squared_distances(X, asking, targets, k, thresholds.exact.data(), n_threads, watch);
-    thresholds.scaled.resize(thresholds.exact.size());
-    std::transform(thresholds.exact.begin(), thresholds.exact.end(), thresholds.scaled.begin(),
-                   [&](double t) { return static_cast<float>(t * scale * scale); });
 
     std::vector<std::pair<std::int32_t, std::int32_t>> tiles;
     for (std::int64_t I = 0; I < askers.blocks; ++I)

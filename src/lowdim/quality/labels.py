@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
 
 from lowdim.data import options
 from lowdim.data.descriptions import described
@@ -123,6 +122,8 @@ def knn_accuracy(
                 f"knn_accuracy: cv must be at most the number of rows of the largest class ({found.counts.max()}); got "
                 f"{cv}. Lower it or pass more rows."
             )
+        from sklearn.model_selection import StratifiedKFold  # slow to import
+
         folds = StratifiedKFold(int(cv), shuffle=True, random_state=seed_of(random_state) % _SEEDS)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a class smaller than cv is absent from some folds

@@ -39,12 +39,12 @@ def nearest(X: NDArray, k: int, queries: NDArray | None) -> tuple[NDArray[np.int
         other = found != np.arange(len(Q))[:, None]
         other[other.all(axis=1), -1] = False  # among more than k equal rows a row need not have found itself
         found, far = found[other].reshape(-1, k), far[other].reshape(-1, k)
-    return found.astype(np.int32), far.astype(np.float32)
+    return found, far.astype(np.float32)
 
 
-def _query(tree: KDTree, Q: NDArray, k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _query(tree: KDTree, Q: NDArray, k: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Distances and indices (m, k) by our own threads, which have all ended on return or interruption."""
-    far, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
+    far, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int32)
     pieces = [slice(start, start + _PIECE) for start in range(0, len(Q), _PIECE)]
 
     def search(piece: slice) -> None:

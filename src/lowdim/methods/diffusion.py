@@ -193,7 +193,7 @@ class SimilarityReducer(GraphReducer, ABC):
             memory.require(24.0 * n * n, what, "Pass n_neighbors='auto'.")
         elif self.radius is None:
             near = self._count_neighbors(n)
-            needed = n * (150.0 * near + 24.0 * (int(self.n_components) + 16))
+            needed = n * (180.0 * near + 24.0 * (int(self.n_components) + 16))
             what = f"{self._name}: the graph of {near} neighbours of {n:,} rows"
             memory.require(needed, what, "Lower n_neighbors, or pass fewer rows.")
 

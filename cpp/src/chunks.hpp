@@ -24,9 +24,10 @@ class Claims {
 public:
     explicit Claims(int members) : members_(members), next_(static_cast<std::size_t>(members)) {}
 
-    // A piece of a phase (from 1) with `count` pieces for the member at `place`; −1 where all have begun.
-    std::int64_t take(std::uint64_t phase, std::int64_t count, int place) {
-        for (int turn = 0; turn < members_; ++turn) {
+    // A piece of a phase (from 1) with `count` pieces for the member at `place`: its own, or one of the first
+    // `owners` members from it on; −1 where all of those have begun.
+    std::int64_t take(std::uint64_t phase, std::int64_t count, int place, int owners) {
+        for (int turn = 0; turn < owners; ++turn) {
             const int owner = place + turn < members_ ? place + turn : place + turn - members_;
             const std::int64_t own = (count - owner + members_ - 1) / members_;
             std::atomic<std::uint64_t>& next = next_[static_cast<std::size_t>(owner)].taken;
@@ -81,22 +82,28 @@ void each_in_order(std::int64_t phases, int n_threads, Watch& watch, const SizeO
     alignas(64) std::atomic<bool> ended{false};
     Claims claims(members);
     const auto body = [&](int place) {
+        const auto run_pieces = [&](std::int64_t phase, int owners) {
+            const std::int64_t count = size_of(phase);
+            std::int64_t mine = 0, i = 0;
+            while (!watch.stopped() && !ended.load(std::memory_order_relaxed) &&
+                   (i = claims.take(static_cast<std::uint64_t>(phase + 1), count, place, owners)) >= 0) {
+                run(phase, i, place);
+                ++mine;
+                if (place == 0)
+                    watch.poll();
+            }
+            if (mine > 0 && done.fetch_add(mine, std::memory_order_acq_rel) + mine == count) {
+                done.store(0, std::memory_order_relaxed);
+                open.store(next_of(phase + 1), std::memory_order_release);
+            }
+        };
         try {
             std::int64_t phase = open.load(std::memory_order_acquire);
             while (phase < phases) {
-                const std::int64_t count = size_of(phase);
-                std::int64_t mine = 0, i = 0;
-                while (!watch.stopped() && !ended.load(std::memory_order_relaxed) &&
-                       (i = claims.take(static_cast<std::uint64_t>(phase + 1), count, place)) >= 0) {
-                    run(phase, i, place);
-                    ++mine;
-                    if (place == 0)
-                        watch.poll();
-                }
-                if (mine > 0 && done.fetch_add(mine, std::memory_order_acq_rel) + mine == count) {
-                    done.store(0, std::memory_order_relaxed);
-                    open.store(next_of(phase + 1), std::memory_order_release);
-                }
+                run_pieces(phase, 1);
+                // To look at the claims of others holds them up, and mostly they end at the same time.
+                if (!comes_soon(open, phase + 1))
+                    run_pieces(phase, members);
                 // A thread that waits holds no piece, so that the others need not wait for it.
                 if (phase + 1 == phases || !wait_for(open, phase + 1, ended, place, watch))
                     return;

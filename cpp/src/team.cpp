@@ -246,16 +246,21 @@ void with_team(int n_threads, Watch& watch, const Body& body) {
         std::rethrow_exception(call.thrown);
 }
 
+bool comes_soon(const std::atomic<std::int64_t>& done, std::int64_t least) {
+    for (int turn = 0; turn < 64; ++turn, relax())
+        if (done.load(std::memory_order_acquire) >= least)
+            return true;
+    return false;
+}
+
 bool wait_for(const std::atomic<std::int64_t>& done, std::int64_t least, const std::atomic<bool>& ended,
               int place, Watch& watch) {
-    const auto reached = [&] { return done.load(std::memory_order_acquire) >= least; };
-    for (int turn = 0; turn < 64; ++turn, relax())
-        if (reached())
-            return true;
+    if (comes_soon(done, least))
+        return true;
     const auto start = std::chrono::steady_clock::now();
     while (!watch.stopped() && !ended.load(std::memory_order_relaxed)) {
         for (int turn = 0; turn < 16; ++turn, relax())
-            if (reached())
+            if (done.load(std::memory_order_acquire) >= least)
                 return true;
         // Whoever is waited for may be without a core.
         const auto waited = std::chrono::steady_clock::now() - start;

@@ -27,6 +27,9 @@ private:
 // is thrown here again, once all have ended. While it waits, the calling thread polls the watch.
 void with_team(int n_threads, Watch& watch, const Body& body);
 
+// Whether `done` is at least `least`, or becomes so within a few microseconds.
+bool comes_soon(const std::atomic<std::int64_t>& done, std::int64_t least);
+
 // Waits until `done` is at least `least`, first without sleeping; false where the watch or `ended` says to
 // give up. The member at place 0 polls the watch.
 bool wait_for(const std::atomic<std::int64_t>& done, std::int64_t least, const std::atomic<bool>& ended,

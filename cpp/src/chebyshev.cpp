@@ -17,10 +17,22 @@ namespace {
 
 constexpr std::int64_t width = chebyshev_width;
 constexpr std::int64_t pieces = 4, few = 2; // per thread: a slow thread leaves some to the others
-constexpr int many = 4;                     // threads, above which there are few pieces for each
+constexpr int many = 4;                     // threads, above which there are few pieces for each, and hasten
 constexpr double thread_work = 1 << 16;     // products of a step below which threads wait more than they work
 constexpr std::int64_t worth_sorting = 100; // steps, which take longer than sorting the rows
 constexpr std::int64_t chunk = 512;
+// How far ahead memory is asked for: entries whose rows are read, and rows that are written.
+constexpr std::int32_t ahead = 44;
+constexpr std::int64_t early = 4;
+
+// Asks for the cache line, to be written soon, from the caches that hold it.
+inline void claim(const void* line) {
+#if LOWDIM_X86
+    asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
 
 #define LOWDIM_KERNEL "chebyshev.inl"
 #include "each_isa.inl"
@@ -107,6 +119,7 @@ T* polynomial(const CsrOf<T>* B, const CsrOf<T>& A, const std::array<T*, 2>& bas
     const auto advance = LOWDIM_PICK(advance<T>);
     const double centre = (high + low) / 2, half = (high - low) / 2;
     const std::int64_t n = A.rows, each = n_threads > many ? few : pieces;
+    const bool hasten = n_threads > many;
     const std::int64_t count = std::min(n, each * n_threads);
     const int halves = B ? 2 : 1; // of a step
     detail::each_round(halves * degree, count, n_threads, watch, [&](std::int64_t round, std::int64_t piece) {
@@ -117,11 +130,11 @@ T* polynomial(const CsrOf<T>* B, const CsrOf<T>& A, const std::array<T*, 2>& bas
         T* const out = bases[static_cast<std::size_t>((d + 1) % 2)]; // T_{d + 1}, in place of T_{d − 1}
         const T* const at = bases[static_cast<std::size_t>(d % 2)];  // T_d
         if (B && round % 2 == 0) {
-            multiply(*B, at, work, from, to);
+            multiply(*B, at, work, from, to, hasten);
             return;
         }
         advance(A, B ? work : at, at, static_cast<T>((d == 0 ? 1 : 2) / half), static_cast<T>(centre),
-                d == 0 ? nullptr : out, out, from, to);
+                d == 0 ? nullptr : out, out, from, to, hasten);
         if (piece == 0)
             watch.advance(1);
     });

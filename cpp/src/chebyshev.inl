@@ -20,29 +20,40 @@ LOWDIM_TARGET LOWDIM_INLINE void put_row(T* V, std::int64_t i, const typename Bl
     *reinterpret_cast<typename Block<T>::Stored*>(V + i * width) = row;
 }
 
-// Row i of A V.
+// Row i of A V. With `hasten`, rows of V that are needed soon are asked for: others write them, and they lie
+// in other caches.
 template <class T>
-LOWDIM_TARGET LOWDIM_INLINE typename Block<T>::Row row_product(const CsrOf<T>& A, std::int64_t i,
-                                                               const T* V) {
+LOWDIM_TARGET LOWDIM_INLINE typename Block<T>::Row row_product(const CsrOf<T>& A, std::int64_t i, const T* V,
+                                                               bool hasten) {
     typename Block<T>::Row sum = {};
-    for (std::int32_t place = A.starts[i]; place < A.starts[i + 1]; ++place)
+    const std::int32_t last = A.starts[A.rows] - 1;
+    for (std::int32_t place = A.starts[i]; place < A.starts[i + 1]; ++place) {
+        if (hasten)
+            __builtin_prefetch(V + A.columns[std::min(place + ahead, last)] * width);
         sum += A.values[place] * row_of(V, A.columns[place]);
+    }
     return sum;
 }
 
 // Rows from first to last of out = A V.
 template <class T>
-LOWDIM_TARGET void multiply(const CsrOf<T>& A, const T* V, T* out, std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i)
-        put_row(out, i, row_product(A, i, V));
+LOWDIM_TARGET void multiply(const CsrOf<T>& A, const T* V, T* out, std::int64_t first, std::int64_t last,
+                            bool hasten) {
+    for (std::int64_t i = first; i < last; ++i) {
+        if (hasten)
+            claim(out + std::min(i + early, last - 1) * width);
+        put_row(out, i, row_product(A, i, V, hasten));
+    }
 }
 
 // Rows from first to last of one step: out = scale (A W − centre V) − before, where before may be out itself.
 template <class T>
 LOWDIM_TARGET void advance(const CsrOf<T>& A, const T* W, const T* V, T scale, T centre, const T* before,
-                           T* out, std::int64_t first, std::int64_t last) {
+                           T* out, std::int64_t first, std::int64_t last, bool hasten) {
     for (std::int64_t i = first; i < last; ++i) {
-        typename Block<T>::Row sum = row_product(A, i, W);
+        if (hasten)
+            claim(out + std::min(i + early, last - 1) * width);
+        typename Block<T>::Row sum = row_product(A, i, W, hasten);
         sum = scale * (sum - centre * row_of(V, i));
         if (before)
             sum -= row_of(before, i);

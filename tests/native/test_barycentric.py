@@ -110,3 +110,21 @@ def test_many_steps_in_an_order_of_their_own_change_no_bits(density):
     alone = V.copy()
     _native.chebyshev_symmetric(*parts, alone, -high, high, 160, n_threads=1)
     np.testing.assert_array_equal(alone, at_once)
+
+
+def test_bits_do_not_depend_on_the_number_of_threads():
+    rng = np.random.default_rng(2)
+    n = 2000
+    ends = np.sort(rng.integers(0, n, (n, 12)), axis=1).astype(np.int32)
+    B = sp.csr_array((rng.normal(size=12 * n), ends.ravel(), np.arange(0, 12 * n + 1, 12)), shape=(n, n))
+    parts = [
+        part for A in (B, sp.csr_array(B.T)) for part in (A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data)
+    ]
+    results = []
+    for threads in (1, 2, 6):  # more than four ask for the rows they will read
+        V = np.random.default_rng(3).normal(size=(n, 8))
+        _native.chebyshev(*parts, V, 0.5, 60.0, 120, n_threads=threads)
+        results.append(V)
+    assert np.isfinite(results[0]).all()
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)

@@ -236,8 +236,11 @@ def _by_polynomials(B: sp.csr_array, k: int, seed: int, degrees: int) -> Doubles
     def damp(V: Doubles, low: float, high: float, degree: int, tick: Tick) -> None:
         _native.chebyshev(*own, *other, V, low, high, degree, n_threads=jobs.current(), tick=tick)
 
+    def apply(V: Doubles) -> Doubles:
+        n_threads = jobs.current()
+        image = _native.csr_product(*own, np.ascontiguousarray(V), n_threads=n_threads)
+        return _native.csr_product(*other, image, n_threads=n_threads)
+
     constant = np.full((n, 1), 1 / np.sqrt(n))
     largest = _largest(B, seed, rounds=40)
-    return by_polynomials(
-        lambda V: transposed @ (B @ V), damp, constant, k, largest, seed=seed, tol=_TOL, degrees=degrees
-    )
+    return by_polynomials(apply, damp, constant, k, largest, seed=seed, tol=_TOL, degrees=degrees)

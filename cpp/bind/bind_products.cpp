@@ -33,7 +33,7 @@ template <class T> Dense<std::remove_const_t<T>> dense(const char* name, const S
 
 template <class T>
 void call_multiply(std::uintptr_t gemm, const Strides<const T>& A, const Strides<const T>& B,
-                   const Strides<T>& out, std::int64_t high, std::int64_t wide, std::int64_t parts,
+                   const Strides<T>& out, std::int64_t high, std::int64_t wide, std::int64_t parts, bool less,
                    int n_threads) {
     const Dense<T> a = dense("A", A), b = dense("B", B), c = dense("out", out);
     demand(high > 0 && wide > 0 && parts > 0, "multiply: pieces must not be empty",
@@ -44,7 +44,7 @@ void call_multiply(std::uintptr_t gemm, const Strides<const T>& A, const Strides
     demand(a.cols <= std::numeric_limits<int>::max(), "multiply: columns of A must fit BLAS", a.cols);
     demand_threads(n_threads);
     watched(nb::none(), [&](Watch& watch) {
-        multiply(reinterpret_cast<Gemm<T>>(gemm), a, b, c, high, wide, parts, n_threads, watch);
+        multiply(reinterpret_cast<Gemm<T>>(gemm), a, b, c, high, wide, parts, less, n_threads, watch);
     });
 }
 
@@ -66,8 +66,9 @@ Made<std::int64_t> call_assign(std::uintptr_t gemm, const Strides<const float>& 
 template <class T> void define(nb::module_& m) {
     m.def("multiply", &call_multiply<T>, nb::arg("gemm"), nb::arg("A").noconvert(), nb::arg("B").noconvert(),
           nb::arg("out").noconvert(), nb::kw_only(), nb::arg("high"), nb::arg("wide"), nb::arg("parts") = 1,
-          nb::arg("n_threads") = 1,
-          "Fill out with A B by calls of the BLAS function at the address `gemm`, one per piece of high x "
+          nb::arg("less") = false, nb::arg("n_threads") = 1,
+          "Fill out with A B, or where `less` out - A B, by calls of the BLAS function at the address "
+          "`gemm`, one per piece of high x "
           "wide.");
 }
 

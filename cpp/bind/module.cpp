@@ -9,6 +9,7 @@ namespace lowdim::bind {
 void bind_affinities(nb::module_& m);
 void bind_barycentric(nb::module_& m);
 void bind_chebyshev(nb::module_& m);
+void bind_columns(nb::module_& m);
 void bind_cross_entropy(nb::module_& m);
 void bind_csr(nb::module_& m);
 void bind_distances(nb::module_& m);
@@ -17,6 +18,7 @@ void bind_geodesics(nb::module_& m);
 void bind_guttman(nb::module_& m);
 void bind_nearest(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
+void bind_pages(nb::module_& m);
 void bind_pair_descent(nb::module_& m);
 void bind_pairs(nb::module_& m);
 void bind_phases(nb::module_& m);
@@ -36,6 +38,7 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_affinities(m);
     lowdim::bind::bind_barycentric(m);
     lowdim::bind::bind_chebyshev(m);
+    lowdim::bind::bind_columns(m);
     lowdim::bind::bind_cross_entropy(m);
     lowdim::bind::bind_csr(m);
     lowdim::bind::bind_distances(m);
@@ -44,6 +47,7 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_guttman(m);
     lowdim::bind::bind_nearest(m);
     lowdim::bind::bind_nearest_with(m);
+    lowdim::bind::bind_pages(m);
     lowdim::bind::bind_pair_descent(m);
     lowdim::bind::bind_pairs(m);
     lowdim::bind::bind_phases(m);

@@ -43,7 +43,7 @@ std::int64_t first_largest(const float* x, const float* less, std::int64_t n) {
 
 template <class T>
 void multiply(Gemm<T> gemm, const Dense<T>& A, const Dense<T>& B, const Dense<T>& out, std::int64_t high,
-              std::int64_t wide, std::int64_t parts, int n_threads, Watch& watch) {
+              std::int64_t wide, std::int64_t parts, bool less, int n_threads, Watch& watch) {
     const std::int64_t down = (A.rows + high - 1) / high, across = (B.cols + wide - 1) / wide;
     detail::each_piece(parts * down * across, n_threads, watch, [&](std::int64_t piece) {
         const std::int64_t part = piece / (down * across), tile = piece % (down * across);
@@ -54,9 +54,9 @@ void multiply(Gemm<T> gemm, const Dense<T>& A, const Dense<T>& B, const Dense<T>
             n = static_cast<int>(std::min(high, A.rows - i)), depth = static_cast<int>(to - from);
         int stride_b = static_cast<int>(B.stride), stride_a = static_cast<int>(A.stride),
             stride = static_cast<int>(out.stride);
-        T one = 1, zero = 0;
-        gemm(&turn_b, &turn_a, &m, &n, &depth, &one, B.at(from, j), &stride_b, A.at(i, from), &stride_a,
-             &zero, out.at(part * A.rows + i, j), &stride);
+        T scale = less ? -1 : 1, keep = less ? 1 : 0;
+        gemm(&turn_b, &turn_a, &m, &n, &depth, &scale, B.at(from, j), &stride_b, A.at(i, from), &stride_a,
+             &keep, out.at(part * A.rows + i, j), &stride);
     });
 }
 
@@ -80,8 +80,8 @@ void assign(Gemm<float> gemm, const Dense<float>& Z, const Dense<float>& C, cons
 }
 
 template void multiply(Gemm<float>, const Dense<float>&, const Dense<float>&, const Dense<float>&,
-                       std::int64_t, std::int64_t, std::int64_t, int, Watch&);
+                       std::int64_t, std::int64_t, std::int64_t, bool, int, Watch&);
 template void multiply(Gemm<double>, const Dense<double>&, const Dense<double>&, const Dense<double>&,
-                       std::int64_t, std::int64_t, std::int64_t, int, Watch&);
+                       std::int64_t, std::int64_t, std::int64_t, bool, int, Watch&);
 
 } // namespace lowdim

@@ -9,6 +9,7 @@
 #include "instructions.hpp"
 
 #include <lowdim/isa.hpp>
+#include <lowdim/pages.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -32,7 +33,8 @@ namespace {
 using detail::Exp;
 
 constexpr int tall = 8, lanes = 16, vectors = 3, panel = lanes * vectors, group = 4;
-constexpr std::int64_t task = 64; // rows of A whose values one thread computes; a multiple of tall
+// Rows of A, a multiple of tall, and panels of B whose values are one piece of work.
+constexpr std::int64_t task = 64, group_of_panels = 32;
 
 #define LOWDIM_KERNEL "whole_gaussian.inl"
 #include "each_isa.inl"
@@ -125,29 +127,34 @@ void whole_gaussian(const RowMajor<const std::uint8_t>& A, const RowMajor<const 
     const std::size_t panel_size = static_cast<std::size_t>(steps * panel * group);
     const Lengths left(A, n_threads, watch), right(B, n_threads, watch);
     const detail::Aligned<std::uint8_t> packed(steps * panel * group * panels);
+    if (n_threads > 1)
+        touch_pages(packed.data(), static_cast<std::size_t>(packed.size()), n_threads, watch);
     detail::each_piece(panels, n_threads, watch, [&](std::int64_t p) {
         pack<panel>(B, p * panel, std::min<std::int64_t>(panel, B.rows - p * panel), 0,
                     packed.data() + static_cast<std::size_t>(p) * panel_size);
     });
     detail::Desks<detail::Aligned<std::uint8_t>> desks(n_threads);
-    detail::each_chunk(
-        A.rows, task, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to, int place) {
-            std::uint8_t* own = desks.at(place, task * steps * group).data();
-            for (std::int64_t i = from; i < to; i += tall)
-                pack<tall>(A, i, std::min<std::int64_t>(tall, to - i), 128, own + (i - from) * steps * group);
-            alignas(64) std::int32_t found[tall * panel];
-            for (std::int64_t p = 0; p < panels; ++p) {
-                const std::int64_t first = p * panel, count = std::min<std::int64_t>(panel, B.rows - first);
-                for (std::int64_t i = from; i < to; i += tall) {
-                    multiply(own + (i - from) * steps * group,
-                             packed.data() + static_cast<std::size_t>(p) * panel_size, steps, found);
-                    for (std::int64_t r = 0; r < std::min<std::int64_t>(tall, to - i); ++r)
-                        finish(found + r * panel, left.squares[static_cast<std::size_t>(i + r)],
-                               right.squares.data() + first, right.sums.data() + first, gamma, count,
-                               K.data + (i + r) * K.stride + first);
-                }
+    const std::int64_t down = (A.rows + task - 1) / task,
+                       across = (panels + group_of_panels - 1) / group_of_panels;
+    detail::each_piece(down * across, n_threads, watch, [&](std::int64_t piece, int place) {
+        const std::int64_t from = piece / across * task, to = std::min(from + task, A.rows),
+                           first_panel = piece % across * group_of_panels;
+        std::uint8_t* own = desks.at(place, task * steps * group).data();
+        for (std::int64_t i = from; i < to; i += tall)
+            pack<tall>(A, i, std::min<std::int64_t>(tall, to - i), 128, own + (i - from) * steps * group);
+        alignas(64) std::int32_t found[tall * panel];
+        for (std::int64_t p = first_panel; p < std::min(panels, first_panel + group_of_panels); ++p) {
+            const std::int64_t first = p * panel, count = std::min<std::int64_t>(panel, B.rows - first);
+            for (std::int64_t i = from; i < to; i += tall) {
+                multiply(own + (i - from) * steps * group,
+                         packed.data() + static_cast<std::size_t>(p) * panel_size, steps, found);
+                for (std::int64_t r = 0; r < std::min<std::int64_t>(tall, to - i); ++r)
+                    finish(found + r * panel, left.squares[static_cast<std::size_t>(i + r)],
+                           right.squares.data() + first, right.sums.data() + first, gamma, count,
+                           K.data + (i + r) * K.stride + first);
             }
-        });
+        }
+    });
 }
 
 #else

@@ -147,9 +147,10 @@ def multiply(
     high: int,
     wide: int,
     parts: int = 1,
+    less: bool = False,
     n_threads: int = 1,
 ) -> None:
-    """Fill out with A B by calls of the BLAS function at the address `gemm`, one per piece of high x wide."""
+    """Fill out with A B, or where `less` out - A B, by the BLAS function at the address `gemm`, by pieces."""
 
 def assign(
     gemm: int, Z: NDArray[np.float32], C: NDArray[np.float32], halves: NDArray[np.float32], *, n_threads: int = 1
@@ -160,6 +161,17 @@ def phases(
     sizes: NDArray[np.int64], *, failing: int = -1, n_threads: int = 1, tick: Callable[[int], Any] | None = None
 ) -> NDArray[np.int64]:
     """Run phases of so many pieces, as kernels do: pieces that had ended when each began. For tests."""
+
+def touch(out: Floats, *, n_threads: int = 1) -> None:
+    """Write to every page of an array that holds nothing yet, each by one thread."""
+
+def column_sums(
+    X: Floats, shift: NDArray[np.float64], weights: NDArray[np.float64], *, n_threads: int = 1
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weighted sums, and sums of squares, of each column of X less shift."""
+
+def centre_columns(X: Floats, out: Floats, *, n_threads: int = 1) -> None:
+    """Fill out with X less the mean of each column."""
 
 def mirror(K: Floats, start: int, stop: int, *, n_threads: int = 1) -> None:
     """Copy rows start to stop of K, up to the diagonal, to the columns above it."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lowdim.work import jobs
-from lowdim.work.products import assign, inner, multiply
+from lowdim.work.products import assign, centred, inner, multiply, subtract_product
 
 
 def _arrays(*shapes, dtype=np.float64):
@@ -33,13 +33,53 @@ def test_a_product_fills_part_of_an_array():
     assert (out[:, 600:] == 7).all()
 
 
-@pytest.mark.parametrize("product", [multiply, lambda A, B: inner(A.T, B)])
+@pytest.mark.parametrize("shape", [(3, 4, 5), (5000, 60, 40), (3000, 0, 9)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_product_is_subtracted(shape, order):
+    m, d, n = shape
+    W, A, B = _arrays((m, n), (m, d), (d, n))
+    wanted = W - A @ B
+    found = subtract_product(W.copy(order=order), np.asfortranarray(A), B)
+    np.testing.assert_allclose(found, wanted, atol=1e-11)
+    W.setflags(write=False)
+    np.testing.assert_allclose(subtract_product(W, A, B), wanted, atol=1e-11)
+
+
+def test_a_large_product_is_subtracted_in_place():
+    W, A, B = _arrays((5000, 40), (5000, 60), (60, 40))
+    assert subtract_product(W, A, B) is W
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("other", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 3), (50, 4), (4000, 64), (3, 0)])
+def test_columns_are_centred_in_another_type(shape, dtype, other):
+    (A,) = _arrays(shape, dtype=dtype)
+    A += 5
+    for given in (A, np.asfortranarray(A), A[:, ::-1]):
+        found = centred(given, other)
+        assert found.dtype == other
+        np.testing.assert_allclose(found, given - given.mean(axis=0, dtype=np.float64), atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    "product", [multiply, lambda A, B: inner(A.T, B), lambda A, B: subtract_product(np.ones((900, 400), "f"), A, B)]
+)
 def test_bits_do_not_depend_on_threads(product):
     A, B = _arrays((900, 1100), (1100, 400), dtype=np.float32)
     results = []
     for n in (1, 2, 3, 8):
         with jobs.within(n):
             results.append(product(A, B))
+    assert all(np.array_equal(results[0], other) for other in results[1:])
+
+
+def test_bits_of_centred_columns_do_not_depend_on_threads():
+    (A,) = _arrays((5000, 64))
+    results = []
+    for n in (1, 2, 3, 8):
+        with jobs.within(n):
+            results.append(centred(A, np.float32))
     assert all(np.array_equal(results[0], other) for other in results[1:])
 
 

@@ -22,12 +22,12 @@ template <class T> struct Dense {
     }
 };
 
-// out = A B, in pieces of high × wide that are chosen by the shape alone; the rows of out are contiguous.
-// With several parts, the sums are cut into as many, whose products stand below each other in out. BLAS
-// itself must be limited to one thread.
+// out = A B, or where `less` out −= A B, in pieces of high × wide that are chosen by the shape alone; the
+// rows of out are contiguous. With several parts, the sums are cut into as many, whose products stand below
+// each other in out. BLAS itself must be limited to one thread.
 template <class T>
 void multiply(Gemm<T> gemm, const Dense<T>& A, const Dense<T>& B, const Dense<T>& out, std::int64_t high,
-              std::int64_t wide, std::int64_t parts, int n_threads, Watch& watch);
+              std::int64_t wide, std::int64_t parts, bool less, int n_threads, Watch& watch);
 
 // out[i] = the j with the largest zᵢ·cⱼ − halves[j], the first of several: with halves ‖cⱼ‖²/2, the nearest
 // of the centres C to each row of Z. BLAS itself must be limited to one thread.

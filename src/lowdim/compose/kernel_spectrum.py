@@ -108,7 +108,7 @@ def exact(kernel: Kernel, A: KernelRows, k: int, solver: str, seed: int) -> Kern
         del whole
     else:
         K = kernel.gram(A) if solver == "krylov" and kernel.name != "precomputed" else None
-        apply = CentredProduct(lambda V: kernel.product(A, V) if K is None else multiply(K, cast(V, dtype)))
+        apply = CentredProduct(lambda V: kernel.product(A, V) if K is None else multiply(K, V), dtype)
         width = block_sizes(n, k, costly=True)[0]
         some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
         sample = kernel.block(A[some], A) if K is None else take(K, some)
@@ -147,7 +147,7 @@ def low_rank(kernel: Kernel, A: KernelRows, k: int, way: Approximation, seed: in
         vectors, dual, basis = (scores * placed(inverse, scores))[:, :k], placed(V[:, :k], scores), A[landmarks]
         return KernelSpectrum(values[:k], vectors, dual, offset[:k], scores[:, :k], basis, None, landmarks, error)
     del low
-    apply = CentredProduct(partial(kernel.product, A))
+    apply = CentredProduct(partial(kernel.product, A), float_dtype(A.X.dtype))
     start = (scores * placed(inverse, scores))[:, : int(np.count_nonzero(inverse))]  # values fall
     better = refined(apply, start, k, way.refine, seed=seed)
     values = np.pad(better.values, (0, k - len(better.values)))
@@ -161,7 +161,7 @@ def low_rank(kernel: Kernel, A: KernelRows, k: int, way: Approximation, seed: in
 
 def _offset(means: Means, dual: NDArray) -> NDArray:
     """What centring subtracts from scores, by the training means."""
-    return to_numpy(placed(means.rows, dual) @ dual)
+    return to_numpy(multiply(placed(means.rows[None], dual), dual))[0]
 
 
 def _widened(V: NDArray, k: int) -> NDArray:

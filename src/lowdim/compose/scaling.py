@@ -70,7 +70,7 @@ def scale_classically(D2: Any, k: int, seed: int, columns: NDArray | None) -> Sc
         means = centre(B)
         pairs = eigh_top(B, k)
     else:
-        apply = CentredProduct(lambda V: multiply(D2, cast(V, float_dtype(D2.dtype))) * -0.5)
+        apply = CentredProduct(lambda V: multiply(D2, V) * -0.5, float_dtype(D2.dtype))
         width = block_sizes(n, k, costly=True)[0]
         some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
         start = leading_span(take(D2, some) * -0.5, width)

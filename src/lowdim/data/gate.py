@@ -267,7 +267,7 @@ def demand_finite(
     if values.dtype.kind != "f" and values.dtype.kind != "O":
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
+        if np.isfinite(values.sum(dtype=np.float64 if values.dtype.kind == "O" else None)):
             return
     place = _first_bad(X)
     if place is None:  # large but finite values: the witness overflowed, the data did not

@@ -4,12 +4,13 @@ Kernel PCA and Isomap share it. The means of the training rows are kept, since a
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.work.places import to_numpy, verb
+from lowdim.work.products import centred
 from lowdim.work.rows import blank, cast
 
 _STEP = 512  # rows per block
@@ -78,7 +79,7 @@ def centre_new(K: NDArray, means: Means) -> None:
 class CentredProduct:
     """Function ``V -> H K H V`` from ``V -> K V``; no array of the size of ``K`` is allocated.
 
-    The first call also finds ``means``, from an additional column of ones.
+    ``product`` is given blocks of type ``dtype``. The first call also finds ``means``, from another column of ones.
 
     >>> K = np.array([[2.0, 0.0], [0.0, 4.0]])
     >>> apply = CentredProduct(lambda V: K @ V)
@@ -87,23 +88,23 @@ class CentredProduct:
            [-1.5,  1.5]]), array([1., 2.]))
     """
 
-    def __init__(self, product: Callable[[NDArray], NDArray]) -> None:
-        self.product = product
+    def __init__(self, product: Callable[[NDArray], NDArray], dtype: Any = np.float64) -> None:
+        self.product, self.dtype = product, dtype
         self.means = Means(np.zeros(0), 0.0)
 
     def __call__(self, V: NDArray) -> NDArray[np.float64]:
         """``H K H V`` in float64."""
-        V = V - V.mean(0)
+        V = centred(V, self.dtype)
         if not len(self.means.rows):
             n, width = V.shape
             with_ones = blank((n, width + 1), V)
             with_ones[:, :width] = V
             with_ones[:, width] = 1 / n
-            Y = cast(self.product(with_ones), np.float64)
-            rows = to_numpy(Y[:, width]).copy()
+            Y = self.product(cast(with_ones, self.dtype))
+            rows = to_numpy(Y[:, width]).astype(np.float64)
             demand_finite_kernel(rows)
             self.means = Means(rows, float(rows.mean()))
             Y = Y[:, :width]
         else:
-            Y = cast(self.product(V), np.float64)
-        return Y - Y.mean(0)
+            Y = self.product(V)
+        return centred(Y, np.float64)

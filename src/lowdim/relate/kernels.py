@@ -25,7 +25,7 @@ from lowdim.work.places import to_numpy, verb
 from lowdim.work.products import multiply
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
-from lowdim.work.rows import take
+from lowdim.work.rows import take, touched
 
 NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "precomputed")
 _BANDWIDTH = ("rbf", "poly", "sigmoid", "laplacian")  # kernels with a gamma
@@ -196,7 +196,7 @@ class Kernel:
         n = len(A)
         if self.name == "precomputed":
             return A.X.copy()
-        K = np.empty((n, n), A.X.dtype)
+        K = touched((n, n), A.X.dtype)
         with stage("kernel matrix", total=n) as tick:
             for start in range(0, n, self._strip(A)):
                 stop = min(n, start + self._strip(A))

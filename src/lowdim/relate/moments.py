@@ -10,7 +10,7 @@ from lowdim import _native
 from lowdim.relate.states import ClassMoments, ColumnMoments, Doubles, Moments
 from lowdim.relate.whole import whole_unit
 from lowdim.work import jobs
-from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.blocks import float_dtype, is_ready, row_blocks
 from lowdim.work.places import verb
 from lowdim.work.progress import stage
 
@@ -247,16 +247,17 @@ def cross_scatter(X: NDArray, Y: NDArray, x_mean: Doubles, y_mean: Doubles) -> D
 def column_moments(X: Any, weights: Doubles | None = None) -> ColumnMoments:
     """Moments of each column alone, for methods that never form the scatter matrix (wide or sparse data)."""
     n, d = X.shape
-    w = np.ones(n) if weights is None else weights
+    w = np.ones(n) if weights is None else np.ascontiguousarray(weights, np.float64)
     total, counted = float(w.sum()), int(np.count_nonzero(w))
     with np.errstate(invalid="ignore", over="ignore"):
         if sp.issparse(X):
             return _sparse_column_moments(X.tocsr(), w, total)._replace(rows=counted)
         sums, squares = np.zeros(d), np.zeros(d)
-        pilot = _pilot(X, weights)
-        for rows, centred in row_blocks(X, np.float64, less=pilot):
-            sums += w[rows] @ centred
-            squares += w[rows] @ np.square(centred)
+        pilot, n_threads = _pilot(X, weights), jobs.current()
+        ready = X.dtype in (np.float32, np.float64) and X.dtype.isnative and is_ready(X)
+        for rows, block in [(slice(n), X)] if ready else row_blocks(X, np.float64):
+            found = _native.column_sums(block, pilot, w[rows], n_threads=n_threads)
+            sums, squares = sums + found[0], squares + found[1]
         mean = sums / total
         return ColumnMoments(total, pilot + mean, np.maximum(squares / total - mean**2, 0.0), counted)
 

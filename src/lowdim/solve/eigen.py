@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lowdim.work import jobs
 from lowdim.work.finite import refuse_overflow
 from lowdim.work.places import placed, to_numpy, verb
-from lowdim.work.products import inner, multiply
+from lowdim.work.products import inner, multiply, subtract_product
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
 from lowdim.work.rows import blank, cast
@@ -155,14 +155,14 @@ def eigh_top_operator(
             basis = Q[:, :size]
             scale = max(scale, float(np.abs(H).max()))
             left = min(width, n - size)
-            W = W - multiply(near, placed(H, like))
+            W = subtract_product(W, near, placed(H, like))
             full = size + left > room or left == 0
             # Solving the small problem costs size³, so it waits until the basis has grown by a quarter, or a pass
             # costs more anyway.
             if full or passes >= max_passes or (size >= 2 * k and (costly or size >= 1.25 * looked)):
                 looked = size
                 with jobs.alone():
-                    theta, S = sl.eigh(T[:size, :size], check_finite=False)
+                    theta, S = sl.eigh(T[:size, :size], driver="evd", check_finite=False)
                 theta, S = theta[::-1], S[:, ::-1]
                 largest = max(abs(theta[0]), abs(theta[-1])) or 1.0
                 apart = multiply(W, placed(S[size - new :, :k], like))  # A V − V Λ
@@ -209,7 +209,7 @@ def leading_span(C: NDArray, width: int) -> Doubles:
     C = C - C.mean(axis=0)
     C -= C.mean(axis=1, keepdims=True)
     with jobs.alone():
-        _, U = pairs_between(multiply(C, C.T).astype(np.float64), max(0, len(C) - width), len(C) - 1)
+        _, U = pairs_between(inner(C.T, C.T).astype(np.float64), max(0, len(C) - width), len(C) - 1)
     return np.asarray(multiply(np.ascontiguousarray(U[:, ::-1].T, C.dtype), C).T, dtype=np.float64)
 
 
@@ -251,14 +251,14 @@ def _orthonormal(
     """Orthonormal block spanning what ``W`` spans, orthogonal to ``basis``, of at most ``width`` columns.
 
     Built from the small Gram matrix (two rounds make up for its squared condition), since products run at full speed
-    and Householder steps on tall blocks do not. Directions that vanished are drawn again.
+    and Householder steps on tall blocks do not. Directions that vanished are drawn again. ``W`` may be overwritten.
     """
     n = W.shape[0]
-    Q = W - multiply(basis, inner(basis, W))
+    Q = subtract_product(W, basis, inner(basis, W))
     for round_ in range(3):
         gram = to_numpy(inner(Q, Q))
         with jobs.alone():
-            values, vectors = sl.eigh(gram, check_finite=False)
+            values, vectors = sl.eigh(gram, driver="evd", check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         lost = values <= (max(1e-15 * values[0], (1e-14 * scale) ** 2, 1e-290) if round_ == 0 else 1e-8)
         Q = multiply(Q, placed(vectors / np.sqrt(np.where(lost, 1.0, values)), Q))
@@ -269,7 +269,7 @@ def _orthonormal(
         elif round_ > 0:
             break
         if lost.any() or values[-1] <= 1e-8 * values[0]:  # scaling up small vectors scaled up their rounding errors
-            Q = Q - multiply(basis, inner(basis, Q))
+            Q = subtract_product(Q, basis, inner(basis, Q))
     return Q
 
 

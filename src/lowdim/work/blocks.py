@@ -43,7 +43,7 @@ def row_blocks(
     for start in range(0, n, step):
         rows = slice(start, min(n, start + step))
         block = X[rows].toarray() if sp.issparse(X) else X[rows]
-        if less is None and block.dtype == dtype and block.dtype.isnative and _is_ready(block):
+        if less is None and block.dtype == dtype and block.dtype.isnative and is_ready(block):
             yield rows, block
             continue
         if not len(buffer):
@@ -62,6 +62,6 @@ def column_blocks(X: Any, dtype: np.dtype | type) -> Iterator[tuple[slice, Float
         yield columns, block.T
 
 
-def _is_ready(block: NDArray[Any]) -> bool:
+def is_ready(block: NDArray[Any]) -> bool:
     """Whether kernels take an array as it is: in C order and aligned, which arrays from a network need not be."""
     return bool(block.flags.c_contiguous and block.flags.aligned)

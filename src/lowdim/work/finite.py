@@ -19,7 +19,7 @@ def is_finite(values: NDArray[Any]) -> bool:
     (True, False)
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all())
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 @verb

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.work import jobs
+from lowdim.work.rows import cast
 
 _SMALL = 2e6  # multiplications up to which threads gain nothing
+_FEW = 1e5  # entries of a block up to which the same is so
 _TILE, _THIN = 256, 128  # side of a piece; rows of one that is narrow
 _PARTS = 16  # of a sum over rows
 _GEMM = {"float32": "sgemm", "float64": "dgemm"}
@@ -36,11 +38,35 @@ def multiply(A: Any, B: Any, out: Any = None) -> Any:
     with jobs.alone():
         if float(m) * d * n <= _SMALL or out.dtype.name not in _GEMM:
             return np.matmul(A, B, out=out)
-        high = _THIN if n <= _TILE else min(m, _TILE)
-        wide = _THIN if m <= _TILE < n else min(n, _TILE)
-        A, B = _for_blas(A, out.dtype), _for_blas(B, out.dtype)
-        _native.multiply(_gemm(out.dtype.name), A, B, out, high=high, wide=wide, n_threads=jobs.current())
+    _by_pieces(A, B, out)
     return out
+
+
+def _by_pieces(A: NDArray, B: NDArray, out: NDArray, *, less: bool = False) -> None:
+    """Fill ``out`` (m, n) with ``A B``, or subtract that from it, in pieces that depend on the shape alone."""
+    m, n = out.shape
+    high = _THIN if n <= _TILE else min(m, _TILE)
+    wide = _THIN if m <= _TILE < n else min(n, _TILE)
+    A, B = _for_blas(A, out.dtype), _for_blas(B, out.dtype)
+    with jobs.alone():
+        gemm, n_threads = _gemm(out.dtype.name), jobs.current()
+        _native.multiply(gemm, A, B, out, high=high, wide=wide, less=less, n_threads=n_threads)
+
+
+def subtract_product(W: Any, A: Any, B: Any) -> Any:
+    """``W − A B``, in place of ``W`` where that is an array of the product's type in C order.
+
+    >>> subtract_product(np.array([[12.0]]), np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
+    array([[1.]])
+    """
+    if not isinstance(A, np.ndarray):
+        return W - A @ B
+    (m, d), n, dtype = A.shape, B.shape[1], W.dtype
+    ready = W.flags.c_contiguous and W.flags.writeable and W.flags.aligned and np.result_type(A, B) == dtype
+    if float(m) * d * n <= _SMALL or dtype.name not in _GEMM or not ready:
+        return W - multiply(A, B)
+    _by_pieces(A, B, W, less=True)
+    return W
 
 
 def inner(A: Any, B: Any) -> Any:
@@ -58,6 +84,22 @@ def inner(A: Any, B: Any) -> Any:
         out, A, B = np.empty((_PARTS * p, q), dtype), _for_blas(A, dtype), _for_blas(B, dtype)
         _native.multiply(_gemm(dtype.name), A.T, B, out, high=_TILE, wide=_TILE, parts=_PARTS, n_threads=jobs.current())
     return out.reshape(_PARTS, p, q).sum(axis=0)
+
+
+def centred(A: Any, dtype: Any) -> Any:
+    """``A`` less the mean of each column, a new array in this type, with the same bits for any number of threads.
+
+    >>> centred(np.array([[1.0, 2.0], [3.0, 2.0]]), np.float32)
+    array([[-1.,  0.],
+           [ 1.,  0.]], dtype=float32)
+    """
+    if not isinstance(A, np.ndarray) or A.dtype.name not in _GEMM or not A.size:
+        A = cast(A, np.float64)
+        return cast(A - A.mean(0), dtype)
+    A = np.require(A, requirements=["C", "A"])
+    out = np.empty(A.shape, dtype)
+    _native.centre_columns(A, out, n_threads=jobs.current() if A.size > _FEW else 1)
+    return out
 
 
 def assign(Z: NDArray[np.float32], centres: NDArray[np.float32]) -> NDArray[np.int64]:

@@ -4,10 +4,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from lowdim.work import memory
+from lowdim import _native
+from lowdim.work import jobs, memory
 from lowdim.work.blocks import float_dtype
 from lowdim.work.places import verb
+
+_LARGE = 2**24  # bytes
 
 
 @verb
@@ -88,6 +92,14 @@ def in_form_of(A: Any, other: Any) -> Any:
 def room(shape: tuple[int, ...], like: Any) -> Any:
     """Uninitialised array of the type of ``like``, in C order, on its place."""
     return np.empty(shape, like.dtype)
+
+
+def touched(shape: tuple[int, int], dtype: Any) -> NDArray:
+    """Uninitialised array, whose pages are in memory if it is large and several threads will write to it."""
+    out = np.empty(shape, dtype)
+    if out.nbytes >= _LARGE and jobs.current() > 1:
+        _native.touch(out, n_threads=jobs.current())
+    return out
 
 
 @verb(on=1)

@@ -9,6 +9,9 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace lowdim::detail {
 
@@ -21,6 +24,14 @@ inline void advise_huge([[maybe_unused]] void* data, [[maybe_unused]] std::size_
     const auto to = (reinterpret_cast<std::uintptr_t>(data) + bytes) / huge_page * huge_page;
     if (from < to) // advice: no harm where it is refused
         (void)madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+#endif
+}
+
+// Returns freed memory to the system. glibc keeps blocks of up to 32 MB for itself, in pieces that larger
+// ones cannot use.
+inline void release_freed() {
+#if defined(__GLIBC__)
+    (void)malloc_trim(0);
 #endif
 }
 

@@ -1,4 +1,5 @@
 // The descent. Its state lives here from the first iteration to the last, in an order of its own.
+#include "aligned.hpp"
 #include "chunks.hpp"
 #include "morton.hpp"
 
@@ -19,7 +20,8 @@ namespace {
 constexpr std::int64_t chunk = 512;
 // Steps. Beyond a few widths Gauss's falloff is nothing: points thrown so far no longer feel each other.
 constexpr float longest_student = 5.0f, longest_gauss = 0.5f;
-constexpr float smallest_map = 1e-7f; // extent
+constexpr float smallest_map = 1e-7f;             // extent
+constexpr std::int64_t many_affinities = 1 << 20; // whose memory is worth a millisecond or two
 constexpr std::int64_t check_every = Pace::check_every, check_early = Pace::check_early;
 
 // Threads for n points: where an iteration is short they wait for each other more than they work.
@@ -287,7 +289,10 @@ Pace Pace::at(Falloff::Kind kind, bool exaggerated, std::int64_t since) {
 
 std::int64_t descend(const Affinities& P, float* Y, int k, const DescentPlan& plan, const Report& report,
                      int n_threads, Watch& watch) {
-    return Descent(P, Y, k, plan, n_threads, watch).run(report);
+    const std::int64_t done = Descent(P, Y, k, plan, n_threads, watch).run(report);
+    if (P.starts[P.rows] >= many_affinities)
+        detail::release_freed();
+    return done;
 }
 
 } // namespace lowdim

@@ -1,4 +1,4 @@
-"""How many times as long the fastest peer takes, task by task: one picture of the results files.
+"""How many times as long the fastest peer takes, task by task: one picture of results.md.
 
 ``python -m benchmarks.ratios`` writes it to docs/images/ratios.png.
 """
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from benchmarks.reading import charts, seconds
 
 _HERE = Path(__file__).parent
-_FILES = ("results.md", "results_family.md")
+_RESULTS = _HERE / "results.md"
 _PICTURE = _HERE.parent / "docs" / "images" / "ratios.png"
 _OURS, _BEHIND = "#2f6fb5", "#c8692e"
 
@@ -63,5 +63,5 @@ def draw(found: list[Ratio]) -> Any:
 
 
 if __name__ == "__main__":
-    draw([ratio for name in _FILES for ratio in ratios((_HERE / name).read_text())]).savefig(_PICTURE, dpi=130)
+    draw(ratios(_RESULTS.read_text())).savefig(_PICTURE, dpi=130)
     print(_PICTURE)

@@ -52,7 +52,7 @@ def test_links_out_of_the_folder_lead_to_pages(site):
 
 def test_charts_have_a_bar_for_every_row_of_a_results_file(site):
     module = site("charts")
-    for name in ("results.md", "results_family.md", "results_gpu.md"):
+    for name in ("results.md", "results_gpu.md"):
         charts = list(module.charts((ROOT / "benchmarks" / name).read_text()))
         assert charts
         for chart in charts:

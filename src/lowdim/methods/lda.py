@@ -168,7 +168,7 @@ class LDA(LinearReducer):
         self._ask_memory(*X.shape)
         wide = self._is_wide(*X.shape) and not places.apart(X)
         leave, target = self._shrinkage(X, found, pi)
-        T, V, ridge = self._coordinates(X, found, pi, target) if wide else (X, None, target)
+        T, V, ridge, means = self._coordinates(X, found, pi, target) if wide else (X, None, target, None)
         # A common factor is left out of the weights: equal weights keep the sums of uint8 exact.
         most = leave.max()
         weights = pi / found.counts * (leave / most if most else 1.0)
@@ -194,7 +194,7 @@ class LDA(LinearReducer):
         W = W if V is None else W @ V
         dtype = float_dtype(X.dtype)
         self.classes_, self.priors_, self.shrinkage_ = found.classes, pi, 1.0 - leave
-        self.means_ = (M.means if V is None else _class_means(X, found)).astype(dtype)
+        self.means_ = (M.means if means is None else means).astype(dtype)
         self.mean_ = pi @ self.means_
         self.components_ = (W * signs(W)[:, None]).astype(dtype)
         self.eigenvalues_ = values.astype(dtype)
@@ -227,8 +227,10 @@ class LDA(LinearReducer):
             return 1.0 - intensities, pi @ targets
         return np.full(len(found.classes), 1.0 - float(self.shrinkage or 0.0)), 0.0
 
-    def _coordinates(self, X: NDArray, found: Labels, pi: NDArray, target: Any) -> tuple[NDArray, NDArray, Any]:
-        """Rows in the range of their scatter (n, q), that range's basis as rows (q, d), and the ridge there.
+    def _coordinates(
+        self, X: NDArray, found: Labels, pi: NDArray, target: Any
+    ) -> tuple[NDArray, NDArray, Any, NDArray]:
+        """Rows in the range of their scatter (n, q), that range's basis as rows (q, d), the ridge there, class means.
 
         From the Gram matrix of the rows, ``Z Zᵀ = U Λ Uᵀ``: coordinates ``U Λ^½``, basis ``Λ^-½ Uᵀ Z``. Features are
         scaled by their standard deviations within classes, or so that the ridge becomes the identity, which any
@@ -249,7 +251,7 @@ class LDA(LinearReducer):
         if not inside.any():
             raise _nothing_varies()
         U, size = to_numpy(pairs.vectors)[:, inside], np.sqrt(pairs.values[inside])
-        return U * size, Z.pull(U / size) / scale, ridge
+        return U * size, Z.pull(U / size) / scale, ridge, means
 
     def _within(self, M: ClassMoments, most: float, ridge: Any, d: int) -> NDArray:
         """``S_w = Σ_c π_c (1 − γ_c) S_c + diag(ridge)``."""
@@ -319,8 +321,3 @@ def _nothing_varies() -> ValueError:
         "LDA: at least one feature must vary within a class; no feature does. Pass "
         "several rows of each class that differ, or reduce the rows by PCA: any feature already separates the classes."
     )
-
-
-def _class_means(X: NDArray, found: Labels) -> NDArray:
-    each = (np.flatnonzero(found.codes == c) for c in range(len(found.classes)))
-    return np.stack([column_moments(take(X, rows)).mean for rows in each])

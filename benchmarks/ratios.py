@@ -52,7 +52,7 @@ def draw(found: list[Ratio]) -> Any:
         text = f"{ratio.value:.1f} × {ratio.peer}" if ratio.value < 10 else f"{ratio.value:.0f} × {ratio.peer}"
         ax.text(1.06 * max(1, ratio.value), place, text, va="center", fontsize=7.5, color="#3c4149")
     ax.set_yticks(range(len(found)), [ratio.task for ratio in found], fontsize=7.5)
-    ax.set_xlim(0.6, 4 * max(ratio.value for ratio in found))
+    ax.set_xlim(0.6, 8 * max(ratio.value for ratio in found))
     ax.set_ylim(-0.7, len(found) - 0.3)
     ax.set_xticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
     ax.minorticks_off()

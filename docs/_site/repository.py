@@ -55,10 +55,14 @@ def read(app: Any, docname: str, source: list[str]) -> None:
 
 
 def show_results(app: Any) -> None:
-    """Write a page for each results file of the benchmarks, which shows it."""
+    """Write a page for each results file of the benchmarks, which shows it; pages of former files go."""
     folder = Path(app.srcdir) / "benchmarks"
     folder.mkdir(exist_ok=True)
-    for path in sorted(REPOSITORY.glob("benchmarks/results*.md")):
+    paths = sorted(REPOSITORY.glob("benchmarks/results*.md"))
+    for page in folder.glob("results*.md"):
+        if page.name not in [path.name for path in paths]:
+            page.unlink()
+    for path in paths:
         page, text = folder / path.name, f"<!-- from benchmarks/{path.name} -->\n"
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")

@@ -40,6 +40,9 @@ process. A ratio below 1 is faster now; its spread is that over rounds. Quality 
 def main(argv: list[str] | None = None) -> int:
     args = _arguments(argv)
     if args.device == "cuda":
+        if args.before:
+            print("benchmarks: --before compares methods on the CPU; leave out --device cuda.", file=sys.stderr)
+            return 2
         return _on_gpu(args)
     chosen = [(m, t) for m, t in declared() if not args.tasks or any(t.name.startswith(part) for part in args.tasks)]
     if not chosen:
@@ -51,7 +54,15 @@ def main(argv: list[str] | None = None) -> int:
         print(f"A part of the tables is printed only, {_RESULTS.name} is left alone; pass --out FILE to write one.")
     if not os.environ.get("LOWDIM_DATA"):
         print("LOWDIM_DATA is not set: only tasks on generated data and data that come with scikit-learn are run.")
-    parts, lines = [_head(argv)], [_head_of_changes(args.before) if args.before else ""]
+    try:
+        parts, lines = [_head(argv)], [_head_of_changes(args.before) if args.before else ""]
+    except (OSError, subprocess.CalledProcessError):
+        print(
+            f"benchmarks: --before needs a Python interpreter that imports another lowdim; {args.before} does not. Pass "
+            "that of its environment, such as OTHER/.venv/bin/python.",
+            file=sys.stderr,
+        )
+        return 2
     for module, task in chosen:
         rows = _rows(module, task, args)
         parts.append(section(task, rows) if rows else _missing(task))
@@ -69,7 +80,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         prog="python -m benchmarks", description="Time, memory and quality beside the peers."
     )
     parser.add_argument("tasks", nargs="*", metavar="TASK", help="beginning of the names of tasks to run, such as pca")
-    parser.add_argument("--rounds", type=int, help="runs of each system (default: what each task asks for, mostly 5)")
+    parser.add_argument("--rounds", type=int, help="runs of each system (default: what each task asks for, mostly 3)")
     parser.add_argument("--only", default="", help="libraries to run, with commas between, such as lowdim,scikit-learn")
     parser.add_argument("--before", metavar="PYTHON", help="interpreter with another lowdim: its systems run beside")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: the methods on one GPU")

@@ -176,6 +176,14 @@ def test_another_lowdim_takes_turns_and_has_a_table_of_its_own(monkeypatch, tmp_
     assert "before" not in section(TASKS[0], rows)
 
 
+@pytest.mark.parametrize("python", ["/bin/false", "no such file"])
+def test_an_interpreter_without_lowdim_is_refused_before_any_run(python, capsys):
+    assert main(["pca-digits", "--before", python]) == 2
+    assert "imports another lowdim" in capsys.readouterr().err
+    assert main(["--device", "cuda", "--before", sys.executable]) == 2
+    assert "leave out --device cuda" in capsys.readouterr().err
+
+
 def test_changes_are_taken_round_by_round():
     rows = {"a": Row([run(1.0, 0.5), run(10.0, 0.5)]), "a, before": Row([run(2.0, 0.25, 2 * 10**6), run(20.0)])}
     (line,) = changes(task_of("a"), rows).splitlines()

@@ -58,8 +58,8 @@ def main(argv: list[str] | None = None) -> int:
         parts, lines = [_head(argv)], [_head_of_changes(args.before) if args.before else ""]
     except (OSError, subprocess.CalledProcessError):
         print(
-            f"benchmarks: --before needs a Python interpreter that imports another lowdim; {args.before} does not. Pass "
-            "that of its environment, such as OTHER/.venv/bin/python.",
+            f"benchmarks: --before needs a Python interpreter that imports another lowdim; {args.before} does not. "
+            "Pass that of its environment, such as OTHER/.venv/bin/python.",
             file=sys.stderr,
         )
         return 2

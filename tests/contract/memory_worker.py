@@ -27,6 +27,12 @@ def sheet(n):
     return np.stack([(1 + u) * np.cos(4 * u), 3 * v, (1 + u) * np.sin(4 * u)], axis=1), rng.integers(3, size=n)
 
 
+def pixels(n, d):
+    rng = np.random.default_rng(0)
+    return (rng.integers(0, 256, (n, d)) / np.float32(255)).astype(np.float32), rng.integers(3, size=n)
+
+
+LOW_RANK = {"approximation": "rpcholesky", "rank": 100, "gamma": 1e-3, "random_state": 0}
 CASES = {
     "pca": (lowdim.PCA, {"n_components": 10}, gaussian(2500, 1200)),
     "pca, all": (lowdim.PCA, {"solver": "covariance"}, gaussian(2500, 1200)),
@@ -36,6 +42,9 @@ CASES = {
     "kernel_pca": (lowdim.KernelPCA, {"solver": "krylov"}, gaussian(3500, 10)),
     "kernel_pca, dense": (lowdim.KernelPCA, {"solver": "dense"}, gaussian(2000, 10)),
     "kernel_pca, inverse": (lowdim.KernelPCA, {"inverse": True}, gaussian(2500, 10)),
+    "kernel_pca, refined": (lowdim.KernelPCA, LOW_RANK | {"refine": 1}, gaussian(8000, 1000)),
+    "kernel_pca, pixels": (lowdim.KernelPCA, LOW_RANK, pixels(20_000, 1000)),
+    "kernel_pca, pixels refined": (lowdim.KernelPCA, LOW_RANK | {"refine": 1}, pixels(8000, 3000)),
     "kernel_lda": (lowdim.KernelLDA, {}, gaussian(2000, 10)),
     "kernel_cca": (lowdim.KernelCCA, {}, (gaussian(1500, 10)[0], gaussian(1500, 10)[0][::-1].copy())),
     "mds": (lowdim.MDS, {"n_iter": 5}, gaussian(2000, 10)),

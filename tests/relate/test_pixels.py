@@ -68,12 +68,12 @@ def test_kernels_between_pixels_are_those_of_any_instruction_set(dtype):
     X = PIXELS if dtype == np.uint8 else PIXELS.astype(dtype) / dtype(255)
     kernel = Kernel("rbf", gamma=0.1 if dtype != np.uint8 else 0.1 / 255**2)
     A = kernel.rows(X, kernel.shift(X))
-    assert (A.whole is not None) == _native.multiplies_bytes()
+    assert (A.pixels is not None) == _native.multiplies_bytes()
     before = _native.isa()
     try:
         _native.set_isa("avx2")
         plain = kernel.rows(X, kernel.shift(X))
-        assert plain.whole is None
+        assert plain.pixels is None
         expected, product = kernel.gram(plain), kernel.product(plain, np.ones((900, 1)))
     finally:
         _native.set_isa(before)
@@ -82,6 +82,9 @@ def test_kernels_between_pixels_are_those_of_any_instruction_set(dtype):
     np.testing.assert_allclose(kernel.product(A, np.ones((900, 1))), product, rtol=error)
     some = np.array([5, 2, 800])
     np.testing.assert_allclose(kernel.block(A[some], A[10:20]), expected[some, 10:20], rtol=error)
+    np.testing.assert_allclose(kernel.block(A[some], plain[10:20]), expected[some, 10:20], rtol=error)
+    np.testing.assert_array_equal(A[some].floats(), plain[some].floats())
+    assert A.floats().dtype == A.dtype == plain.dtype == plain.X.dtype
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
@@ -92,6 +95,24 @@ def test_kernel_pca_of_pixels_places_its_own_rows(dtype):
     np.testing.assert_allclose(pca.transform(X), Y, atol=1e-9 if dtype == np.float64 else 2e-5)
     exact = lowdim.KernelPCA(3, gamma=pca.gamma_, random_state=0).fit(X.astype(np.float64))
     np.testing.assert_allclose(pca.eigenvalues_, exact.eigenvalues_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{}, {"approximation": "rpcholesky", "rank": 20}])
+def test_a_model_of_pixels_is_independent_of_them(options):
+    X = PIXELS.copy()
+    pca = lowdim.KernelPCA(3, random_state=0, **options).fit(X)
+    before = pca.transform(PIXELS)
+    X[:] = 0
+    np.testing.assert_array_equal(pca.transform(PIXELS), before)
+    assert pca._basis.dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pixels_in_another_precision_are_rounded_once(dtype):
+    X = PIXELS / dtype(255)
+    kernel, other = Kernel("rbf", gamma=0.1), np.float32 if dtype == np.float64 else np.float64
+    shift = kernel.shift(X)
+    np.testing.assert_array_equal(kernel.rows(X, shift, other).floats(), np.subtract(X, shift, dtype=other))
 
 
 def test_lda_of_scaled_pixels_is_that_of_the_pixels():

@@ -66,8 +66,8 @@ class Features(NamedTuple):
 
     def summed(self, X: Any) -> Summed:
         """Statistics of some rows that the spectrum needs."""
-        A = self.kernel.rows(X, self.shift, self.basis.X.dtype)
-        phi = self.kernel.project(A, self.basis, self.weights.astype(self.basis.X.dtype))
+        A = self.kernel.rows(X, self.shift, self.basis.dtype)
+        phi = self.kernel.project(A, self.basis, self.weights.astype(self.basis.dtype))
         diagonal = self.kernel.diagonal(A)
         return Summed(moments(phi), float(diagonal.sum()), float(diagonal.max()))
 

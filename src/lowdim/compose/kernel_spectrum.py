@@ -54,16 +54,17 @@ class KernelSpectrum(NamedTuple):
 
 def choose(X: Any, k: int, solver: str, kernel: Kernel, *, inverse: bool) -> str:
     """Exact solver by size and memory; the memory is required here, before any work."""
-    n, item, rows, tile = _sizes(X, kernel)
+    n, item, rows, tile, floats = _sizes(X, kernel)
     given = kernel.name == "precomputed"
     basis = 8 * n * (block_sizes(n, k, costly=True)[1] + 4 * k + 2.5 * _SKETCH)
+    last = floats + 8 * n * 4 * k  # beside the components
     squares = (
         2.5 if kernel.positive and k <= n // 3 else 4
     )  # all vectors, and the work space of LAPACK's divide and conquer
     figures = {
-        "dense": rows + squares * (8 if direct(n, 1) else item) * n * n,
-        "krylov": rows + basis + (0 if given else item * n * n),
-        "matrix_free": rows + basis + (0 if given else tile),
+        "dense": rows + max(last, squares * (8 if direct(n, 1) else item) * n * n),
+        "krylov": rows + max(last, basis + (0 if given else item * n * n)),
+        "matrix_free": rows + max(last, basis + (0 if given else tile)),
     }
     if solver == "auto":
         order = ("dense", "krylov") if direct(n, k) else ("krylov",)
@@ -76,30 +77,35 @@ def choose(X: Any, k: int, solver: str, kernel: Kernel, *, inverse: bool) -> str
     memory.require(figures[solver], f"KernelPCA: solver='{solver}' for {n:,} rows{parts.get(solver, '')}", instead, X)
     if inverse:
         what = f"KernelPCA: inverse=True (the kernel between the scores of {n:,} rows)"
-        memory.require(rows + item * n * n, what, "Use approximation='rpcholesky', whose pre-images need n only.", X)
+        needed = rows + floats + item * n * n
+        memory.require(needed, what, "Use approximation='rpcholesky', whose pre-images need n only.", X)
     return solver
 
 
 def demand_memory(X: Any, k: int, kernel: Kernel, way: Approximation) -> None:
     """Refuse an approximation whose landmarks do not fit, before any work."""
-    n, item, rows, tile = _sizes(X, kernel)
+    n, item, rows, tile, floats = _sizes(X, kernel)
     rank = min(n, max(2 * k, 128)) if way.rank is None else way.rank
-    needed = rows + item * (n * (rank + 2 * 128) + rank * min(n, 8192)) + 40 * rank**2
-    needed += (tile + 8 * n * 12 * k) if way.refine else 0
+    needed = item * (n * (rank + 2 * 128) + rank * min(n, 8192)) + 40 * rank**2
+    needed = rows + max(needed, 8 * n * 12 * k + max(floats, tile) if way.refine else 0)  # the factor is gone by then
     what = f"KernelPCA: rank {rank:,} for {n:,} rows"
     memory.require(needed, what, "Pass a smaller rank=." if way.rank is None else "Lower rank.", X)
 
 
-def _sizes(X: Any, kernel: Kernel) -> tuple[int, int, int, int]:
-    """Number of rows, bytes of a value, of the rows as the kernel keeps them, and of one tile of its values."""
+def _sizes(X: Any, kernel: Kernel) -> tuple[int, int, int, int, int]:
+    """Number of rows, bytes of a value, of the rows as the kernel reads them, of one tile of its values, and of the
+    floats that a model of all rows keeps where the kernel reads bytes: they are made last.
+    """
     (n, d), item = X.shape, float_dtype(X.dtype).itemsize
-    rows = 0 if kernel.name == "precomputed" else item * X.nnz * 2 if sp.issparse(X) else (item + 1) * n * d
-    return n, item, rows, item * min(n, TILE) ** 2
+    rows, tile = item * (2 * X.nnz if sp.issparse(X) else n * d), item * min(n, TILE) ** 2
+    if kernel.name == "precomputed":
+        return n, item, 0, tile, 0
+    return (n, item, 2 * n * d, tile, rows) if kernel.packs(X) else (n, item, rows, tile, 0)  # bytes and their panels
 
 
 def exact(kernel: Kernel, A: KernelRows, k: int, solver: str, seed: int) -> KernelSpectrum:
     """Leading ``k`` eigenpairs of ``H K H`` by one of the exact solvers."""
-    n, dtype = len(A), float_dtype(A.X.dtype)
+    n, dtype = len(A), float_dtype(A.dtype)
     if solver == "dense":
         whole = cast(kernel.gram(A), np.float64 if direct(n, 1) else dtype)
         size = max(float(whole.max()), -float(whole.min()))
@@ -147,7 +153,7 @@ def low_rank(kernel: Kernel, A: KernelRows, k: int, way: Approximation, seed: in
         vectors, dual, basis = (scores * placed(inverse, scores))[:, :k], placed(V[:, :k], scores), A[landmarks]
         return KernelSpectrum(values[:k], vectors, dual, offset[:k], scores[:, :k], basis, None, landmarks, error)
     del low
-    apply = CentredProduct(partial(kernel.product, A), float_dtype(A.X.dtype))
+    apply = CentredProduct(partial(kernel.product, A), float_dtype(A.dtype))
     start = (scores * placed(inverse, scores))[:, : int(np.count_nonzero(inverse))]  # values fall
     better = refined(apply, start, k, way.refine, seed=seed)
     values = np.pad(better.values, (0, k - len(better.values)))
@@ -188,7 +194,7 @@ def factor(
         some = np.arange(min(64, n - 1))
         within = kernel.block(A[some], A)[some, some]
         _demand_one_diagonal(diagonal[some], within, float(diagonal.max()), way.name)
-    buffer = room((min(n, 128), n), A.X)
+    buffer = room((min(n, 128), n), A[:1].floats())
     find = nystroem if way.name == "nystroem" else pivoted_cholesky
     low = find(
         lambda S: kernel.block(A[S], A, out=buffer[: len(S)]),
@@ -202,7 +208,7 @@ def factor(
     if way.rank is None and low.error > way.tol:
         why, what = f"the search stops at {MOST:,}", "Pass rank= to go on, raise tol, or use refine=1."
         if len(low.pivots) < min(n, MOST) or len(low.pivots) == n:
-            why, what = f"the rest is rounding of {A.X.dtype}", "Pass float64, raise tol, or use refine=1."
+            why, what = f"the rest is rounding of {A.dtype}", "Pass float64, raise tol, or use refine=1."
         warn(
             f"KernelPCA: {len(low.pivots):,} landmarks leave {low.error:.2g} of the trace out, more than tol="
             f"{way.tol:g}, and {why}. {what}",
@@ -227,7 +233,7 @@ def inverse_roots(values: NDArray, A: KernelRows, size: float, n: int = 0) -> ND
 
     ``n`` is the number of rows, that of ``A`` unless given.
     """
-    dtype = float_dtype(A.X.dtype)
+    dtype = float_dtype(A.dtype)
     rounding = (n or len(A)) * float(np.finfo(dtype).eps) * size
     some = values > max(float(values.max(initial=0.0)) * _NOTHING[dtype.name], rounding)
     return np.where(some, 1.0 / np.sqrt(np.where(some, values, 1.0)), 0.0)

@@ -83,7 +83,7 @@ class KernelReducer(Reducer):
         A = named.rows(X, self._shift)
         if callable(self.kernel):
             demand_kernel_function(self.kernel, A.X)
-        if self.kernel != "precomputed" and shared(A.X, X):
+        if self.kernel != "precomputed" and A.pixels is None and shared(A.X, X):
             A = KernelRows(own(A.X), A.norms)  # later changes of X must not change the model
         return self._kernel(), A
 
@@ -92,7 +92,7 @@ class KernelReducer(Reducer):
         K = kernel.gram(A).astype(np.float64)
         means = centre(K)
         pairs = eigh_top(K, len(K))
-        inside = pairs.values > _RANGE[A.X.dtype.name] * max(pairs.values[0], np.finfo(float).tiny)
+        inside = pairs.values > _RANGE[A.dtype.name] * max(pairs.values[0], np.finfo(float).tiny)
         if not inside.any():
             raise ValueError(
                 f"{self._name}: rows that differ under the kernel are needed; got {len(K):,} that are all "
@@ -112,7 +112,7 @@ class KernelReducer(Reducer):
         self.dual_coef_ = dual
         self._offset = offset
         none = np.empty((0, 0), float_dtype(dual.dtype))
-        self._basis = none if self.kernel == "precomputed" else basis.X
+        self._basis = none if self.kernel == "precomputed" else basis.floats()
 
     def _new_rows(self, X: Any) -> Any:
         """KernelRows for ``transform``, through the gate."""

@@ -130,11 +130,12 @@ class KernelCCA(TwoViewReducer, KernelReducer):
         dual, y_dual = self._dual(view, left[:, :k]), self._dual(other, right[:k].T)
         # Scores, unlike the weights, hardly move with the rounding of the kernel.
         sign = signs(((view.U * view.D) @ left[:, :k]).T)
-        self._keep_map(A, np.ascontiguousarray(dual * sign, A.X.dtype), view.means @ (dual * sign))
-        self.y_dual_coef_ = np.ascontiguousarray(y_dual * sign, B.X.dtype)
-        self._y_basis = B.X if not np.shares_memory(B.X, Y) else B.X.copy()
+        self._keep_map(A, np.ascontiguousarray(dual * sign, A.dtype), view.means @ (dual * sign))
+        self.y_dual_coef_ = np.ascontiguousarray(y_dual * sign, B.dtype)
+        rows = B.floats()
+        self._y_basis = rows if not np.shares_memory(rows, Y) else rows.copy()
         self._y_offset = other.means @ (y_dual * sign)
-        self.correlations_ = np.minimum(rho[:k], 1.0).astype(A.X.dtype)
+        self.correlations_ = np.minimum(rho[:k], 1.0).astype(A.dtype)
         self.n_components_ = k
 
     def _ask_memory(self, n: int, d: int) -> None:

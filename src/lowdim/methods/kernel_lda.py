@@ -144,7 +144,7 @@ class KernelLDA(KernelReducer):
         values, dual, means = solved.values[:k], solved.dual[:, :k], solved.means
         dual -= dual.mean(axis=0)  # exact except for rounding in the smallest eigenvectors, which means would magnify
         dual *= signs(solved.places[:, :k].T, tol=_ALIKE)
-        dtype = A.X.dtype
+        dtype = A.dtype
         self._keep_map(A, np.ascontiguousarray(dual, dtype), means @ dual)
         self.eigenvalues_ = values.astype(dtype)
         self.classes_ = found.classes

@@ -214,7 +214,7 @@ class KernelPCA(KernelReducer):
         self.solver_ = self._choose(some)
         kernel, A = self._prepare(some, seed, X)
         found = kernel_features.of_features(X, kernel, A, self._shift, int(self.n_components), way, seed)
-        self._keep(found._replace(landmarks=drawn[found.landmarks]), float_dtype(A.X.dtype))
+        self._keep(found._replace(landmarks=drawn[found.landmarks]), float_dtype(A.dtype))
         del self.eigenvectors_  # as long as the rows, as scores are
         return None
 
@@ -227,7 +227,7 @@ class KernelPCA(KernelReducer):
             found = spectrum.exact(kernel, A, k, self.solver_, seed)
         else:
             found = spectrum.low_rank(kernel, A, k, way, seed)
-        scores = self._keep(found, float_dtype(A.X.dtype))
+        scores = self._keep(found, float_dtype(A.dtype))
         if self.inverse:
             self._learn_preimages(X, scores, self.landmarks_, float(self.ridge))
         return scores
@@ -241,7 +241,7 @@ class KernelPCA(KernelReducer):
         return way.name
 
     def _ask_memory(self, n: int, d: int) -> None:
-        self._choose(np.broadcast_to(0.0, (n, d)))  # an array of that shape that takes no memory
+        self._choose(np.broadcast_to(0.5, (n, d)))  # an array of that shape that takes no memory, of no pixels
 
     def _approximation(self) -> spectrum.Approximation | None:
         if self.approximation is None:

@@ -18,7 +18,7 @@ from scipy.spatial.distance import pdist
 from lowdim import _native
 from lowdim.relate.lengths import squared_norms, unit_rows
 from lowdim.relate.moments import column_moments
-from lowdim.relate.whole import Whole, whole_rows
+from lowdim.relate.whole import Pixels, looks_whole, whole_rows
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, row_blocks
 from lowdim.work.places import to_numpy, verb
@@ -65,23 +65,28 @@ def resolve_gamma(X: Any, gamma: float | str, seed: int) -> float:
 class KernelRows:
     """Rows in the form that a kernel reads: C-ordered floats or CSR, with squared norms where the kernel needs them.
 
-    ``whole`` are the same rows, before they were shifted, as whole numbers: bytes and what they are divided by.
+    Where ``pixels`` is given, ``X`` are bytes, a quarter of the floats or less; :meth:`floats` are made on demand.
     """
 
     X: Any
     norms: NDArray | None = None
-    whole: Whole | None = None
+    pixels: Pixels | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
     def __getitem__(self, chosen: Any) -> "KernelRows":
         some = partial(take, ids=chosen) if isinstance(chosen, np.ndarray) else itemgetter(chosen)
-        return KernelRows(
-            some(self.X),
-            None if self.norms is None else some(self.norms),
-            None if self.whole is None else self.whole._replace(numbers=some(self.whole.numbers)),
-        )
+        return replace(self, X=some(self.X), norms=None if self.norms is None else some(self.norms))
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the floats, and of the kernel's values."""
+        return self.X.dtype if self.pixels is None else self.pixels.dtype
+
+    def floats(self) -> Any:
+        """The rows as floats, less the shift: a new array if they are stored as bytes."""
+        return self.X if self.pixels is None else self.pixels.floats(self.X)
 
 
 @dataclass(frozen=True)
@@ -121,20 +126,30 @@ class Kernel:
 
     @verb(on=1)
     def rows(self, X: Any, shift: NDArray | None = None, dtype: Any = None) -> KernelRows:
-        """``X`` as floats, less ``shift``, of norm 1 for the cosine."""
+        """``X`` as floats, less ``shift``, of norm 1 for the cosine; as bytes where that is faster."""
         dtype = np.dtype(dtype or float_dtype(X.dtype))
-        whole = whole_rows(X) if self.name == "rbf" and _native.multiplies_bytes() else None
+        whole = whole_rows(X) if self._reads_bytes and dtype == float_dtype(X.dtype) else None
+        if whole is not None:
+            return KernelRows(whole.numbers, pixels=Pixels(whole.unit, shift, dtype))
         if not sp.issparse(X):
             X = np.ascontiguousarray(X, dtype) if shift is None else np.subtract(X, shift, dtype=dtype, order="C")
         else:
             X = X.tocsr().astype(dtype, copy=False)
         if self.name == "cosine":
             X = unit_rows(X)
-        return replace(self.as_rows(X), whole=whole)
+        return self.as_rows(X)
+
+    @property
+    def _reads_bytes(self) -> bool:
+        return self.name == "rbf" and _native.multiplies_bytes()
+
+    def packs(self, X: Any) -> bool:
+        """Whether :meth:`rows` will be bytes, as far as a sample tells."""
+        return self._reads_bytes and looks_whole(X)
 
     @verb(on=1)
     def as_rows(self, X: Any) -> KernelRows:
-        """Rows that :meth:`rows` made before, from their array."""
+        """Rows that :meth:`rows` made before, from their floats."""
         return KernelRows(X, squared_norms(X) if self.name == "rbf" else None)
 
     @verb(on=1)
@@ -158,11 +173,11 @@ class Kernel:
         """
         if self.name == "precomputed":
             return A.X
-        out = np.empty((len(A), len(B)), A.X.dtype) if out is None else out
-        if A.whole is not None and B.whole is not None and A.whole.unit == B.whole.unit:
-            gamma, n_threads = self.gamma / A.whole.unit**2, jobs.current()
-            _native.whole_gaussian(A.whole.numbers, B.whole.numbers, out, gamma, n_threads=n_threads)
+        out = np.empty((len(A), len(B)), A.dtype) if out is None else out
+        if A.pixels is not None and B.pixels is not None and A.pixels.unit == B.pixels.unit:
+            _native.whole_gaussian(A.X, B.X, out, self.gamma / A.pixels.unit**2, n_threads=jobs.current())
             return out
+        A, B = (R if R.pixels is None else self.as_rows(R.floats()) for R in (A, B))
         if callable(self.name):
             np.copyto(out, _called(self.name, A.X, B.X), casting="same_kind")
         elif self.name == "laplacian":
@@ -196,7 +211,7 @@ class Kernel:
         n = len(A)
         if self.name == "precomputed":
             return A.X.copy()
-        K = touched((n, n), A.X.dtype)
+        K = touched((n, n), A.dtype)
         with stage("kernel matrix", total=n) as tick:
             for start in range(0, n, self._strip(A)):
                 stop = min(n, start + self._strip(A))
@@ -208,7 +223,7 @@ class Kernel:
     @verb(on=1)
     def product(self, A: KernelRows, V: NDArray) -> NDArray[np.float64]:
         """``K V`` (n, b) for the Gram matrix ``K`` of ``A``, whose tiles are computed on the fly, one half of them."""
-        n, dtype = len(A), A.X.dtype
+        n, dtype = len(A), A.dtype
         if self.name == "precomputed":
             return A.X @ V.astype(dtype)
         out, V = np.zeros((n, V.shape[1])), np.ascontiguousarray(V, dtype)
@@ -228,8 +243,8 @@ class Kernel:
     @verb(on=1)
     def project(self, A: KernelRows, B: KernelRows, W: NDArray) -> NDArray:
         """``K(A, B) W`` (m, k), with ``K`` computed in blocks of rows."""
-        out = np.empty((len(A), W.shape[1]), A.X.dtype)
-        step = max(16, _STRIP_BYTES // (A.X.dtype.itemsize * max(1, len(B), A.X.shape[1])))
+        out = np.empty((len(A), W.shape[1]), A.dtype)
+        step = max(16, _STRIP_BYTES // (A.dtype.itemsize * max(1, len(B), A.X.shape[1])))
         with stage("kernel rows", total=len(A)) as tick:
             for start in range(0, len(A), step):
                 rows = slice(start, min(len(A), start + step))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.work import jobs
+from lowdim.work.blocks import row_blocks
 
 _MOST = 32_768  # features up to which squared distances of bytes fit in 32 bits
 _UNITS = (255, 1)  # what pixels are divided by
@@ -45,6 +46,28 @@ class Whole(NamedTuple):
     unit: int
 
 
+class Pixels(NamedTuple):
+    """What rows of bytes stand for: the bytes divided by ``unit``, less ``shift`` where given, as ``dtype``."""
+
+    unit: int
+    shift: NDArray | None
+    dtype: np.dtype
+
+    def floats(self, numbers: NDArray[np.uint8]) -> NDArray:
+        """These numbers, a new array.
+
+        >>> Pixels(255, np.array([0.5]), np.dtype("float64")).floats(np.array([[255]], np.uint8))
+        array([[0.5]])
+        """
+        X = np.divide(numbers, self.unit, dtype=self.dtype)
+        return X if self.shift is None else np.subtract(X, self.shift, out=X)
+
+
+def looks_whole(X: Any) -> bool:
+    """Whether a sample of the rows says that :func:`whole_rows` takes them."""
+    return not sp.issparse(X) and X.shape[1] <= _MOST and (X.dtype == np.uint8 or whole_unit(X) is not None)
+
+
 def whole_rows(X: Any) -> Whole | None:
     """Dense rows as whole numbers from 0 to 255, if that is what they are, divided by a number or not.
 
@@ -58,6 +81,7 @@ def whole_rows(X: Any) -> Whole | None:
     unit = whole_unit(X)
     if unit is None:
         return None
-    numbers = np.empty(X.shape, np.uint8)
-    fits = _native.whole(np.ascontiguousarray(X), unit, numbers, n_threads=jobs.current())
-    return Whole(numbers, unit) if fits else None
+    numbers, n_threads = np.empty(X.shape, np.uint8), jobs.current()
+    blocks = row_blocks(X, X.dtype)
+    fit = all(_native.whole(block, unit, numbers[rows], n_threads=n_threads) for rows, block in blocks)
+    return Whole(numbers, unit) if fit else None

@@ -47,7 +47,7 @@ def test_moments_equal_those_by_hand(n, d, dtype, weighted, sparse, seed):
 @given(cut=st.integers(1, 99), seed=st.integers(0, 99))
 @settings(max_examples=30, deadline=None)
 def test_merged_moments_are_those_of_all_rows(cut, seed):
-    X = np.random.default_rng(seed).normal(size=(100, 7)) + 1000
+    X = np.random.default_rng(seed).normal(size=(100, 70)) + 1000
     merged = moments(X[:cut]).merge(moments(X[cut:]))
     assert merged.rows == 100
     for ours, hand in zip(merged[:3], by_hand(X), strict=True):

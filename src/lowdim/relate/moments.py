@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.relate.states import ClassMoments, ColumnMoments, Doubles, Moments
+from lowdim.relate.states import ClassMoments, ColumnMoments, Doubles, Moments, less_outer
 from lowdim.relate.whole import whole_unit
 from lowdim.work import jobs
 from lowdim.work.blocks import float_dtype, is_ready, row_blocks
@@ -15,7 +15,6 @@ from lowdim.work.places import verb
 from lowdim.work.progress import stage
 
 _PILOT_ROWS = 1024
-_FEW = 64  # rows of a scatter matrix at a time
 _SAFE = 1e6  # mean² / variance up to which sparse products keep ten digits of the scatter matrix
 _LOST = 1e-3  # share of the scatter within classes below which float32 products are not enough
 
@@ -43,7 +42,7 @@ def moments(X: Any, weights: Doubles | None = None) -> Moments:
 def _about_mean(sums: Doubles, products: Doubles, shift: Doubles, total: float, rows: int) -> Moments:
     """Moments from sums (1, d) and products about a shift."""
     step = sums[0] / total
-    _less_outer(products, step, step * total)
+    less_outer(products, step, step * total)
     return Moments(total, shift + step, products, rows)
 
 
@@ -108,7 +107,7 @@ def _by_class(sums: Doubles, products: Doubles, shift: Doubles, totals: Doubles,
     """Moments by class from sums (C, d) and products about a shift; a weight of 1 there counts ``unit``."""
     steps = sums / np.where(totals > 0, totals, 1.0)[:, None]
     step = sums.sum(axis=0) / totals.sum()
-    _less_outer(products, step, step * totals.sum())
+    less_outer(products, step, step * totals.sum())
     return ClassMoments(totals * unit, shift + steps, products * unit)
 
 
@@ -194,16 +193,9 @@ def _about_whole(sums: Doubles, products: Doubles, counts: NDArray[np.int64]) ->
     """Exact sums and products of integers, shifted to the integers nearest the means: still exact."""
     n, total = int(counts.sum()), sums.sum(axis=0)
     shift = np.rint(total / n)
-    _less_outer(products, shift, total)
-    _less_outer(products, total - n * shift, shift)
+    less_outer(products, shift, total)
+    less_outer(products, total - n * shift, shift)
     return sums - np.outer(counts, shift), products, shift
-
-
-def _less_outer(A: Doubles, a: Doubles, b: Doubles) -> None:
-    """``A −= a bᵀ``, a few rows at a time: the product may be as large as A."""
-    for start in range(0, len(A), _FEW):
-        rows = slice(start, start + _FEW)
-        A[rows] -= np.outer(a[rows], b)
 
 
 def _pilot(X: NDArray, weights: Doubles | None) -> Doubles:

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from lowdim.work.products import multiply
 
 Doubles = NDArray[np.float64]
+_FEW = 64  # rows of a scatter matrix at a time
 _ROUNDING = 32 * np.finfo(float).eps  # of a mean, as a share of it
+
+
+def less_outer(A: Doubles, a: Doubles, b: Doubles) -> None:
+    """``A −= a bᵀ``, a few rows at a time: the product may be as large as A."""
+    for start in range(0, len(A), _FEW):
+        rows = slice(start, start + _FEW)
+        A[rows] -= np.outer(a[rows], b)
 
 
 class Moments(NamedTuple):
@@ -34,7 +42,7 @@ class Moments(NamedTuple):
             return self
         step = other.mean - self.mean
         scatter = self.scatter + other.scatter
-        scatter += np.outer(step, step * (self.weight * other.weight / weight))
+        less_outer(scatter, -step, step * (self.weight * other.weight / weight))
         return Moments(weight, self.mean + step * (other.weight / weight), scatter, self.rows + other.rows)
 
 

@@ -10,7 +10,8 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.isotonic import IsotonicRegression
 
 from lowdim import PCA, data, quality
-from lowdim.quality import distances
+from lowdim.quality import distances, space
+from lowdim.quality.measure import Sample
 from lowdim.quality.space import both
 
 
@@ -18,6 +19,18 @@ from lowdim.quality.space import both
 def pair(rng):
     X = rng.normal(size=(90, 6)) * 2.0 ** -np.arange(6)
     return X, X[:, :2].copy()
+
+
+def test_blocks_of_distances_have_one_size(pair, monkeypatch):
+    X = both("a test", *pair, "euclidean")[0]
+    expected = squareform(pdist(pair[0])) + np.diag(np.full(90, np.inf))
+    monkeypatch.setattr(space, "_STRIP_BYTES", 8 * 90 * 60)  # 60 rows
+    for rows, size in ((None, 45), (np.arange(5, 70, 2), 33), (np.array([8]), 1)):
+        sample, parts = Sample(90, rows), []
+        for part, D in X.strips(sample, "distances"):
+            np.testing.assert_allclose(D, expected[sample.where[part]], rtol=1e-12)
+            parts.append(len(D))
+        assert parts == [size] * (len(sample) // size)
 
 
 def test_correlations_and_residual_variance(pair):

@@ -169,11 +169,11 @@ def silhouette(
 
 
 def _widths(totals: NDArray[np.float64], own: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Silhouettes from the sums of distances to each class (m, C)."""
+    """Silhouettes from the sums of distances to each class (m, C), which are overwritten."""
     here = np.arange(len(totals))
     size = counts[own]
     within = totals[here, own] / np.maximum(size - 1, 1)
-    means = totals / counts
+    means = np.divide(totals, counts, out=totals)
     means[here, own] = np.inf
     other = means.min(axis=1)
     larger = np.maximum(within, other)

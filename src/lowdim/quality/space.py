@@ -123,7 +123,8 @@ class Space:
         The block may be overwritten, and the next one overwrites it.
         """
         rows = sample.where
-        step = max(1, min(len(rows), _STRIP_BYTES // (8 * self.n)))
+        most = max(1, _STRIP_BYTES // (8 * self.n))
+        step = -(-len(rows) // -(-len(rows) // most))  # as few blocks as with the most rows, of one size
         buffer = np.empty((step, self.n))
         with stage(name, total=len(rows)) as tick:
             for start in range(0, len(rows), step):

@@ -33,6 +33,33 @@ struct KernelGrid {
     Lanes* out;
 };
 
+// The near and the far part of Cauchy's f.
+template <Range range> struct Split {
+    float limit;
+    template <class V> LOWDIM_INLINE void at(const V& s, V& f, V& pull) const {
+        V faded;
+        Gauss<float>({}).at(V(limit * (s + 1.0f)), faded, pull);
+        f = (range == Range::near ? faded : 1.0f - faded) / (s + 1.0f);
+    }
+};
+
+template <class Visit>
+void with_range(const Falloff& of, Range range, double spacing, const Visit& visit) {
+    if (range == Range::whole || of.kind == Falloff::Kind::gauss)
+        return with_falloff<float>(of, visit);
+    const double cell = range == Range::far ? spacing / coarser : spacing;
+    const auto limit = static_cast<float>(1 / (64 * cell * cell));
+    if (range == Range::near)
+        visit(Split<Range::near>{limit});
+    else
+        visit(Split<Range::far>{limit});
+}
+
+// Cells after which the near part is nothing.
+std::int64_t reach(const Falloff& of, double spacing) {
+    return of.kind == Falloff::Kind::gauss ? static_cast<std::int64_t>(std::ceil(4 / spacing)) : 24;
+}
+
 #define LOWDIM_KERNEL "convolution.inl"
 #include "each_isa.inl"
 
@@ -44,19 +71,27 @@ double window(double angle) {
     return std::pow(sinc, Grid::width);
 }
 
-// Ŵ² / (Σ Ŵ²)², over the aliases that matter, for each frequency of a period.
-std::vector<float> correction(std::int64_t period, std::int64_t room, int n_threads, Watch& watch) {
+// Ŵ / Σ Ŵ², over the aliases that matter.
+double correction(double angle) {
+    double sum = 0;
+    for (int alias = -2; alias <= 2; ++alias)
+        sum += std::pow(window(angle + 2 * std::numbers::pi * alias), 2);
+    return window(angle) / sum;
+}
+
+// The square of that for each frequency of a period, and of what the spline of the finer nodes needs where
+// these are the far part's.
+std::vector<float> corrections(std::int64_t period, std::int64_t room, Range range, int n_threads,
+                               Watch& watch) {
     std::vector<float> out(static_cast<std::size_t>(std::max(period, room)), 0.0f);
     each_chunk(period, 64, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
         for (std::int64_t i = from; i < to; ++i) {
             const auto wave = static_cast<double>(2 * i <= period ? i : i - period);
             const double angle = 2 * std::numbers::pi * wave / static_cast<double>(period);
-            double sum = 0;
-            for (int alias = -2; alias <= 2; ++alias)
-                sum += std::pow(window(angle + 2 * std::numbers::pi * alias), 2);
+            const double both = correction(angle) * (range == Range::far ? correction(angle / coarser) : 1);
             // The finer grid has twice the samples along this axis; the transform back divides by the period.
             out[static_cast<std::size_t>(i)] =
-                static_cast<float>(std::pow(window(angle) / sum, 2) / (2 * static_cast<double>(period)));
+                static_cast<float>(both * both / (2 * static_cast<double>(period)));
         }
     });
     return out;
@@ -104,11 +139,14 @@ Convolution::Convolution(const Falloff& falloff, int dimensions)
         plans_[1] = Plan(folds);
 }
 
-bool Convolution::fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch) {
-    bool same = spacing == spacing_;
+bool Convolution::fit(const std::array<std::int64_t, 2>& nodes, double spacing, Range range, int n_threads,
+                      Watch& watch) {
+    bool same = spacing == spacing_ && range == range_;
     for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
-        // No node is further from another than half the period.
-        const std::int64_t fold = folded() ? folds : 1, needed = 2 * nodes[d],
+        // No node is further from another than half the period, or an image of it lies beyond the reach.
+        const std::int64_t beyond =
+            range == Range::near ? std::min(nodes[d], reach(falloff_, spacing)) : nodes[d];
+        const std::int64_t fold = folded() ? folds : 1, needed = nodes[d] + beyond,
                            period = plans_[d].length() * fold;
         const std::int64_t length = Plan::at_least(std::max(least, (needed + needed / 12 + fold - 1) / fold));
         if (!same || needed > period || (10 * needed < 7 * period && length < plans_[d].length())) {
@@ -117,6 +155,7 @@ bool Convolution::fit(const std::array<std::int64_t, 2>& nodes, double spacing, 
         }
     }
     spacing_ = spacing;
+    range_ = range;
     rows_ = folded() ? folds : nodes[1];
     columns_ = folded() ? (nodes[0] + folds - 1) / folds : nodes[0];
     const std::int64_t wide = plans_[0].length(), tall = plans_[1].length(), blocks = blocks_of(wide);
@@ -135,10 +174,10 @@ void Convolution::build_multiplier(int n_threads, Watch& watch) {
     const Plan along(2 * wide), across(folded() ? 1 : 2 * tall);
     const std::int64_t blocks = blocks_of(wide), rows = across.length() / 2 + 1;
     const KernelGrid g{&along, &across, rows, blocks, spacing_ / 2, &spectrum_.data()->re};
-    const std::vector<float> x = correction(wide, blocks * side, n_threads, watch);
+    const std::vector<float> x = corrections(wide, blocks * side, range_, n_threads, watch);
     each_piece((rows + 2 * side - 1) / (2 * side), n_threads, watch, [&](std::int64_t piece) {
         Aligned<Complexes> room(2 * along.length());
-        with_falloff<float>(falloff_, [&](const auto& f) {
+        with_range(falloff_, range_, spacing_, [&](const auto& f) {
             LOWDIM_PICK(kernel_rows<std::decay_t<decltype(f)>>)(f, g, piece * 2 * side, room.data(),
                                                                 room.data() + along.length());
         });
@@ -152,7 +191,7 @@ void Convolution::build_multiplier(int n_threads, Watch& watch) {
         });
         return;
     }
-    const std::vector<float> y = correction(tall, 1, n_threads, watch);
+    const std::vector<float> y = corrections(tall, 1, range_, n_threads, watch);
     const auto columns = LOWDIM_PICK(kernel_columns);
     each_piece(blocks, n_threads, watch, [&](std::int64_t block) {
         Aligned<Complexes> room(2 * across.length());

@@ -1,4 +1,4 @@
-// The convolution of a grid's nodes with f, by Fourier transforms.
+// The convolution of a grid's nodes with f, or with a part of it, by Fourier transforms.
 #pragma once
 
 #include "fft.hpp"
@@ -11,6 +11,12 @@
 
 namespace lowdim::detail {
 
+// Which part of f: 1/(1 + s) is ∫ exp(−t (1 + s)) dt. From t = 1/(8 cells)² on that is near, and nothing
+// after some cells; the rest is far, and so smooth that cells of `coarser` times the size do for it. Gauss's
+// f is near as it is.
+enum class Range { whole, near, far };
+constexpr int coarser = 4;
+
 // A line of nodes is transformed as a plane: node 32 b + l stands in row l and column b, so that all lanes
 // are in use. The spectra of its rows are turned by exp(−2πi l k₁/period), and the transform across the rows
 // gives frequency k₁ + k₂ period/32 in row k₂.
@@ -19,7 +25,9 @@ public:
     Convolution(const Falloff& falloff, int dimensions);
 
     // Prepares for so many nodes along and across rows, in cells of this size; true if that changed anything.
-    bool fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch);
+    // The far part is that of nodes which stand for `coarser` times as many in each direction.
+    bool fit(const std::array<std::int64_t, 2>& nodes, double spacing, Range range, int n_threads,
+             Watch& watch);
 
     // Replaces nodes, in rows of this stride; those of a line are followed by up to 31 zeros. The bits do not
     // depend on n_threads.
@@ -32,6 +40,7 @@ private:
     Falloff falloff_;
     int dimensions_;
     double spacing_ = 0;
+    Range range_ = Range::whole;
     std::int64_t rows_ = 0, columns_ = 0; // of the plane
     std::array<Plan, 2> plans_;           // of its periods along and across rows, so long that no image acts
     Aligned<Complexes> spectrum_;         // by block of 16 frequencies along rows, then by row

@@ -24,7 +24,7 @@ LOWDIM_TARGET static void rows_forward(const Passes& c, std::int64_t first, Comp
             for (std::int64_t i = 0; i < c.columns; i += side)
                 transpose(c.nodes + (first + r) * c.stride + i, c.stride, c.rows - first - r,
                           reinterpret_cast<float*>(x + i) + r, 2 * side, side);
-    const Complexes* z = transform(*c.along, Padded{in, c.columns}, spare, x, length);
+    const Complexes* z = transform_begun(*c.along, in, c.columns, spare, x);
     for (std::int64_t block = 0; block < c.blocks; ++block) {
         Complexes halves[2][side];
         for (int l = 0; l < side; ++l) {
@@ -66,7 +66,7 @@ LOWDIM_TARGET static void columns_through(const Passes& c, std::int64_t block, C
         return;
     }
     const Lanes* multiplier = c.multiplier + block * (length / 2 + 1);
-    Complexes* z = transform(*c.across, Padded{rows, c.rows}, x, spare, length);
+    Complexes* z = transform_begun(*c.across, rows, c.rows, x, spare);
     transform(*c.across, Multiplied{z, multiplier, length}, z == x ? spare : x, z, c.rows, rows);
 }
 

@@ -106,6 +106,16 @@ struct Padded {
     }
 };
 
+// the same where they may be more than half,
+struct Begun {
+    static constexpr bool padded = false;
+    const Complexes* from;
+    std::int64_t count;
+    LOWDIM_TARGET LOWDIM_INLINE Part at(std::int64_t i, int part) const {
+        return Padded{from, count}.at(i, part);
+    }
+};
+
 // their products with complex numbers,
 struct Turned {
     static constexpr bool padded = false;
@@ -215,6 +225,13 @@ LOWDIM_TARGET Complexes* transform(const Plan& plan, const Source& source, Compl
         stride *= radix;
     }
     return x;
+}
+
+// The first `count` values and then zeros, whole.
+LOWDIM_TARGET static Complexes* transform_begun(const Plan& plan, const Complexes* from, std::int64_t count,
+                                                Complexes* x, Complexes* spare) {
+    return 2 * count <= plan.length() ? transform(plan, Padded{from, count}, x, spare, plan.length())
+                                      : transform(plan, Begun{from, count}, x, spare, plan.length());
 }
 
 typedef float Loose __attribute__((vector_size(LOWDIM_BYTES), aligned(4), may_alias));

@@ -1,7 +1,7 @@
 // The field φ(y) = Σ_j f(‖y − y_j‖²) of a map of one or two dimensions, on a grid, by Fourier transforms.
 #pragma once
 
-#include "convolution.hpp"
+#include "two_scales.hpp"
 
 #include <array>
 #include <cstdint>
@@ -73,7 +73,7 @@ private:
     void spread_in_layers(const float* Y, std::int64_t n, int n_threads, Watch& watch);
     void spread_by_strips(const float* Y, std::int64_t n, int n_threads, Watch& watch);
 
-    Convolution convolve_;
+    TwoScales convolve_;
     int dimensions_;
     double finest_, margin_, spacing_ = 0;
     std::array<Axis, 2> axes_; // along rows, across rows

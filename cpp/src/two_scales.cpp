@@ -1,0 +1,88 @@
+// Two scales: which maps they suit, and the way between nodes and coarser nodes.
+#include "two_scales.hpp"
+
+#include "chunks.hpp"
+#include "instructions.hpp"
+#include "spline.hpp"
+
+#include <algorithm>
+
+namespace lowdim::detail {
+namespace {
+
+constexpr std::int64_t fewest = 64; // nodes in each direction: with fewer, the reach is most of the period
+constexpr int width = Grid::width;
+constexpr int at_once = 4; // coarser rows
+
+std::int64_t coarser_than(std::int64_t nodes) { return (nodes - 1) / coarser + width; }
+std::int64_t stride_of(std::int64_t nodes) { return (nodes + side - 1) / side * side + side; }
+
+// Weights of the coarser nodes i / coarser to i / coarser + 7 about node i, by i % coarser, between zeros.
+struct Weights {
+    float table[coarser][width + 2 * at_once] = {};
+    Weights() {
+        const Spline spline;
+        for (int phase = 0; phase < coarser; ++phase)
+            for (int node = 0; node < width; ++node) {
+                float& weight = table[phase][node + at_once];
+                for (int power = Spline::terms - 1; power >= 0; --power)
+                    weight = weight * static_cast<float>(phase) / coarser + spline.values[power][node];
+            }
+    }
+    [[nodiscard]] float of(int phase, std::int64_t node) const { return table[phase][node + at_once]; }
+};
+const Weights weights;
+
+struct Between {
+    float* nodes;
+    std::int64_t rows, columns, stride;
+    float* coarse;
+    std::int64_t coarse_rows, coarse_columns, coarse_stride;
+    float* lines;
+};
+
+#define LOWDIM_KERNEL "two_scales.inl"
+#include "each_isa.inl"
+
+} // namespace
+
+TwoScales::TwoScales(const Falloff& falloff, int dimensions)
+    : falloff_(falloff), dimensions_(dimensions), fine_(falloff, dimensions), coarse_(falloff, dimensions) {}
+
+bool TwoScales::fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch) {
+    const bool apart = dimensions_ == 2 && falloff_.kind != Falloff::Kind::student &&
+                       std::min(nodes[0], nodes[1]) >= fewest;
+    far_ = apart && falloff_.kind == Falloff::Kind::cauchy;
+    bool changed = fine_.fit(nodes, spacing, apart ? Range::near : Range::whole, n_threads, watch);
+    nodes_ = nodes;
+    if (far_ && !watch.stopped()) {
+        coarser_ = {coarser_than(nodes[0]), coarser_than(nodes[1])};
+        reserve(charges_, stride_of(coarser_[0]) * (coarser_[1] + 1));
+        changed |= coarse_.fit(coarser_, spacing * coarser, Range::far, n_threads, watch);
+    }
+    return changed;
+}
+
+void TwoScales::operator()(float* nodes, std::int64_t stride, int n_threads, Watch& watch) {
+    if (!far_)
+        return fine_(nodes, stride, n_threads, watch);
+    reserve(lines_, stride * coarser_[1]);
+    const std::int64_t room = at_once * coarser * (stride_of(coarser_[0]) + side);
+    reserve(scratch_, room * n_threads);
+    const Between b{nodes,       nodes_[1],   nodes_[0],   stride,
+                    charges_.data(), coarser_[1], coarser_[0], stride_of(coarser_[0]), lines_.data()};
+    const auto gather = LOWDIM_PICK(gather_rows);
+    const auto widen = LOWDIM_PICK(widen_row), add = LOWDIM_PICK(add_far);
+    each_piece((coarser_[1] + at_once - 1) / at_once, n_threads, watch, [&](std::int64_t piece, int place) {
+        gather(b, piece * at_once, scratch_.data() + place * room);
+    });
+    if (!watch.stopped())
+        coarse_(charges_.data(), b.coarse_stride, n_threads, watch);
+    if (!watch.stopped())
+        fine_(nodes, stride, n_threads, watch);
+    if (!watch.stopped())
+        each_phase(n_threads, watch, Phase{coarser_[1], [&](std::int64_t row, int) { widen(b, row); }},
+                   Phase{(nodes_[1] + coarser - 1) / coarser, [&](std::int64_t cell, int) { add(b, cell); }});
+}
+
+} // namespace lowdim::detail

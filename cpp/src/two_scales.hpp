@@ -1,0 +1,33 @@
+// The convolution of a grid's nodes with f: its far part on coarser nodes of their own.
+#pragma once
+
+#include "convolution.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace lowdim::detail {
+
+// Transforms of the whole need twice the nodes in each direction, since f ends nowhere. The near part needs a
+// few more only, and the far part has a sixteenth of the nodes: about 0.4 times the work and a third of the
+// memory. Charges go from nodes to the coarser ones, and the far field back, by the spline of a grid.
+class TwoScales {
+public:
+    TwoScales(const Falloff& falloff, int dimensions);
+
+    // As Convolution has them.
+    bool fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch);
+    void operator()(float* nodes, std::int64_t stride, int n_threads, Watch& watch);
+
+private:
+    Falloff falloff_;
+    int dimensions_;
+    Convolution fine_, coarse_;
+    bool far_ = false;              // coarser nodes are in use
+    std::array<std::int64_t, 2> nodes_{}, coarser_{};
+    Aligned<float> charges_;  // of the coarser nodes, and then their field
+    Aligned<float> lines_;    // that field at all nodes of the coarser rows
+    Aligned<float> scratch_;  // some rows of each thread
+};
+
+} // namespace lowdim::detail

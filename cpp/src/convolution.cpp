@@ -43,12 +43,10 @@ template <Range range> struct Split {
     }
 };
 
-template <class Visit>
-void with_range(const Falloff& of, Range range, double spacing, const Visit& visit) {
+template <class Visit> void with_range(const Falloff& of, Range range, double spacing, const Visit& visit) {
     if (range == Range::whole || of.kind == Falloff::Kind::gauss)
         return with_falloff<float>(of, visit);
-    const double cell = range == Range::far ? spacing / coarser : spacing;
-    const auto limit = static_cast<float>(1 / (64 * cell * cell));
+    const auto limit = static_cast<float>(parting(range == Range::near ? spacing : spacing / coarser));
     if (range == Range::near)
         visit(Split<Range::near>{limit});
     else
@@ -80,7 +78,7 @@ double correction(double angle) {
 }
 
 // The square of that for each frequency of a period, and of what the spline of the finer nodes needs where
-// these are the far part's.
+// these are gathered from them.
 std::vector<float> corrections(std::int64_t period, std::int64_t room, Range range, int n_threads,
                                Watch& watch) {
     std::vector<float> out(static_cast<std::size_t>(std::max(period, room)), 0.0f);
@@ -88,7 +86,8 @@ std::vector<float> corrections(std::int64_t period, std::int64_t room, Range ran
         for (std::int64_t i = from; i < to; ++i) {
             const auto wave = static_cast<double>(2 * i <= period ? i : i - period);
             const double angle = 2 * std::numbers::pi * wave / static_cast<double>(period);
-            const double both = correction(angle) * (range == Range::far ? correction(angle / coarser) : 1);
+            const double both =
+                correction(angle) * (range == Range::gathered ? correction(angle / coarser) : 1);
             // The finer grid has twice the samples along this axis; the transform back divides by the period.
             out[static_cast<std::size_t>(i)] =
                 static_cast<float>(both * both / (2 * static_cast<double>(period)));

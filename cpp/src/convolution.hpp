@@ -12,10 +12,11 @@
 namespace lowdim::detail {
 
 // Which part of f: 1/(1 + s) is ∫ exp(−t (1 + s)) dt. From t = 1/(8 cells)² on that is near, and nothing
-// after some cells; the rest is far, and so smooth that cells of `coarser` times the size do for it. Gauss's
-// f is near as it is.
-enum class Range { whole, near, far };
+// after some cells; the rest is far, and so smooth that cells of `coarser` times the size do for it. They are
+// those of points, or gathered from nodes. Gauss's f is near as it is.
+enum class Range { whole, near, far, gathered };
 constexpr int coarser = 4;
+constexpr double parting(double cell) { return 1 / (64 * cell * cell); }
 
 // A line of nodes is transformed as a plane: node 32 b + l stands in row l and column b, so that all lanes
 // are in use. The spectra of its rows are turned by exp(−2πi l k₁/period), and the transform across the rows
@@ -25,7 +26,6 @@ public:
     Convolution(const Falloff& falloff, int dimensions);
 
     // Prepares for so many nodes along and across rows, in cells of this size; true if that changed anything.
-    // The far part is that of nodes which stand for `coarser` times as many in each direction.
     bool fit(const std::array<std::int64_t, 2>& nodes, double spacing, Range range, int n_threads,
              Watch& watch);
 

@@ -38,8 +38,8 @@ using View = Grid::View;
 
 } // namespace
 
-Grid::Grid(const Falloff& falloff, int dimensions, double spacing, double margin)
-    : convolve_(falloff, dimensions), dimensions_(dimensions), finest_(spacing), margin_(margin) {}
+Grid::Grid(const Falloff& falloff, int dimensions, double spacing, double margin, Range range)
+    : convolve_(falloff, dimensions, range), dimensions_(dimensions), finest_(spacing), margin_(margin) {}
 
 Grid::Box Grid::box_of(const float* Y, std::int64_t n, int n_threads, Watch& watch) const {
     constexpr float inf = std::numeric_limits<float>::infinity();
@@ -74,6 +74,13 @@ double Grid::spacing_for(const Box& box, std::int64_t n) const {
     }
     const double most = std::max(static_cast<double>(most_nodes), nodes_each * static_cast<double>(n));
     return std::max({finest_, longest / most_in_a_row, std::sqrt(area / most)});
+}
+
+double Grid::cells(const Box& box, std::int64_t n) const {
+    double cells = 1;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d)
+        cells *= (static_cast<double>(box.high[d]) - box.low[d]) / spacing_for(box, n) + width;
+    return cells;
 }
 
 void Grid::fit(const Box& box, std::int64_t n, int n_threads, Watch& watch) {

@@ -18,7 +18,8 @@ class Grid {
 public:
     static constexpr int width = 8; // of the spline, in cells
 
-    Grid(const Falloff& falloff, int dimensions, double spacing, double margin = 0);
+    Grid(const Falloff& falloff, int dimensions, double spacing, double margin = 0,
+         Range range = Range::whole);
 
     // Cells of this size from the next charge on.
     void refine(double spacing) { finest_ = spacing; }
@@ -31,6 +32,9 @@ public:
 
     // Whether n points in a box have cells as small as asked for; a wider map gets larger ones.
     [[nodiscard]] bool suits(const Box& box, std::int64_t n) const { return spacing_for(box, n) <= finest_; }
+
+    // Cells that n points in a box have.
+    [[nodiscard]] double cells(const Box& box, std::int64_t n) const;
 
     // Computes the field of n points (n × dimensions) in their box.
     void charge(const float* Y, std::int64_t n, const Box& box, int n_threads, Watch& watch);

@@ -4,6 +4,7 @@
 #include "falloffs.hpp"
 #include "grid.hpp"
 #include "instructions.hpp"
+#include "nearby.hpp"
 #include "tree.hpp"
 
 #include <lowdim/repulsion.hpp>
@@ -66,17 +67,23 @@ public:
         const detail::Grid::Box box = grid_.box_of(Y, n, n_threads, watch);
         if (watch.stopped())
             return 1;
-        if (grid_.suits(box, n) || !part(Y, n)) {
-            grid_.charge(Y, n, box, n_threads, watch);
-            if (watch.stopped())
-                return 1;
-            return grid_.read_own(Y, n, forces, phi, n_threads, watch) - static_cast<double>(n);
-        }
+        if (grid_.suits(box, n) || !part(Y, n))
+            return among(Y, n, box, forces, phi, n_threads, watch) - static_cast<double>(n);
         return apart(Y, n, forces, phi, n_threads, watch);
     }
     void refine(double spacing) override { grid_.refine(spacing); }
 
 private:
+    // Points of one box, by pairs and a coarse grid where that is faster; Σφ.
+    double among(const float* Y, std::int64_t n, const detail::Grid::Box& box, float* forces, float* phi,
+                 int n_threads, Watch& watch) {
+        if (k_ == 2 && falloff_.kind == Falloff::Kind::cauchy && grid_.suits(box, n) &&
+            nearby_.arrange(Y, n, box, grid_.cells(box, n)))
+            return nearby_(Y, n, box, forces, phi, n_threads, watch);
+        grid_.charge(Y, n, box, n_threads, watch);
+        return watch.stopped() ? 1 : grid_.read_own(Y, n, forces, phi, n_threads, watch);
+    }
+
     // Finds the outliers; false where there are none. At most some points at each side can be outliers: those
     // beyond the range of the others by more than half its width.
     bool part(const float* Y, std::int64_t n) {
@@ -122,11 +129,8 @@ private:
         std::vector<float> field(static_cast<std::size_t>(many));
         std::vector<double> by_strays(static_cast<std::size_t>(many)),
             of_strays(static_cast<std::size_t>(few));
-        grid_.charge(other.data(), many, grid_.box_of(other.data(), many, n_threads, watch), n_threads,
-                     watch);
-        if (watch.stopped())
-            return 1;
-        double sum = grid_.read_own(other.data(), many, near.data(), field.data(), n_threads, watch);
+        double sum = among(other.data(), many, grid_.box_of(other.data(), many, n_threads, watch),
+                           near.data(), field.data(), n_threads, watch);
         repel_exactly(other.data(), many, stray.data(), few, k_, falloff_, far.data(), by_strays.data(),
                       n_threads, watch);
         repel_exactly(stray.data(), few, Y, n, k_, falloff_, out.data(), of_strays.data(), n_threads, watch);
@@ -154,6 +158,7 @@ private:
     int k_;
     Falloff falloff_;
     detail::Grid grid_;
+    detail::Nearby nearby_;
     std::vector<std::int32_t> strays_, others_;
 };
 

@@ -46,19 +46,20 @@ struct Between {
 
 } // namespace
 
-TwoScales::TwoScales(const Falloff& falloff, int dimensions)
-    : falloff_(falloff), dimensions_(dimensions), fine_(falloff, dimensions), coarse_(falloff, dimensions) {}
+TwoScales::TwoScales(const Falloff& falloff, int dimensions, Range range)
+    : falloff_(falloff), dimensions_(dimensions), range_(range), fine_(falloff, dimensions),
+      coarse_(falloff, dimensions) {}
 
 bool TwoScales::fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch) {
-    const bool apart = dimensions_ == 2 && falloff_.kind != Falloff::Kind::student &&
-                       std::min(nodes[0], nodes[1]) >= fewest;
+    const bool apart = range_ == Range::whole && dimensions_ == 2 &&
+                       falloff_.kind != Falloff::Kind::student && std::min(nodes[0], nodes[1]) >= fewest;
     far_ = apart && falloff_.kind == Falloff::Kind::cauchy;
-    bool changed = fine_.fit(nodes, spacing, apart ? Range::near : Range::whole, n_threads, watch);
+    bool changed = fine_.fit(nodes, spacing, apart ? Range::near : range_, n_threads, watch);
     nodes_ = nodes;
     if (far_ && !watch.stopped()) {
         coarser_ = {coarser_than(nodes[0]), coarser_than(nodes[1])};
         reserve(charges_, stride_of(coarser_[0]) * (coarser_[1] + 1));
-        changed |= coarse_.fit(coarser_, spacing * coarser, Range::far, n_threads, watch);
+        changed |= coarse_.fit(coarser_, spacing * coarser, Range::gathered, n_threads, watch);
     }
     return changed;
 }
@@ -69,8 +70,9 @@ void TwoScales::operator()(float* nodes, std::int64_t stride, int n_threads, Wat
     reserve(lines_, stride * coarser_[1]);
     const std::int64_t room = at_once * coarser * (stride_of(coarser_[0]) + side);
     reserve(scratch_, room * n_threads);
-    const Between b{nodes,       nodes_[1],   nodes_[0],   stride,
-                    charges_.data(), coarser_[1], coarser_[0], stride_of(coarser_[0]), lines_.data()};
+    const Between b{nodes,           nodes_[1],   nodes_[0],   stride,
+                    charges_.data(), coarser_[1], coarser_[0], stride_of(coarser_[0]),
+                    lines_.data()};
     const auto gather = LOWDIM_PICK(gather_rows);
     const auto widen = LOWDIM_PICK(widen_row), add = LOWDIM_PICK(add_far);
     each_piece((coarser_[1] + at_once - 1) / at_once, n_threads, watch, [&](std::int64_t piece, int place) {

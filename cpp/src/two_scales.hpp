@@ -13,7 +13,8 @@ namespace lowdim::detail {
 // memory. Charges go from nodes to the coarser ones, and the far field back, by the spline of a grid.
 class TwoScales {
 public:
-    TwoScales(const Falloff& falloff, int dimensions);
+    // Of the whole f, or of its far part, which needs no second scale.
+    TwoScales(const Falloff& falloff, int dimensions, Range range);
 
     // As Convolution has them.
     bool fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch);
@@ -22,12 +23,13 @@ public:
 private:
     Falloff falloff_;
     int dimensions_;
+    Range range_;
     Convolution fine_, coarse_;
-    bool far_ = false;              // coarser nodes are in use
+    bool far_ = false; // coarser nodes are in use
     std::array<std::int64_t, 2> nodes_{}, coarser_{};
-    Aligned<float> charges_;  // of the coarser nodes, and then their field
-    Aligned<float> lines_;    // that field at all nodes of the coarser rows
-    Aligned<float> scratch_;  // some rows of each thread
+    Aligned<float> charges_; // of the coarser nodes, and then their field
+    Aligned<float> lines_;   // that field at all nodes of the coarser rows
+    Aligned<float> scratch_; // some rows of each thread
 };
 
 } // namespace lowdim::detail

@@ -99,6 +99,29 @@ def test_a_point_of_a_grid_does_not_push_itself(k, falloff, dof):
     np.testing.assert_allclose(phi.mean(), field.mean(), atol=2e-4)
 
 
+@pytest.mark.usefixtures("isa")
+def test_few_points_of_a_wide_map_push_each_other_nearly_exactly():
+    Y = np.concatenate([points(3000, 2, 60.0), points(400, 2, 3.0, seed=1) + 100])  # a sparse map with a dense part
+    Y[0] = Y[1]
+    force, field = by_hand(Y, Y)
+    F, phi, Z = _native.repulsion(Y, how="interpolation", spacing=0.33, n_threads=2)
+    assert off(F, force) < 1e-4  # a grid of these cells: 1e-3
+    np.testing.assert_allclose(phi, field, rtol=2e-5)
+    np.testing.assert_allclose(Z, (field - 1).sum(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("falloff", "dof"), LAWS)
+@pytest.mark.parametrize("shape", [(30.0, 30.0), (90.0, 12.0), (7.0, 9.0)])
+@pytest.mark.usefixtures("isa")
+def test_near_and_far_part_add_up_to_the_forces(falloff, dof, shape):
+    Y = (np.random.default_rng(3).uniform(-1, 1, (6000, 2)) * shape).astype(np.float32)
+    some = Y[::40]
+    force, field = by_hand(some, Y, falloff, dof)
+    F, phi, _ = _native.repulsion(Y, how="interpolation", falloff=falloff, dof=dof, spacing=0.33 * min(1, np.sqrt(dof)))
+    assert off(F[::40], force) < 2e-3
+    assert off(phi[::40], field) < 1e-4
+
+
 @pytest.mark.parametrize("spread", [(1e-4, 1e-4), (300.0, 0.01), (3.0, 40.0)])
 def test_grids_fit_maps_of_any_shape(spread):
     Y = points(400, 2, 1.0) * np.array(spread, np.float32)
@@ -117,9 +140,10 @@ def test_points_in_one_place_do_not_push_each_other(how):
     np.testing.assert_allclose(Z, 500 * 499, rtol=1e-2)
 
 
+@pytest.mark.parametrize("spread", [20.0, 80.0])
 @pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
-def test_threads_change_no_bit(how):
-    Y = points(9000, 2, 20.0)
+def test_threads_change_no_bit(how, spread):
+    Y = points(9000, 2, spread)
     one, two = (_native.repulsion(Y, how=how, n_threads=n) for n in (1, 2))
     np.testing.assert_array_equal(one[0], two[0])
     assert one[2] == two[2]

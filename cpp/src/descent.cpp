@@ -26,7 +26,7 @@ constexpr std::int64_t check_every = Pace::check_every, check_early = Pace::chec
 
 // Threads for n points: where an iteration is short they wait for each other more than they work.
 int threads_for(std::int64_t n, Repel repel, int n_threads) {
-    return n < (repel == Repel::by_grid ? 4000 : 1500) ? 1 : n_threads;
+    return n < (repel == Repel::by_grid ? 2000 : 1500) ? 1 : n_threads;
 }
 
 class Descent {

@@ -6,7 +6,6 @@
 #include "instructions.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -18,8 +17,8 @@ constexpr double spacing = 1;          // of the grid for the far part
 constexpr float reach = 5.3f;          // where the near part has fallen to 2e-5
 constexpr float bin = 1;               // width; the height of a strip is the reach
 constexpr int bins_within = 6;         // a reach
-constexpr double vectors_a_cell = 0.4; // of pairs, that take as long as a cell of a grid
-constexpr float nowhere = 1e17f;
+constexpr double vectors_a_cell = 0.4; // of pairs: as many take the time of a cell of a grid
+constexpr float nowhere = 1e17f;       // no neighbour of any point
 
 using Rows = Nearby::Rows;
 
@@ -104,7 +103,7 @@ double Nearby::operator()(const float* Y, std::int64_t n, const Grid::Box& box, 
     far_.charge(Y, n, box, n_threads, watch);
     if (watch.stopped())
         return 1;
-    double sum = far_.read(Y, n, forces, phi, n_threads, watch);
+    const double sum = far_.read(Y, n, forces, phi, n_threads, watch);
     const Rows rows = this->rows();
     std::vector<double> sums(static_cast<std::size_t>(strips_), 0.0);
     const auto add = LOWDIM_PICK(add_pairs);

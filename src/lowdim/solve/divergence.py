@@ -20,9 +20,12 @@ from lowdim.work.random import stream
 REPULSIONS = ("auto", "exact", "barnes_hut", "interpolation")
 FAST = {"barnes_hut": 3, "interpolation": 2}  # most dimensions
 # Cells of the grid, in the width of the falloff: under exaggeration and for new points, in the other iterations, and
-# for the normaliser. At 0.33 the divergence ends within 0.5 % of that of exact sums, at 0.36 within 1 %.
+# for the normaliser. At 0.33 the divergence ends within 0.5 % of that of exact sums, at 0.36 within 1 %. Wide maps of
+# few points need no fine cells.
 _SPACING, _FINE, _FINEST = 0.42, 0.33, 0.25
-_FEW, _FEW_IN_SPACE = 3500, 3000  # points up to which exact sums are taken: few pairs, and no grid or tree to set up
+# Points up to which exact sums are taken, since there are few pairs, and no grid or tree to set up: in a plane, in
+# space, and in a plane on devices, where the grid alone gives all forces.
+_FEW, _FEW_IN_SPACE, _FEW_ON_DEVICES = 2000, 3000, 3500
 _EXACT_NORMALISER = 20_000  # points up to which all pairs take negligible time
 _SAMPLE = 1000  # points at which an approximate normaliser is compared with exact sums
 TINY, CALM = (
@@ -52,11 +55,11 @@ class Falloff(NamedTuple):
 def choose(n: int, k: int, *, tree: bool = True) -> str:
     """Rule behind ``repulsion="auto"``; some places (devices) have no tree.
 
-    >>> choose(3000, 2), choose(70_000, 2), choose(70_000, 3), choose(70_000, 5)
+    >>> choose(1500, 2), choose(70_000, 2), choose(70_000, 3), choose(70_000, 5)
     ('exact', 'interpolation', 'barnes_hut', 'exact')
     """
     if k <= 2:
-        return "interpolation" if n > _FEW else "exact"
+        return "interpolation" if n > (_FEW if tree else _FEW_ON_DEVICES) else "exact"
     return "barnes_hut" if tree and k == 3 and n > _FEW_IN_SPACE else "exact"
 
 

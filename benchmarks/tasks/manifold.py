@@ -91,7 +91,7 @@ TASKS = [
         "residual variance",
         needs="mnist",
         warm_up=2000,
-        note="One array of 3.6 GB. The residual variance with landmarks is that of their distances.",
+        note="Distances of 1.8 GB, each pair once. The residual variance with landmarks is that of their distances.",
     ),
     Task(
         "isomap_landmarks",

@@ -1,9 +1,10 @@
-// _native.geodesics and _native.distance_sums.
+// _native.geodesics, all_geodesics, distance_sums, multiply_half and half_distance_sums.
 #include "bind.hpp"
 
 #include <lowdim/geodesics.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace lowdim::bind {
@@ -36,6 +37,47 @@ void call_geodesics(const Vector<std::int64_t>& starts, const Vector<std::int32_
                " × " + std::to_string(size(out, 1)) + ". Pass an array that fits.");
     demand_threads(n_threads);
     watched(tick, [&](Watch& watch) { geodesics(graph, sources, squared, out.data(), n_threads, watch); });
+}
+
+template <class T, class Array> Half<T> half_of(const Array& values, std::int64_t n) {
+    const Half<T> half{values.data(), n};
+    demand(size(values) == half.rows_before(half.panels()) && size(values, 1) == Half<T>::wide,
+           "half matrix: panels of " + std::to_string(n) + " rows are needed, 64 columns wide", size(values));
+    return half;
+}
+
+Made<std::int32_t> call_all(const Vector<std::int64_t>& starts, const Vector<std::int32_t>& ends,
+                            const Vector<float>& lengths, const Output<float>& out, int n_threads,
+                            nb::handle tick) {
+    const Graph graph = graph_of(starts, ends, lengths);
+    const Half<float> half = half_of<float>(out, graph.nodes);
+    demand_threads(n_threads);
+    auto nodes = empty<std::int32_t>(graph.nodes);
+    watched(tick, [&](Watch& watch) { all_geodesics(graph, half, nodes.data(), n_threads, watch); });
+    return nodes;
+}
+
+Made<float> call_multiply_half(std::uintptr_t gemm, const Matrix<float>& A, const Matrix<float>& V,
+                               int n_threads) {
+    const Half<const float> half = half_of<const float>(A, size(V));
+    demand(size(V, 1) >= 1 && size(V, 1) <= std::numeric_limits<int>::max(),
+           "multiply_half: V must have columns, as many as fit BLAS", size(V, 1));
+    demand_threads(n_threads);
+    auto out = empty<float>(size(V), size(V, 1));
+    watched(nb::none(), [&](Watch& watch) {
+        multiply_half(reinterpret_cast<Gemm<float>>(gemm), half, V.data(), size(V, 1), out.data(), n_threads,
+                      watch);
+    });
+    return out;
+}
+
+Made<double> call_half_sums(const Matrix<float>& D2, const Matrix<float>& Y, int n_threads, nb::handle tick) {
+    const Half<const float> half = half_of<const float>(D2, size(Y, 1));
+    const std::int64_t k = size(Y);
+    demand_threads(n_threads);
+    auto out = empty<double>(half.panels(), 2 + 3 * k);
+    watched(tick, [&](Watch& watch) { half_distance_sums(half, Y.data(), k, out.data(), n_threads, watch); });
+    return out;
 }
 
 Made<double> call_sums(const Matrix<float>& D, const Vector<std::int32_t>& places, const Matrix<float>& Y,
@@ -74,6 +116,18 @@ void bind_geodesics(nb::module_& m) {
           "Sums over each row of D (or what lies beyond its place) of distances, and those in the first rows "
           "of "
           "Y (k, n).");
+    m.def("all_geodesics", &call_all, nb::arg("starts").noconvert(), nb::arg("ends").noconvert(),
+          nb::arg("lengths").noconvert(), nb::arg("out").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1,
+          nb::arg("tick") = nb::none(),
+          "Fill the panels out (rows, 64) with the squared lengths of the shortest paths between all nodes, "
+          "and "
+          "return the order of the nodes in it.");
+    m.def("multiply_half", &call_multiply_half, nb::arg("gemm"), nb::arg("A").noconvert(),
+          nb::arg("V").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1,
+          "A V for a symmetric matrix A in panels (rows, 64) and V (n, width).");
+    m.def("half_distance_sums", &call_half_sums, nb::arg("D2").noconvert(), nb::arg("Y").noconvert(),
+          nb::kw_only(), nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          "Sums as of distance_sums over all pairs once, from their squared distances in panels (rows, 64).");
 }
 
 } // namespace lowdim::bind

@@ -49,3 +49,43 @@ LOWDIM_TARGET void sum_row(const float* D, std::int64_t place, const float* Y, s
         }
     }
 }
+
+// The sums over the pairs of a panel, each once: of its columns with the rows after them.
+LOWDIM_TARGET void sum_panel(const Half<const float>& D2, std::int64_t panel, const float* Y, std::int64_t k,
+                             double* out) {
+    constexpr std::int64_t wide = Half<float>::wide, some = chunk / wide;
+    float d[chunk], e2[chunk], e[chunk];
+    const std::int64_t n = D2.n, left = panel * wide, columns = D2.columns(panel);
+    std::fill_n(out, 2 + 3 * k, 0.0);
+    for (std::int64_t start = left; start < n; start += some) {
+        const std::int64_t stop = std::min(n, start + some);
+        std::int64_t m = 0;
+        for (std::int64_t row = start; row < stop; ++row) {
+            const float* from = D2.at(panel, row);
+            const std::int64_t before = std::min(columns, row - left);
+            for (std::int64_t j = 0; j < before; ++j) {
+                d[m + j] = std::sqrt(from[j]);
+                e2[m + j] = 0;
+            }
+            m += before;
+        }
+        double own[3] = {};
+        add(d, d, m, own);
+        out[0] += own[0];
+        out[1] += own[1];
+        for (std::int64_t c = 0; c < k; ++c) {
+            const float* y = Y + c * n;
+            std::int64_t at = 0;
+            for (std::int64_t row = start; row < stop; ++row) {
+                const std::int64_t before = std::min(columns, row - left);
+                for (std::int64_t j = 0; j < before; ++j) {
+                    const float step = y[left + j] - y[row];
+                    e2[at + j] += step * step;
+                    e[at + j] = std::sqrt(e2[at + j]);
+                }
+                at += before;
+            }
+            add(e, d, m, out + 2 + 3 * c);
+        }
+    }
+}

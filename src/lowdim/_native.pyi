@@ -97,6 +97,31 @@ def geodesics(
 ) -> None:
     """Fill out (sources, nodes) with the lengths of the shortest paths from sources to nodes, or their squares."""
 
+def all_geodesics(
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int32],
+    lengths: NDArray[np.float32],
+    out: NDArray[np.float32],
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.int32]:
+    """Fill panels with the squared lengths of the shortest paths between all nodes; return the order of the nodes."""
+
+def multiply_half(
+    gemm: int, A: NDArray[np.float32], V: NDArray[np.float32], *, n_threads: int = 1
+) -> NDArray[np.float32]:
+    """A V for a symmetric matrix A in panels (rows, 64) and V (n, width)."""
+
+def half_distance_sums(
+    D2: NDArray[np.float32],
+    Y: NDArray[np.float32],
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float64]:
+    """Sums as of distance_sums over all pairs once, from their squared distances in panels (rows, 64)."""
+
 def distance_sums(
     D: NDArray[np.float32],
     places: NDArray[np.int32],

@@ -9,8 +9,9 @@ from scipy.sparse.csgraph import dijkstra
 
 from lowdim import _native
 from lowdim.compose.geodesic_map import residual_by_dimension
-from lowdim.relate.geodesics import Beside, geodesics
+from lowdim.relate.geodesics import Beside, all_geodesics, geodesics
 from lowdim.relate.graph import Graph, undirected
+from lowdim.relate.half import half_panels
 from lowdim.work import jobs
 
 
@@ -60,6 +61,50 @@ def test_distances_match_scipy_along_a_long_chain():
     A = sp.csr_array((graph.lengths.astype(float), graph.ends, graph.starts), shape=(n, n))
     some = np.arange(0, n, 500)
     np.testing.assert_allclose(geodesics(graph, some), dijkstra(A, indices=some), rtol=1e-4)
+
+
+def test_distances_of_all_pairs_are_those_from_each_source(isa, monkeypatch):
+    n = 32 * 64 * 2 + 70  # more than two waves, and a panel that is not full
+    graph = random_graph(n, 5 * n)
+    half, order = all_geodesics(graph)
+    assert (np.sort(order) == np.arange(n)).all()
+    D2, some = half.rows(np.arange(n)), np.arange(0, n, 41)
+    found = np.empty((len(some), n), np.float32)
+    found[:, order] = D2[np.argsort(order)[some]]
+    np.testing.assert_allclose(found, geodesics(graph, some, squared=True), rtol=3e-6)
+    assert (np.diagonal(D2) == 0).all()
+    with jobs.using(3):
+        again, same = all_geodesics(graph)
+    np.testing.assert_array_equal(order, same)
+    np.testing.assert_array_equal(D2, again.rows(np.arange(n)))
+
+
+@pytest.mark.parametrize("n", [2, 64, 65, 700])
+def test_a_half_stored_matrix_multiplies_as_the_whole(n):
+    half, _ = all_geodesics(random_graph(n, 30 * n))
+    D2 = half.rows(np.arange(n))
+    np.testing.assert_allclose(D2, D2.T, rtol=3e-6)
+    np.testing.assert_array_equal(half.rows(np.arange(1, n, 3)), D2[1::3])
+    V = np.random.default_rng(n).normal(size=(n, 5)).astype(np.float32)
+    product = half @ V
+    np.testing.assert_allclose(product, D2 @ V, atol=1e-4 * np.abs(D2 @ V).max())
+    with jobs.using(3):
+        np.testing.assert_array_equal(half @ V, product)
+    wide = np.tile(V, 40)  # more columns than are multiplied at once
+    np.testing.assert_allclose(half @ wide, np.tile(product, 40), atol=1e-4 * np.abs(product).max())
+    Y = np.ascontiguousarray(V[:, :2].T)
+    sums = _native.half_distance_sums(half.panels, Y).sum(axis=0)
+    whole = _native.distance_sums(D2, np.arange(n, dtype=np.int32), Y, squared=True, beyond=True).sum(axis=0)
+    np.testing.assert_allclose(sums, whole, rtol=1e-5)
+    np.testing.assert_array_equal(_native.half_distance_sums(half.panels, Y, n_threads=3).sum(axis=0), sums)
+
+
+def test_all_pairs_without_a_path_are_infinitely_far():
+    half, order = all_geodesics(undirected(130, np.array([0, 3]), np.array([1, 128]), np.array([1.0, 2.0])))
+    D2 = np.empty((130, 130))
+    D2[np.ix_(order, order)] = half.rows(np.arange(130))
+    assert np.isinf(D2[0, 2:]).all()
+    assert D2[3, 128] == D2[128, 3] == 4
 
 
 def test_points_beside_the_graph_go_through_their_neighbours():
@@ -134,6 +179,10 @@ def test_broken_graphs_are_refused():
         _native.geodesics(*good, np.array([0, 1, 1]), sources[1][:1], sources[2][:1], out[:2])
     with pytest.raises(ValueError, match="n_threads must be 1 or more"):
         _native.geodesics(*good, *sources, out, n_threads=0)
+    with pytest.raises(ValueError, match="panels of 10 rows are needed"):
+        _native.all_geodesics(*good, out)
+    with pytest.raises(ValueError, match="n_threads must be 1 or more"):
+        _native.all_geodesics(*good, half_panels(10), n_threads=0)
     with pytest.raises(ValueError, match="places must be from 0 to 9"):
         _native.distance_sums(out, np.full(10, 10, np.int32), np.zeros((1, 10), np.float32))
     assert isinstance(good, Graph)

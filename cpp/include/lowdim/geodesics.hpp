@@ -1,6 +1,7 @@
 // Shortest paths on a graph of rows, and how an embedding preserves distances.
 #pragma once
 
+#include <lowdim/half_matrix.hpp>
 #include <lowdim/watch.hpp>
 
 #include <cstdint>
@@ -35,6 +36,11 @@ void check(const Sources& sources, std::int64_t stored, std::int64_t nodes);
 // source; the bits depend on nothing else.
 void geodesics(const Graph& graph, const Sources& sources, bool squared, float* out, int n_threads,
                Watch& watch);
+
+// Squared lengths of the shortest paths between all nodes, which are put in an order of their own: `nodes`
+// (n,) are their numbers in it. Each length is summed in float along a shortest path, from one of its ends.
+void all_geodesics(const Graph& graph, const Half<float>& out, std::int32_t* nodes, int n_threads,
+                   Watch& watch);
 
 // For the distances d from some rows of an embedding to all n, and e_c those in its first c coordinates:
 // out (rows × (2 + 3k)) = Σd, Σd², then Σe_c, Σe_c², Σd e_c for c = 1 … k. `places` are the rows' own

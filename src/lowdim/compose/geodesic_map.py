@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.compose.scaling import Scaling, bytes_to_scale, classical_scaling, place_by_distances
-from lowdim.relate.geodesics import Beside, bytes_for, geodesics
+from lowdim.compose.scaling import Scaling, bytes_to_scale, classical_scaling, place_by_distances, scale_by_products
+from lowdim.relate.geodesics import Beside, all_geodesics, bytes_for, bytes_for_all, geodesics
 from lowdim.relate.graph import Graph
+from lowdim.solve.eigen import block_sizes, direct
 from lowdim.work import jobs
-from lowdim.work.places import verb
+from lowdim.work.places import of, verb
+from lowdim.work.products import bytes_to_multiply_half
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
 
@@ -52,6 +54,8 @@ def geodesic_map(graph: Graph, k: int, drawn: NDArray | None, classes: ClassDist
 
     With ``drawn`` only the distances from these landmarks are computed, and the other rows are placed by them.
     """
+    if stored_by_halves(graph, graph.n, k, drawn is not None, classes is not None):
+        return _map_of_all(graph, k, seed)
     D = geodesics(graph, drawn, squared=classes is None)
     between = None if classes is None else mix_classes(D, drawn, classes)
     scaling = classical_scaling(D, k, seed, columns=drawn)
@@ -59,8 +63,29 @@ def geodesic_map(graph: Graph, k: int, drawn: NDArray | None, classes: ClassDist
     return GeodesicMap(scaling, Y, residual_by_dimension(D, drawn, Y), between)
 
 
-def bytes_for_map(m: int, n: int, k: int) -> float:
-    """Memory for :func:`geodesic_map` of n rows from m landmarks, or all."""
+def stored_by_halves(like: Any, n: int, k: int, landmarks: bool, classes: bool) -> bool:
+    """Whether the distance of each pair is stored once: for NumPy rows, and all of them, where products suffice."""
+    return of(like) is None and not (landmarks or classes or direct(n, k))
+
+
+def _map_of_all(graph: Graph, k: int, seed: int) -> GeodesicMap:
+    """Map from the distances of all pairs of rows, each stored once, and their rows in another order."""
+    D2, order = all_geodesics(graph)
+    scaling = scale_by_products(D2.__matmul__, D2.rows, graph.n, k, seed, D2.panels)
+    with stage("residual variance", total=graph.n) as tick:
+        Y = np.ascontiguousarray(scaling.places.T, dtype=np.float32)
+        sums = _native.half_distance_sums(D2.panels, Y, n_threads=jobs.current(), tick=tick).sum(axis=0)
+    places, dual = np.empty_like(scaling.places), np.empty_like(scaling.dual)
+    places[order], dual[order] = scaling.places, scaling.dual
+    scaling = scaling._replace(places=places, dual=dual)
+    return GeodesicMap(scaling, places, _left_by_dimension(sums, graph.n**2 / 2), None)
+
+
+def bytes_for_map(m: int, n: int, k: int, *, halves: bool) -> float:
+    """Memory for :func:`geodesic_map` of n rows from m landmarks, or all; ``halves`` by :func:`stored_by_halves`."""
+    if halves:
+        products = bytes_to_multiply_half(n, block_sizes(n, k, costly=True)[0] + 1)
+        return bytes_for_all(n) + bytes_to_scale(n, k, copy=False) + products + n * (24.0 * k + _EDGES)
     placing = 8.0 * m * min(n, _STEP) if m < n else 0.0  # distances from landmarks as doubles, some rows at a time
     return bytes_for(m, n) + bytes_to_scale(m, k, copy=m < n) + placing + n * (24.0 * k + _EDGES)
 
@@ -137,7 +162,7 @@ def residual_by_dimension(D2: NDArray[np.float32], drawn: NDArray | None, Y: NDA
     distances ``D2`` (m, n).
     """
     rows = np.arange(len(Y)) if drawn is None else drawn
-    k, m = Y.shape[1], len(D2)
+    m = len(D2)
     whole = m == len(Y)  # each pair is there twice
     with stage("residual variance", total=m) as tick:
         sums = _native.distance_sums(
@@ -149,9 +174,12 @@ def residual_by_dimension(D2: NDArray[np.float32], drawn: NDArray | None, Y: NDA
             n_threads=jobs.current(),
             tick=tick,
         ).sum(axis=0)
-    count = D2.size / 2 if whole else D2.size
-    d, d2 = sums[0] / count, sums[1] / count
-    return unexplained(d, d2, *(sums[2:].reshape(k, 3) / count).T)
+    return _left_by_dimension(sums, D2.size / 2 if whole else D2.size)
+
+
+def _left_by_dimension(sums: NDArray[np.float64], count: float) -> NDArray[np.float64]:
+    """Unexplained variance (k,) from the sums that ``distance_sums`` makes, over ``count`` pairs."""
+    return unexplained(sums[0] / count, sums[1] / count, *(sums[2:].reshape(-1, 3) / count).T)
 
 
 def unexplained(d: Any, d2: Any, e: Any, e2: Any, de: Any) -> NDArray[np.float64]:

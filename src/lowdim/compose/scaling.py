@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.relate.centring import CentredProduct, centre
-from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span
+from lowdim.relate.centring import CentredProduct, Means, centre
+from lowdim.solve.eigen import Eigenpairs, Operator, block_sizes, direct, eigh_top, eigh_top_operator, leading_span
 from lowdim.solve.signs import signs
 from lowdim.work.blocks import float_dtype
 from lowdim.work.places import placed, to_numpy, verb
@@ -68,19 +68,27 @@ def scale_classically(D2: Any, k: int, seed: int, columns: NDArray | None) -> Sc
     if direct(n, k):
         B = cast(D2, np.float64) * -0.5
         means = centre(B)
-        pairs = eigh_top(B, k)
-    else:
-        apply = CentredProduct(lambda V: multiply(D2, V) * -0.5, float_dtype(D2.dtype))
-        width = block_sizes(n, k, costly=True)[0]
-        some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
-        start = leading_span(take(D2, some) * -0.5, width)
-        pairs = eigh_top_operator(apply, n, k, seed=seed, tol=_RESIDUAL, start=start, costly=True, like=D2)
-        means = apply.means
+        return _scaled(eigh_top(B, k), means, D2)
+    return scale_by_products(lambda V: multiply(D2, V), lambda ids: take(D2, ids), n, k, seed, D2)
+
+
+def scale_by_products(product: Operator, rows: Operator, n: int, k: int, seed: int, like: Any) -> Scaling:
+    """Coordinates from ``product(V) = D² V`` and the rows of D² of given numbers, on the place of ``like``."""
+    apply = CentredProduct(lambda V: product(V) * -0.5, float_dtype(like.dtype))
+    width = block_sizes(n, k, costly=True)[0]
+    some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
+    start = leading_span(rows(some) * -0.5, width)
+    pairs = eigh_top_operator(apply, n, k, seed=seed, tol=_RESIDUAL, start=start, costly=True, like=like)
+    return _scaled(pairs, apply.means, like)
+
+
+def _scaled(pairs: Eigenpairs, means: Means, like: Any) -> Scaling:
+    """Coordinates from the eigenpairs of B and the means of −D²/2."""
     real = pairs.values > _NOTHING * max(float(pairs.values[0]), 0.0)
     roots = np.sqrt(np.where(real, pairs.values, 1.0))
-    inverse = placed(np.where(real, signs(pairs.vectors.T) / roots, 0.0), D2)
+    inverse = placed(np.where(real, signs(pairs.vectors.T) / roots, 0.0), like)
     dual = (pairs.vectors - pairs.vectors.mean(0)) * inverse
-    offset = to_numpy(placed(means.rows, D2) @ dual)
+    offset = to_numpy(placed(means.rows, like) @ dual)
     return Scaling(np.where(real, pairs.values, 0.0), pairs.product * inverse, dual, offset, pairs.residual)
 
 

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.compose.geodesic_map import bytes_for_map, draw_landmarks, geodesic_map, mixed_in, place_by_geodesics
+from lowdim.compose.geodesic_map import (
+    bytes_for_map,
+    draw_landmarks,
+    geodesic_map,
+    mixed_in,
+    place_by_geodesics,
+    stored_by_halves,
+)
 from lowdim.compose.scaling import Scaling
 from lowdim.data import options
 from lowdim.data.distances import demand_distances, given_class_distances
@@ -185,7 +192,7 @@ class Isomap(GraphReducer):
         X = self._take(X, reset=True, sparse=True, minimum=2)
         n, k = X.shape[0], int(self.n_components)
         found = self._demand_sense(X, y)
-        self._ask_memory(*X.shape)
+        self._ask_memory(*X.shape, like=X)
         seed = seed_of(self.random_state)
         self._rows = np.empty((0, 0), float_dtype(X.dtype)) if given else self._keep_rows(X)
         self._whitening = self._learn_whitening(X)
@@ -247,10 +254,12 @@ class Isomap(GraphReducer):
         least = None if self.landmarks is None else int(self.landmarks)
         return supervising_labels(self._name, y, X, float(self.supervision), self.class_distance, least)
 
-    def _ask_memory(self, n: int, d: int) -> None:
+    def _ask_memory(self, n: int, d: int, *, like: Any = None) -> None:
         m, k = int(self.landmarks or n), int(self.n_components)
         what = f"Isomap: the distances along the data, {m:,} × {n:,},"
-        memory.require(bytes_for_map(m, n, k), what, "Lower landmarks." if self.landmarks else "Pass landmarks=1000.")
+        halves = stored_by_halves(like, n, k, self.landmarks is not None, self.supervision > 0)
+        needed = bytes_for_map(m, n, k, halves=halves)
+        memory.require(needed, what, "Lower landmarks." if self.landmarks else "Pass landmarks=1000.")
 
     def _check_state(self) -> None:
         super()._check_state()

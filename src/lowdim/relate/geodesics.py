@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.relate.half import Half, bytes_for_half, half_panels
 from lowdim.work import jobs
 from lowdim.work.places import verb
 from lowdim.work.progress import stage
@@ -41,6 +42,27 @@ def geodesics(
     return D
 
 
+def all_geodesics(graph: "Graph") -> tuple[Half, NDArray[np.int32]]:
+    """Squared distances along the graph between all rows, each pair once, and the order (n,) of the rows in them.
+
+    Each is the square of a sum in float32 along a shortest path from one of its ends. The bits depend on neither the
+    number of threads nor the instruction set.
+    """
+    panels = half_panels(graph.n)
+    with stage("shortest paths", total=graph.n) as tick:
+        order = _native.all_geodesics(*graph, panels, n_threads=jobs.current(), tick=tick)
+    return Half(panels, graph.n), order
+
+
 def bytes_for(m: int, n: int) -> float:
     """Memory that :func:`geodesics` needs for m sources and n rows: the distances and the workspace of each thread."""
-    return 4.0 * m * n + jobs.current() * n * (64 * 4 + 32)
+    return 4.0 * m * n + _bytes_to_search(n)
+
+
+def bytes_for_all(n: int) -> float:
+    """The same for :func:`all_geodesics`, with a second graph."""
+    return bytes_for_half(n) + _bytes_to_search(n) + 200.0 * n
+
+
+def _bytes_to_search(n: int) -> float:
+    return jobs.current() * n * (64 * 4 + 32.0)

@@ -7,6 +7,7 @@ alone, and each piece is one call of SciPy's BLAS by one of our threads.
 
 import ctypes
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from lowdim.work.rows import cast
 _SMALL = 2e6  # multiplications up to which threads gain nothing
 _FEW = 1e5  # entries of a block up to which the same is so
 _TILE, _THIN = 256, 128  # side of a piece; rows of one that is narrow
-_PARTS = 16  # of a sum over rows
+_PARTS = 16  # of a sum over rows, here and in multiply_half
+_AT_ONCE = 96  # columns that multiply_half sums in parts
 _GEMM = {"float32": "sgemm", "float64": "dgemm"}
 
 
@@ -84,6 +86,22 @@ def inner(A: Any, B: Any) -> Any:
         out, A, B = np.empty((_PARTS * p, q), dtype), _for_blas(A, dtype), _for_blas(B, dtype)
         _native.multiply(_gemm(dtype.name), A.T, B, out, high=_TILE, wide=_TILE, parts=_PARTS, n_threads=jobs.current())
     return out.reshape(_PARTS, p, q).sum(axis=0)
+
+
+def multiply_half(A: NDArray[np.float32], V: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``A V`` (n, q) for a symmetric matrix in panels, see :class:`lowdim.relate.half.Half`."""
+    out = np.empty(V.shape, np.float32)
+    cuts = np.linspace(0, V.shape[1], -(-V.shape[1] // _AT_ONCE) + 1).astype(int)
+    for left, right in pairwise(cuts):
+        some = np.ascontiguousarray(V[:, left:right])
+        with jobs.alone():
+            out[:, left:right] = _native.multiply_half(_gemm("float32"), A, some, n_threads=jobs.current())
+    return out
+
+
+def bytes_to_multiply_half(n: int, width: int) -> float:
+    """Memory that :func:`multiply_half` needs for a matrix (n, n) and ``V`` (n, width): the product and its parts."""
+    return 4.0 * n * (width + min(width, _AT_ONCE) * (_PARTS + 2))
 
 
 def centred(A: Any, dtype: Any) -> Any:

@@ -68,9 +68,9 @@ format: $(STAMP) ## rewrite sources in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/clang-format -i $(CPP)
 
-bench: $(STAMP) ## time, memory and quality beside the peers, to benchmarks/results.md (set LOWDIM_DATA; BEFORE=PYTHON runs another lowdim beside)
+bench: $(STAMP) ## time, memory and quality beside the peers, to benchmarks/results.md (set LOWDIM_DATA; BEFORE=PYTHON runs another lowdim beside, ROUNDS=N sets the runs of each)
 	$(BIN)/pip install -q --group bench
-	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE))
+	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE)) $(if $(ROUNDS),--rounds $(ROUNDS))
 	$(BIN)/python -m benchmarks.ratios
 	$(BIN)/python -m benchmarks.readme
 

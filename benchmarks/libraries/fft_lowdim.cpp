@@ -43,7 +43,13 @@ int main() {
             Watch watch;
             const auto convolve = [&] {
                 std::copy(in.begin(), in.end(), field.data()); // also the zeros beyond the nodes
-                run(passes, scratch.data(), threads, watch);
+                const auto pass = [&](int number) {
+                    return Phase{pieces_of(passes, number), [&, number](std::int64_t piece, int place) {
+                                     run_piece(passes, number, piece, scratch.data(), place);
+                                 }};
+                };
+                each_phase(line && passes.columns <= one_thread ? 1 : threads, watch, pass(0), pass(1),
+                           pass(2));
             };
             convolve();
             const double error = bench::error(s, in, field.data(), stride);

@@ -17,15 +17,6 @@ constexpr std::int64_t folds = 2 * side;     // rows of a line
 constexpr std::int64_t least = 8;            // columns of its period: transforms have two stages or more
 constexpr std::int64_t one_thread = 1 << 10; // columns up to which threads would wait for each other
 
-struct Passes {
-    const Plan *along, *across;
-    std::int64_t rows, columns, blocks, stride;
-    float* nodes;
-    Complexes* spectrum;
-    const Lanes* multiplier;
-    const Complexes* turns; // null in a plane
-};
-
 struct KernelGrid {
     const Plan *along, *across; // of the finer grid
     std::int64_t rows, blocks;  // rows up to the middle
@@ -114,20 +105,21 @@ void fold(std::int64_t columns, std::int64_t block, const At& at, Lanes* multipl
         }
 }
 
-// Along rows, across them and back, and along them back.
-void run(const Passes& c, Complexes* scratch, int n_threads, Watch& watch) {
-    const std::int64_t pieces = (c.rows + 2 * side - 1) / (2 * side);
+// Along rows, across them and back, and along them back: how many pieces each of these has,
+std::int64_t pieces_of(const Passes& c, int pass) {
+    return pass == 1 ? c.blocks : (c.rows + 2 * side - 1) / (2 * side);
+}
+
+// and one of them, with the scratch of its thread.
+void run_piece(const Passes& c, int pass, std::int64_t piece, Complexes* scratch, int place) {
     const std::int64_t longest = std::max(c.along->length(), c.across->length());
-    const auto by = [&](const auto kernel, std::int64_t at, int place) {
-        Complexes* room = scratch + 2 * longest * place;
-        kernel(c, at, room, room + longest);
-    };
-    const auto forward = LOWDIM_PICK(rows_forward), backward = LOWDIM_PICK(rows_backward);
-    const auto through = LOWDIM_PICK(columns_through);
-    each_phase(c.turns && c.columns <= one_thread ? 1 : n_threads, watch,
-               Phase{pieces, [&](std::int64_t i, int place) { by(forward, i * 2 * side, place); }},
-               Phase{c.blocks, [&](std::int64_t i, int place) { by(through, i, place); }},
-               Phase{pieces, [&](std::int64_t i, int place) { by(backward, i * 2 * side, place); }});
+    Complexes* room = scratch + 2 * longest * place;
+    if (pass == 1)
+        LOWDIM_PICK(columns_through)(c, piece, room, room + longest);
+    else if (pass == 0)
+        LOWDIM_PICK(rows_forward)(c, piece * 2 * side, room, room + longest);
+    else
+        LOWDIM_PICK(rows_backward)(c, piece * 2 * side, room, room + longest);
 }
 
 } // namespace
@@ -198,18 +190,25 @@ void Convolution::build_multiplier(int n_threads, Watch& watch) {
     });
 }
 
-void Convolution::operator()(float* nodes, std::int64_t stride, int n_threads, Watch& watch) {
-    const Passes passes{&plans_[0],
-                        &plans_[1],
-                        rows_,
-                        columns_,
-                        blocks_of(plans_[0].length()),
-                        stride,
-                        nodes,
-                        spectrum_.data(),
-                        multiplier_.data(),
-                        folded() ? turns_.data() : nullptr};
-    run(passes, scratch_.data(), n_threads, watch);
+std::int64_t Convolution::pieces(int pass) const { return pieces_of(passes(nullptr, 0), pass); }
+
+void Convolution::run(float* nodes, std::int64_t stride, int pass, std::int64_t piece, int place) {
+    run_piece(passes(nodes, stride), pass, piece, scratch_.data(), place);
+}
+
+bool Convolution::brief() const { return folded() && columns_ <= one_thread; }
+
+Passes Convolution::passes(float* nodes, std::int64_t stride) const {
+    return {&plans_[0],
+            &plans_[1],
+            rows_,
+            columns_,
+            blocks_of(plans_[0].length()),
+            stride,
+            nodes,
+            spectrum_.data(),
+            multiplier_.data(),
+            folded() ? turns_.data() : nullptr};
 }
 
 } // namespace lowdim::detail

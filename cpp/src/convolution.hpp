@@ -18,6 +18,16 @@ enum class Range { whole, near, far, gathered };
 constexpr int coarser = 4;
 constexpr double parting(double cell) { return 1 / (64 * cell * cell); }
 
+// What the transforms of nodes read and write.
+struct Passes {
+    const Plan *along, *across;
+    std::int64_t rows, columns, blocks, stride;
+    float* nodes;
+    Complexes* spectrum;
+    const Lanes* multiplier;
+    const Complexes* turns; // null in a plane
+};
+
 // A line of nodes is transformed as a plane: node 32 b + l stands in row l and column b, so that all lanes
 // are in use. The spectra of its rows are turned by exp(−2πi l k₁/period), and the transform across the rows
 // gives frequency k₁ + k₂ period/32 in row k₂.
@@ -29,12 +39,15 @@ public:
     bool fit(const std::array<std::int64_t, 2>& nodes, double spacing, Range range, int n_threads,
              Watch& watch);
 
-    // Replaces nodes, in rows of this stride; those of a line are followed by up to 31 zeros. The bits do not
-    // depend on n_threads.
-    void operator()(float* nodes, std::int64_t stride, int n_threads, Watch& watch);
+    // Nodes, in rows of this stride, are replaced by three passes, each of pieces that any thread may take;
+    // those of a line are followed by up to 31 zeros.
+    [[nodiscard]] std::int64_t pieces(int pass) const;
+    void run(float* nodes, std::int64_t stride, int pass, std::int64_t piece, int place);
+    [[nodiscard]] bool brief() const; // so that threads would wait for each other
 
 private:
     [[nodiscard]] bool folded() const { return dimensions_ == 1; }
+    [[nodiscard]] Passes passes(float* nodes, std::int64_t stride) const;
     void build_multiplier(int n_threads, Watch& watch);
 
     Falloff falloff_;

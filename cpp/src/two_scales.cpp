@@ -65,26 +65,35 @@ bool TwoScales::fit(const std::array<std::int64_t, 2>& nodes, double spacing, in
 }
 
 void TwoScales::operator()(float* nodes, std::int64_t stride, int n_threads, Watch& watch) {
-    if (!far_)
-        return fine_(nodes, stride, n_threads, watch);
-    reserve(lines_, stride * coarser_[1]);
-    const std::int64_t room = at_once * coarser * (stride_of(coarser_[0]) + side);
-    reserve(scratch_, room * n_threads);
-    const Between b{nodes,           nodes_[1],   nodes_[0],   stride,
-                    charges_.data(), coarser_[1], coarser_[0], stride_of(coarser_[0]),
-                    lines_.data()};
+    const std::int64_t coarse_stride = stride_of(coarser_[0]),
+                       room = at_once * coarser * (coarse_stride + side);
+    if (far_) {
+        reserve(lines_, stride * coarser_[1]);
+        reserve(scratch_, room * n_threads);
+    }
+    const Between b{nodes,       nodes_[1],   nodes_[0],     stride,       charges_.data(),
+                    coarser_[1], coarser_[0], coarse_stride, lines_.data()};
     const auto gather = LOWDIM_PICK(gather_rows);
     const auto widen = LOWDIM_PICK(widen_row), add = LOWDIM_PICK(add_far);
-    each_piece((coarser_[1] + at_once - 1) / at_once, n_threads, watch, [&](std::int64_t piece, int place) {
-        gather(b, piece * at_once, scratch_.data() + place * room);
-    });
-    if (!watch.stopped())
-        coarse_(charges_.data(), b.coarse_stride, n_threads, watch);
-    if (!watch.stopped())
-        fine_(nodes, stride, n_threads, watch);
-    if (!watch.stopped())
-        each_phase(n_threads, watch, Phase{coarser_[1], [&](std::int64_t row, int) { widen(b, row); }},
-                   Phase{(nodes_[1] + coarser - 1) / coarser, [&](std::int64_t cell, int) { add(b, cell); }});
+    const std::int64_t cells = (nodes_[1] + coarser - 1) / coarser;
+    // The pieces of the coarser nodes are short and come last.
+    const auto pass = [&](int number) {
+        const std::int64_t fine = fine_.pieces(number);
+        return Phase{fine + (far_ ? coarse_.pieces(number) : 0), [=, this](std::int64_t piece, int place) {
+                         if (piece < fine)
+                             fine_.run(nodes, stride, number, piece, place);
+                         else
+                             coarse_.run(charges_.data(), coarse_stride, number, piece - fine, place);
+                     }};
+    };
+    each_phase(fine_.brief() ? 1 : n_threads, watch,
+               Phase{far_ ? (coarser_[1] + at_once - 1) / at_once : 0,
+                     [&](std::int64_t piece, int place) {
+                         gather(b, piece * at_once, scratch_.data() + place * room);
+                     }},
+               pass(0), pass(1), pass(2),
+               Phase{far_ ? coarser_[1] : 0, [&](std::int64_t row, int) { widen(b, row); }},
+               Phase{far_ ? cells : 0, [&](std::int64_t cell, int) { add(b, cell); }});
 }
 
 } // namespace lowdim::detail

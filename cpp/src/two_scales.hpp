@@ -16,8 +16,10 @@ public:
     // Of the whole f, or of its far part, which needs no second scale.
     TwoScales(const Falloff& falloff, int dimensions, Range range);
 
-    // As Convolution has them.
+    // As Convolution has it.
     bool fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch);
+    // Replaces nodes, in rows of this stride; those of a line are followed by up to 31 zeros. The bits do not
+    // depend on n_threads.
     void operator()(float* nodes, std::int64_t stride, int n_threads, Watch& watch);
 
 private:

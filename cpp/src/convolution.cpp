@@ -44,9 +44,12 @@ template <class Visit> void with_range(const Falloff& of, Range range, double sp
         visit(Split<Range::far>{limit});
 }
 
-// Cells after which the near part is nothing.
+// Cells after which the near part is nothing; at least a vector, which is what rows are read by.
 std::int64_t reach(const Falloff& of, double spacing) {
-    return of.kind == Falloff::Kind::gauss ? static_cast<std::int64_t>(std::ceil(4 / spacing)) : 24;
+    constexpr std::int64_t least = side;
+    return of.kind == Falloff::Kind::gauss
+               ? std::max(least, static_cast<std::int64_t>(std::ceil(4 / spacing)))
+               : 24;
 }
 
 #define LOWDIM_KERNEL "convolution.inl"

@@ -1,6 +1,6 @@
 // Products with a half-stored matrix. Its rows are cut into parts of about equal size, by n alone. A block of
 // a panel is multiplied twice while it is in the cache: as it is, into rows that are the part's own, and
-// transposed, into a sum that each part keeps and that are added up in the end.
+// transposed, into a sum of the part's own. These sums are added up in the end.
 #include "aligned.hpp"
 #include "chunks.hpp"
 

@@ -47,6 +47,8 @@ Nearby::Rows Nearby::rows() const {
 }
 
 bool Nearby::arrange(const float* Y, std::int64_t n, const Grid::Box& box, double cells) {
+    if (!far_.suits(box, n)) // its cells would be larger than what the two parts were made for
+        return false;
     const double wide = static_cast<double>(box.high[0]) - box.low[0],
                  tall = static_cast<double>(box.high[1]) - box.low[1], most = vectors_a_cell * cells;
     // Points that are spread evenly have the fewest pairs.

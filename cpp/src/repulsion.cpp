@@ -77,6 +77,8 @@ private:
     // Points of one box, by pairs and a coarse grid where that is faster; Σφ.
     double among(const float* Y, std::int64_t n, const detail::Grid::Box& box, float* forces, float* phi,
                  int n_threads, Watch& watch) {
+        if (watch.stopped()) // and the box may be that of some points only
+            return 1;
         if (k_ == 2 && falloff_.kind == Falloff::Kind::cauchy && grid_.suits(box, n) &&
             nearby_.arrange(Y, n, box, grid_.cells(box, n)))
             return nearby_(Y, n, box, forces, phi, n_threads, watch);

@@ -57,6 +57,27 @@ def test_large_sets_use_products_and_agree_with_scikit_learn():
     assert 0 < ours.residual_ <= 1e-5
 
 
+def test_distances_stored_once_give_the_same_model(tmp_path):
+    X = data.load("s_curve", n_samples=2300)[0]  # more sources than one wave has
+    fits = [Isomap(2, n_neighbors=8, random_state=0, n_jobs=n).fit(X) for n in (1, 2)]
+    np.testing.assert_array_equal(fits[0].embedding_, fits[1].embedding_)
+    whole = Isomap(2, n_neighbors=8, random_state=0, landmarks=len(X)).fit(X)  # all distances, both of each pair
+    assert alike(fits[0].embedding_, whole.embedding_) > 0.999999
+    np.testing.assert_allclose(fits[0].residual_variance_, whole.residual_variance_, rtol=1e-3)
+    assert alike(fits[0].transform(X[:300] + 0.01), whole.transform(X[:300] + 0.01)) > 0.99999
+    fits[0].save(tmp_path / "once.lowdim")
+    again = lowdim.load(tmp_path / "once.lowdim")
+    np.testing.assert_array_equal(again.transform(X[:50] + 0.01), fits[0].transform(X[:50] + 0.01))
+
+
+def test_two_parts_of_many_rows_are_bridged():
+    X = data.load("s_curve", n_samples=1100)[0]
+    with pytest.warns(UserWarning, match="component"):
+        Y = Isomap(2, n_neighbors=8, random_state=0).fit_transform(np.concatenate([X, X + np.array([20, 0, 0])]))
+    assert np.isfinite(Y).all()
+    assert np.abs(Y[:1100, 0].mean() - Y[1100:, 0].mean()) > 10  # the gap is along the first axis
+
+
 def test_unrolls_a_swiss_roll_and_a_spiral():
     X, t = data.load("swissroll", n_samples=1500)
     model = Isomap(4, n_neighbors=8).fit(X)

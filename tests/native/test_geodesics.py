@@ -63,7 +63,8 @@ def test_distances_match_scipy_along_a_long_chain():
     np.testing.assert_allclose(geodesics(graph, some), dijkstra(A, indices=some), rtol=1e-4)
 
 
-def test_distances_of_all_pairs_are_those_from_each_source(isa, monkeypatch):
+@pytest.mark.usefixtures("isa")
+def test_distances_of_all_pairs_are_those_from_each_source():
     n = 32 * 64 * 2 + 70  # more than two waves, and a panel that is not full
     graph = random_graph(n, 5 * n)
     half, order = all_geodesics(graph)

@@ -38,7 +38,8 @@ void geodesics(const Graph& graph, const Sources& sources, bool squared, float* 
                Watch& watch);
 
 // Squared lengths of the shortest paths between all nodes, which are put in an order of their own: `nodes`
-// (n,) are their numbers in it. Each length is summed in float along a shortest path, from one of its ends.
+// (n,) are their numbers in it. Each length is summed in float along a shortest path,
+// in an order that depends on the graph alone.
 void all_geodesics(const Graph& graph, const Half<float>& out, std::int32_t* nodes, int n_threads,
                    Watch& watch);
 

@@ -10,7 +10,7 @@
 namespace lowdim {
 
 // A symmetric n × n matrix as panels, one after another: panel b holds the columns 64 b … 64 b + 63 of the
-// rows from 64 b on, row by row. The columns that the last one has too many are not read.
+// rows from 64 b on, row by row. Columns of the last panel beyond n are not read.
 template <class T> struct Half {
     static constexpr std::int64_t wide = 64;
 
@@ -18,7 +18,7 @@ template <class T> struct Half {
     std::int64_t n;
 
     [[nodiscard]] std::int64_t panels() const { return (n + wide - 1) / wide; }
-    // Of a panel that are columns of the matrix.
+    // How many columns of a panel are columns of the matrix.
     [[nodiscard]] std::int64_t columns(std::int64_t panel) const { return std::min(wide, n - panel * wide); }
     // Rows of all panels before this one.
     [[nodiscard]] std::int64_t rows_before(std::int64_t panel) const {
@@ -35,7 +35,7 @@ template <class T> struct Half {
 void multiply_half(Gemm<float> gemm, const Half<const float>& A, const float* V, std::int64_t width,
                    float* out, int n_threads, Watch& watch);
 
-// distance_sums over all pairs, from their squared distances: out (panels × (2 + 3k)), one row a panel.
+// distance_sums over all pairs, from their squared distances: out (panels × (2 + 3k)), one row per panel.
 void half_distance_sums(const Half<const float>& D2, const float* Y, std::int64_t k, double* out,
                         int n_threads, Watch& watch);
 

@@ -79,7 +79,7 @@ METHODS = (
         "lowdim.methods.isomap",
         "geodesic distances along the data",
         "coordinates of one bent or rolled-up sheet or curve; global structure rather than clusters",
-        "n² log n time, 4 n² bytes; n·landmarks of both with landmarks=1000",
+        "n² log n time, 2 n² bytes; n·landmarks of both with landmarks=1000",
     ),
     Method(
         "mds",

@@ -138,7 +138,7 @@ class _Stochastic(NeighborEmbedding):
     def _demand_parameters(self, X: Any, y: Any) -> None:
         n, k, name = X.shape[0], int(self.n_components), self._name
         here = at_home(X)
-        how = self.repulsion if self.repulsion != "auto" else divergence.choose(n, k, tree=here)
+        how = self.repulsion if self.repulsion != "auto" else divergence.choose(n, k, self._falloff(), tree=here)
         if how == "barnes_hut" and not here:
             raise ValueError(f"{name}: repulsion='barnes_hut' has no version for tensors. Use repulsion='auto'.")
         self.repulsion_ = how

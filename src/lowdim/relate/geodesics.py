@@ -45,8 +45,8 @@ def geodesics(
 def all_geodesics(graph: "Graph") -> tuple[Half, NDArray[np.int32]]:
     """Squared distances along the graph between all rows, each pair once, and the order (n,) of the rows in them.
 
-    Each is the square of a sum in float32 along a shortest path from one of its ends. The bits depend on neither the
-    number of threads nor the instruction set.
+    Each is the square of a sum in float32 along a shortest path, in an order that depends on the graph alone. The bits
+    depend on neither the number of threads nor the instruction set.
     """
     panels = half_panels(graph.n)
     with stage("shortest paths", total=graph.n) as tick:

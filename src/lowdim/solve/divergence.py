@@ -23,9 +23,9 @@ FAST = {"barnes_hut": 3, "interpolation": 2}  # most dimensions
 # for the normaliser. At 0.33 the divergence ends within 0.5 % of that of exact sums, at 0.36 within 1 %. Wide maps of
 # few points need no fine cells.
 _SPACING, _FINE, _FINEST = 0.42, 0.33, 0.25
-# Points up to which exact sums are taken, since there are few pairs, and no grid or tree to set up: in a plane, in
-# space, and in a plane on devices, where the grid alone gives all forces.
-_FEW, _FEW_IN_SPACE, _FEW_ON_DEVICES = 2000, 3000, 3500
+# Points up to which exact sums are taken, since there are few pairs, and no grid or tree to set up: where near pairs
+# are summed beside a grid, where a grid alone gives all forces, and in space.
+_FEW, _FEW_BY_GRID, _FEW_IN_SPACE = 2000, 3500, 3000
 _EXACT_NORMALISER = 20_000  # points up to which all pairs take negligible time
 _SAMPLE = 1000  # points at which an approximate normaliser is compared with exact sums
 TINY, CALM = (
@@ -52,14 +52,16 @@ class Falloff(NamedTuple):
         return min(1.0, float(np.sqrt(self.dof))) if self.name == "student" else 1.0
 
 
-def choose(n: int, k: int, *, tree: bool = True) -> str:
-    """Rule behind ``repulsion="auto"``; some places (devices) have no tree.
+def choose(n: int, k: int, falloff: Falloff, *, tree: bool = True) -> str:
+    """Rule behind ``repulsion="auto"``; some places (devices) have neither a tree nor near pairs.
 
-    >>> choose(1500, 2), choose(70_000, 2), choose(70_000, 3), choose(70_000, 5)
-    ('exact', 'interpolation', 'barnes_hut', 'exact')
+    >>> cauchy = Falloff("student")
+    >>> [choose(n, k, cauchy) for n, k in ((1500, 2), (3000, 2), (3000, 1), (70_000, 3), (70_000, 5))]
+    ['exact', 'interpolation', 'exact', 'barnes_hut', 'exact']
     """
     if k <= 2:
-        return "interpolation" if n > (_FEW if tree else _FEW_ON_DEVICES) else "exact"
+        pairs = tree and k == 2 and falloff == Falloff("student")
+        return "interpolation" if n > (_FEW if pairs else _FEW_BY_GRID) else "exact"
     return "barnes_hut" if tree and k == 3 and n > _FEW_IN_SPACE else "exact"
 
 

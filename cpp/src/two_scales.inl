@@ -1,7 +1,6 @@
 // Ways between nodes and coarser nodes for one instruction set; see each_isa.inl.
 
 using Native = Register<float, LOWDIM_BYTES>::Vector;
-using Stored = Register<float, LOWDIM_BYTES>::Stored;
 typedef float Loose __attribute__((vector_size(LOWDIM_BYTES), aligned(4), may_alias));
 constexpr int lanes = Register<float, LOWDIM_BYTES>::lanes;
 

@@ -25,23 +25,24 @@ struct KernelGrid {
 };
 
 // The near and the far part of Cauchy's f.
-template <Range range> struct Split {
+template <KernelPart range> struct Split {
     float limit;
     template <class V> LOWDIM_INLINE void at(const V& s, V& f, V& pull) const {
         V faded;
         Gauss<float>({}).at(V(limit * (s + 1.0f)), faded, pull);
-        f = (range == Range::near ? faded : 1.0f - faded) / (s + 1.0f);
+        f = (range == KernelPart::near ? faded : 1.0f - faded) / (s + 1.0f);
     }
 };
 
-template <class Visit> void with_range(const Falloff& of, Range range, double spacing, const Visit& visit) {
-    if (range == Range::whole || of.kind == Falloff::Kind::gauss)
+template <class Visit>
+void with_range(const Falloff& of, KernelPart range, double spacing, const Visit& visit) {
+    if (range == KernelPart::whole || of.kind == Falloff::Kind::gauss)
         return with_falloff<float>(of, visit);
-    const auto limit = static_cast<float>(parting(range == Range::near ? spacing : spacing / coarser));
-    if (range == Range::near)
-        visit(Split<Range::near>{limit});
+    const auto limit = static_cast<float>(parting(range == KernelPart::near ? spacing : spacing / coarser));
+    if (range == KernelPart::near)
+        visit(Split<KernelPart::near>{limit});
     else
-        visit(Split<Range::far>{limit});
+        visit(Split<KernelPart::far>{limit});
 }
 
 // Cells after which the near part is nothing; at least a vector, which is what rows are read by.
@@ -73,7 +74,7 @@ double correction(double angle) {
 
 // The square of that for each frequency of a period, and of what the spline of the finer nodes needs where
 // these are gathered from them.
-std::vector<float> corrections(std::int64_t period, std::int64_t room, Range range, int n_threads,
+std::vector<float> corrections(std::int64_t period, std::int64_t room, KernelPart range, int n_threads,
                                Watch& watch) {
     std::vector<float> out(static_cast<std::size_t>(std::max(period, room)), 0.0f);
     each_chunk(period, 64, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
@@ -81,7 +82,7 @@ std::vector<float> corrections(std::int64_t period, std::int64_t room, Range ran
             const auto wave = static_cast<double>(2 * i <= period ? i : i - period);
             const double angle = 2 * std::numbers::pi * wave / static_cast<double>(period);
             const double both =
-                correction(angle) * (range == Range::gathered ? correction(angle / coarser) : 1);
+                correction(angle) * (range == KernelPart::gathered ? correction(angle / coarser) : 1);
             // The finer grid has twice the samples along this axis; the transform back divides by the period.
             out[static_cast<std::size_t>(i)] =
                 static_cast<float>(both * both / (2 * static_cast<double>(period)));
@@ -133,13 +134,13 @@ Convolution::Convolution(const Falloff& falloff, int dimensions)
         plans_[1] = Plan(folds);
 }
 
-bool Convolution::fit(const std::array<std::int64_t, 2>& nodes, double spacing, Range range, int n_threads,
-                      Watch& watch) {
+bool Convolution::fit(const std::array<std::int64_t, 2>& nodes, double spacing, KernelPart range,
+                      int n_threads, Watch& watch) {
     bool same = spacing == spacing_ && range == range_;
     for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
         // No node is further from another than half the period, or an image of it lies beyond the reach.
         const std::int64_t beyond =
-            range == Range::near ? std::min(nodes[d], reach(falloff_, spacing)) : nodes[d];
+            range == KernelPart::near ? std::min(nodes[d], reach(falloff_, spacing)) : nodes[d];
         const std::int64_t fold = folded() ? folds : 1, needed = nodes[d] + beyond,
                            period = plans_[d].length() * fold;
         const std::int64_t length = Plan::at_least(std::max(least, (needed + needed / 12 + fold - 1) / fold));

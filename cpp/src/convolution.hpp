@@ -14,7 +14,7 @@ namespace lowdim::detail {
 // Which part of f: 1/(1 + s) is ∫ exp(−t (1 + s)) dt. From t = 1/(8 cells)² on that is near, and nothing
 // after some cells; the rest is far, and so smooth that cells of `coarser` times the size do for it. They are
 // those of points, or gathered from nodes. Gauss's f is near as it is.
-enum class Range { whole, near, far, gathered };
+enum class KernelPart { whole, near, far, gathered };
 constexpr int coarser = 4;
 constexpr double parting(double cell) { return 1 / (64 * cell * cell); }
 
@@ -36,7 +36,7 @@ public:
     Convolution(const Falloff& falloff, int dimensions);
 
     // Prepares for so many nodes along and across rows, in cells of this size; true if that changed anything.
-    bool fit(const std::array<std::int64_t, 2>& nodes, double spacing, Range range, int n_threads,
+    bool fit(const std::array<std::int64_t, 2>& nodes, double spacing, KernelPart range, int n_threads,
              Watch& watch);
 
     // Nodes, in rows of this stride, are replaced by three passes, each of pieces that any thread may take;
@@ -53,7 +53,7 @@ private:
     Falloff falloff_;
     int dimensions_;
     double spacing_ = 0;
-    Range range_ = Range::whole;
+    KernelPart range_ = KernelPart::whole;
     std::int64_t rows_ = 0, columns_ = 0; // of the plane
     std::array<Plan, 2> plans_;           // of its periods along and across rows, so long that no image acts
     Aligned<Complexes> spectrum_;         // by block of 16 frequencies along rows, then by row

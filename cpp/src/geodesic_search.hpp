@@ -17,14 +17,14 @@ constexpr int lanes = 64; // sources of a batch
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // Sources in the order of their batches, and where each batch begins.
-struct Plan {
+struct Batches {
     std::vector<std::int64_t> sources, begins;
 };
 
 // Batches of sources that are near each other: each is what a breadth-first search from one source's node
 // meets first.
-inline Plan gather(const Graph& graph, const Sources& sources) {
-    Plan plan;
+inline Batches gather(const Graph& graph, const Sources& sources) {
+    Batches plan;
     plan.sources.reserve(sources.count);
     std::vector<std::int64_t> first(graph.nodes, -1), next(sources.count, -1); // sources waiting at a node
     for (std::int64_t s = sources.count - 1; s >= 0; --s) {

@@ -81,7 +81,7 @@ void check(const Sources& sources, std::int64_t stored, std::int64_t nodes) {
 
 void geodesics(const Graph& graph, const Sources& sources, bool squared, float* out, int n_threads,
                Watch& watch) {
-    const detail::Plan plan = detail::gather(graph, sources);
+    const detail::Batches plan = detail::gather(graph, sources);
     const std::vector<std::int64_t> along = detail::every_node(graph);
     const detail::Shells shells(graph);
     const auto settle = LOWDIM_PICK(settle);

@@ -38,7 +38,7 @@ using View = Grid::View;
 
 } // namespace
 
-Grid::Grid(const Falloff& falloff, int dimensions, double spacing, double margin, Range range)
+Grid::Grid(const Falloff& falloff, int dimensions, double spacing, double margin, KernelPart range)
     : convolve_(falloff, dimensions, range), dimensions_(dimensions), finest_(spacing), margin_(margin) {}
 
 Grid::Box Grid::box_of(const float* Y, std::int64_t n, int n_threads, Watch& watch) const {

@@ -19,7 +19,7 @@ public:
     static constexpr int width = 8; // of the spline, in cells
 
     Grid(const Falloff& falloff, int dimensions, double spacing, double margin = 0,
-         Range range = Range::whole);
+         KernelPart range = KernelPart::whole);
 
     // Cells of this size from the next charge on.
     void refine(double spacing) { finest_ = spacing; }

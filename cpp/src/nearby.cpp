@@ -39,7 +39,7 @@ LOWDIM_INLINE void each_row(const Rows& rows, std::int64_t strip, std::int64_t b
 
 } // namespace
 
-Nearby::Nearby() : far_({}, 2, spacing, 0, Range::far) {}
+Nearby::Nearby() : far_({}, 2, spacing, 0, KernelPart::far) {}
 
 Nearby::Rows Nearby::rows() const {
     const auto room = static_cast<std::int64_t>(points_.size());

@@ -46,20 +46,20 @@ struct Between {
 
 } // namespace
 
-TwoScales::TwoScales(const Falloff& falloff, int dimensions, Range range)
+TwoScales::TwoScales(const Falloff& falloff, int dimensions, KernelPart range)
     : falloff_(falloff), dimensions_(dimensions), range_(range), fine_(falloff, dimensions),
       coarse_(falloff, dimensions) {}
 
 bool TwoScales::fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch) {
-    const bool apart = range_ == Range::whole && dimensions_ == 2 &&
+    const bool apart = range_ == KernelPart::whole && dimensions_ == 2 &&
                        falloff_.kind != Falloff::Kind::student && std::min(nodes[0], nodes[1]) >= fewest;
     far_ = apart && falloff_.kind == Falloff::Kind::cauchy;
-    bool changed = fine_.fit(nodes, spacing, apart ? Range::near : range_, n_threads, watch);
+    bool changed = fine_.fit(nodes, spacing, apart ? KernelPart::near : range_, n_threads, watch);
     nodes_ = nodes;
     if (far_ && !watch.stopped()) {
         coarser_ = {coarser_than(nodes[0]), coarser_than(nodes[1])};
         reserve(charges_, stride_of(coarser_[0]) * (coarser_[1] + 1));
-        changed |= coarse_.fit(coarser_, spacing * coarser, Range::gathered, n_threads, watch);
+        changed |= coarse_.fit(coarser_, spacing * coarser, KernelPart::gathered, n_threads, watch);
     }
     return changed;
 }

@@ -9,12 +9,12 @@
 namespace lowdim::detail {
 
 // Transforms of the whole need twice the nodes in each direction, since f ends nowhere. The near part needs a
-// few more only, and the far part has a sixteenth of the nodes: about 0.4 times the work and a third of the
-// memory. Charges go from nodes to the coarser ones, and the far field back, by the spline of a grid.
+// few more only, and the far part has a sixteenth of the nodes: less work and less memory. Charges go from
+// nodes to the coarser ones, and the far field back, by the spline of a grid.
 class TwoScales {
 public:
     // Of the whole f, or of its far part, which needs no second scale.
-    TwoScales(const Falloff& falloff, int dimensions, Range range);
+    TwoScales(const Falloff& falloff, int dimensions, KernelPart range);
 
     // As Convolution has it.
     bool fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch);
@@ -25,7 +25,7 @@ public:
 private:
     Falloff falloff_;
     int dimensions_;
-    Range range_;
+    KernelPart range_;
     Convolution fine_, coarse_;
     bool far_ = false; // coarser nodes are in use
     std::array<std::int64_t, 2> nodes_{}, coarser_{};

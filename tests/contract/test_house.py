@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
@@ -125,6 +126,18 @@ def test_source_files_stay_short():
     lengths = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in sources}
     assert len(lengths) == len(sources)  # files of one name in several rooms all count
     assert not {name: length for name, length in lengths.items() if length > 350}, "a longer one is usually two rooms"
+
+
+def test_types_of_the_native_headers_have_names_of_their_own():
+    """Two types of one name in different files would share destructors when the core is linked."""
+    found = Counter()
+    for path in sorted((ROOT / "cpp").rglob("*.hpp")):
+        text = path.read_text()
+        space = re.search(r"^namespace (lowdim[\w:]*) \{", text, re.M)
+        names = re.findall(r"^(?:template <.*> )?(?:class|struct|enum class) (\w+)[^;(]*\{", text, re.M)
+        found.update((space and space[1], name) for name in set(names))  # a file may specialise its own
+    assert len(found) > 40
+    assert [name for name, count in found.items() if count > 1] == []
 
 
 def test_contributing_stays_short():

@@ -38,8 +38,9 @@ using View = Grid::View;
 
 } // namespace
 
-Grid::Grid(const Falloff& falloff, int dimensions, double spacing, double margin, KernelPart range)
-    : convolve_(falloff, dimensions, range), dimensions_(dimensions), finest_(spacing), margin_(margin) {}
+Grid::Grid(const Falloff& falloff, int dimensions, double spacing, double margin, KernelPart part)
+    : convolve_(falloff, dimensions, part), part_(part), dimensions_(dimensions), finest_(spacing),
+      margin_(margin) {}
 
 Grid::Box Grid::box_of(const float* Y, std::int64_t n, int n_threads, Watch& watch) const {
     constexpr float inf = std::numeric_limits<float>::infinity();
@@ -99,7 +100,8 @@ void Grid::fit(const Box& box, std::int64_t n, int n_threads, Watch& watch) {
     spacing_ = spacing;
     stride_ = (axes_[0].nodes + side - 1) / side * side + side;
     reserve(nodes_, stride_ * (axes_[1].nodes + 1));
-    if (convolve_.fit({axes_[0].nodes, axes_[1].nodes}, spacing, n_threads, watch) && !watch.stopped())
+    const bool changed = convolve_.fit({axes_[0].nodes, axes_[1].nodes}, spacing, n_threads, watch);
+    if (changed && part_ == KernelPart::whole && !watch.stopped()) // the far part is too smooth for it
         measure_own(n_threads, watch);
 }
 

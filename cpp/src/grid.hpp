@@ -19,7 +19,7 @@ public:
     static constexpr int width = 8; // of the spline, in cells
 
     Grid(const Falloff& falloff, int dimensions, double spacing, double margin = 0,
-         KernelPart range = KernelPart::whole);
+         KernelPart part = KernelPart::whole);
 
     // Cells of this size from the next charge on.
     void refine(double spacing) { finest_ = spacing; }
@@ -78,6 +78,7 @@ private:
     void spread_by_strips(const float* Y, std::int64_t n, int n_threads, Watch& watch);
 
     TwoScales convolve_;
+    KernelPart part_;
     int dimensions_;
     double finest_, margin_, spacing_ = 0;
     std::array<Axis, 2> axes_; // along rows, across rows

@@ -4,10 +4,10 @@ from importlib.util import find_spec
 
 import pytest
 
-# Modules for tensors need both to be imported at all; their tests say so in tests/gpu.
-collect_ignore_glob = [] if find_spec("torch") and find_spec("triton") else ["src/lowdim/gpu/*"]
-if not find_spec("dask"):  # and tests/cluster says so for Dask
-    collect_ignore_glob += ["src/lowdim/cluster/*", "src/lowdim/work/cluster.py"]
+# Modules for tensors need both to be imported at all; their tests say so in tests/torch_backend.
+collect_ignore_glob = [] if find_spec("torch") and find_spec("triton") else ["src/lowdim/backends/torch/*"]
+if not find_spec("dask"):  # and tests/dask_backend says so for Dask
+    collect_ignore_glob += ["src/lowdim/backends/dask/*"]
 _NEEDS = {"lowdim.methods.autoencoder.Autoencoder": "torch"}
 
 

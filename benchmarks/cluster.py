@@ -89,7 +89,7 @@ def _workers(n: int = 2) -> Iterator[Client]:
 
 
 def _import() -> None:
-    import lowdim.cluster.moments  # noqa: F401  # its time is no part of the fit
+    import lowdim.backends.dask.moments  # noqa: F401  # its time is no part of the fit
 
 
 class _Peak:

@@ -19,20 +19,8 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks import machine
-from lowdim import (
-    LDA,
-    LLE,
-    PCA,
-    TSNE,
-    UMAP,
-    Isomap,
-    KernelPCA,
-    KLExpansion,
-    PaCMAP,
-    SequentialSelector,
-    quality,
-)
-from lowdim.work import jobs
+from lowdim import LDA, LLE, PCA, TSNE, UMAP, Isomap, KernelPCA, KLExpansion, PaCMAP, SequentialSelector, quality
+from lowdim.work import thread_limit
 
 RESULTS = Path(__file__).with_name("results_cores.md")
 _SHORT = 1.0  # seconds below which a run is repeated
@@ -83,7 +71,7 @@ def _select(n_jobs: int) -> Any:
 
 def _trust(n_jobs: int) -> Any:
     X = _mnist()
-    with jobs.using(n_jobs):
+    with thread_limit.using(n_jobs):
         return np.asarray(quality.trustworthiness(X, X[:, :2].copy(), sample=None))
 
 
@@ -158,7 +146,7 @@ def main(argv: list[str] | None = None) -> int:
     if not os.environ.get("LOWDIM_DATA"):
         print("benchmarks.cores: set LOWDIM_DATA to the folder of mnist.npz.", file=sys.stderr)
         return 2
-    most = jobs.available()
+    most = thread_limit.available()
     powers = [2**i for i in range(most.bit_length()) if 2**i < most]
     counts = sorted({int(n) for n in args.threads.split(",")} if args.threads else {*powers, most})
     lines = [_head(counts, argv)]

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from lowdim import LDA, PCA, SNE, TSNE, UMAP, Isomap, KernelPCA, PaCMAP, quality
-from lowdim.gpu import twins
+from lowdim.backends.torch import cuda_kernels
 from lowdim.relate.neighbors import nearest
 
 RESULTS = Path(__file__).with_name("results_gpu.md")
@@ -107,12 +107,12 @@ def _in_triton(task: Task) -> Task:
     work, judge = task
 
     def run() -> Any:
-        find = twins.find
-        twins.find = lambda *_, **__: None  # type: ignore[assignment]
+        find = cuda_kernels.find
+        cuda_kernels.find = lambda *_, **__: None  # type: ignore[assignment]
         try:
             return work()
         finally:
-            twins.find = find
+            cuda_kernels.find = find
 
     return run, judge
 

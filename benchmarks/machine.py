@@ -13,11 +13,11 @@ def describe() -> dict[str, str]:
     import psutil
 
     from lowdim import _native
-    from lowdim.work import jobs
+    from lowdim.work import thread_limit
 
     return {
         "CPU": f"{_cpu()}, {os.cpu_count()} cores",
-        "threads of each system": str(jobs.available()),
+        "threads of each system": str(thread_limit.available()),
         "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GB",
         "instruction set that lowdim uses": _native.isa(),
         "system": platform.platform(),

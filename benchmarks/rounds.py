@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.task import Task
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 
 _ROOT = Path(__file__).resolve().parent.parent
 _LIMIT = 1800  # seconds for one run
@@ -69,7 +69,7 @@ def play(
 def _run(python: str, module: str, task: str, system: str, folder: Path) -> dict[str, Any]:
     """Report of one process; its death is a report too."""
     command = [python, "-m", "benchmarks.worker", module, task, system, str(folder)]
-    threads = str(jobs.available())
+    threads = str(thread_limit.available())
     shared = {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
     try:
         ended = subprocess.run(

@@ -37,11 +37,11 @@ rules = {"naive Bayes": GaussianNB(), "5-NN": KNeighborsClassifier()}
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 for i, (name, rule) in enumerate(rules.items()):
     results = [measured(make_pipeline(*steps, rule), split) for steps in before.values()]
-    places = [j + (i - 0.5) * 0.38 for j in range(3)]
+    positions = [j + (i - 0.5) * 0.38 for j in range(3)]
     colour = ("#4393c3", "#d6604d")[i]
     for ax, values, form in zip(axes, zip(*results, strict=True), ("{:.3f}", "{:.0f}"), strict=True):
         heights = [v if ax is axes[0] else 1e3 * v for v in values]
-        ax.bar_label(ax.bar(places, heights, 0.36, color=colour, label=name), fmt=form, fontsize=8, padding=2)
+        ax.bar_label(ax.bar(positions, heights, 0.36, color=colour, label=name), fmt=form, fontsize=8, padding=2)
 axes[0].set(ylabel="accuracy on the other half")
 axes[1].set(ylabel="milliseconds, fit and predict")
 axes[0].legend(frameon=False, loc="upper left", ncols=2)

@@ -1,4 +1,4 @@
-"""Data that several rooms test with, and the choice of another build of the native module."""
+"""Data that several packages test with, and the choice of another build of the native module."""
 
 import importlib.util
 import os
@@ -12,6 +12,12 @@ import numpy as np
 import pytest
 
 matplotlib.use("Agg")
+
+if all(importlib.util.find_spec(name) for name in ("torch", "triton")):
+    import torch
+
+    if not torch.cuda.is_available():  # kernels run under Triton's interpreter, which it asks for when it is imported
+        os.environ["TRITON_INTERPRET"] = "1"
 
 collect_ignore_glob = ["*conftest.py"]  # they hold no examples, and share a name
 

@@ -30,7 +30,7 @@ _DTYPES = ["f4", "f8", ">f8", "f2", "i4", "i8", "u1", "?", "c16", "U3", "M8[s]",
 
 
 def run(rng: np.random.Generator, only: str = "") -> str:
-    """One case: a file changed in one to three places, loaded and used."""
+    """One case: a file changed in one to three positions, loaded and used."""
     name = only or draws.pick(rng, METHODS)
     kept = model_file(name, int(rng.integers(_VARIANTS)))
     if kept is None:
@@ -127,9 +127,9 @@ def _array_changed(rng: np.random.Generator, array: np.ndarray) -> tuple[np.ndar
         warnings.simplefilter("ignore")
         if which <= 3:
             array, value = np.array(array), draws.pick(rng, _VALUES)
-            places = rng.integers(array.size, size=int(draws.pick(rng, [1, 1, 3, array.size])))
-            array.reshape(-1)[places] = np.float64(value).astype(array.dtype)
-            return array, f"{value} at {places[0]}"
+            positions = rng.integers(array.size, size=int(draws.pick(rng, [1, 1, 3, array.size])))
+            array.reshape(-1)[positions] = np.float64(value).astype(array.dtype)
+            return array, f"{value} at {positions[0]}"
         if which == 4:
             dtype = draws.pick(rng, _DTYPES)
             return array.astype(dtype), f"as {dtype}"

@@ -17,7 +17,7 @@ from lowdim.relate.graph import neighbor_graph
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.weights import barycentric
 from lowdim.solve.sparse_lu import SparseLU
-from lowdim.work import jobs, products
+from lowdim.work import products, thread_limit
 
 Systems = dict[str, Callable[[], Any]]
 THREADS = 2
@@ -116,7 +116,7 @@ def _tasks(rng: np.random.Generator) -> Iterator[tuple[str, Systems]]:
 
 
 def main() -> None:
-    with jobs.using(THREADS), threadpool_limits(THREADS):
+    with thread_limit.using(THREADS), threadpool_limits(THREADS):
         for task, systems in _tasks(np.random.default_rng(0)):
             for system, call in systems.items():
                 print(f"{task}|{system}|{seconds(call):.9g}|-1", flush=True)

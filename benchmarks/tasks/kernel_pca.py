@@ -51,9 +51,9 @@ def eigenvalue_error(fitted: Any, reference: np.ndarray) -> float:
 
 def eigenvalue_errors(fitted: Any, reference: np.ndarray) -> dict[str, str]:
     """Relative errors of a few eigenvalues, first to last."""
-    places = [place for place in (1, 2, 10, 50) if place <= len(reference)]
+    positions = [place for place in (1, 2, 10, 50) if place <= len(reference)]
     off = np.abs(fitted.eigenvalues_ / reference - 1)
-    return {"of " + ", ".join(f"λ_{j}" for j in places): ", ".join(f"{off[j - 1]:.1e}" for j in places)}
+    return {"of " + ", ".join(f"λ_{j}" for j in positions): ", ".join(f"{off[j - 1]:.1e}" for j in positions)}
 
 
 def trace_error(fitted: Any, _: None) -> float:

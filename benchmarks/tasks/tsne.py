@@ -67,9 +67,9 @@ def opentsne(X: np.ndarray) -> Map:
 
     from openTSNE import TSNEEmbedding, affinity, initialization
 
-    from lowdim.work import jobs
+    from lowdim.work import thread_limit
 
-    start, n = perf_counter(), jobs.available()
+    start, n = perf_counter(), thread_limit.available()
     P = affinity.PerplexityBasedNN(X, perplexity=_PERPLEXITY, n_jobs=n, random_state=0)
     middle = perf_counter()
     Y = TSNEEmbedding(initialization.pca(X, random_state=0), P, n_jobs=n, random_state=0)

@@ -1,5 +1,5 @@
 // _native.lower_cross_entropy, _native.cross_entropy, _native.cross_entropy_gradient and
-// _native.settle_cross_entropy.
+// _native.place_new_cross_entropy.
 #include "maps.hpp"
 
 #include <lowdim/cross_entropy.hpp>
@@ -73,19 +73,19 @@ Made<float> call_gradient(const Starts& starts, const Columns& columns, const Ve
     return gradient;
 }
 
-Made<float> call_settle(const Matrix<std::int32_t>& neighbors, const Matrix<float>& v, const Matrix<float>& Y,
-                        const Vector<std::int32_t>& sample, double a, double b, double negatives,
-                        std::int64_t iterations, int n_threads, nb::handle tick) {
+Made<float> call_place_new(const Matrix<std::int32_t>& neighbors, const Matrix<float>& v,
+                           const Matrix<float>& Y, const Vector<std::int32_t>& sample, double a, double b,
+                           double negatives, std::int64_t iterations, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     const std::int64_t n = size(Y);
     demand_sample(sample, n);
     demand(negatives >= 0 && iterations >= 0, "negatives and iterations must be 0 or more");
-    const Newcomers newcomers = newcomers_of(neighbors, v, n, n_threads);
+    const NewPoints new_points = newcomers_of(neighbors, v, n, n_threads);
     const Curve curve = curve_of(a, b);
     auto out = empty<float>(v.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {
-        settle_cross_entropy(newcomers, Y.data(), k, curve, negatives, sample.data(), size(sample),
-                             iterations, out.data(), n_threads, watch);
+        place_new_cross_entropy(new_points, Y.data(), k, curve, negatives, sample.data(), size(sample),
+                                iterations, out.data(), n_threads, watch);
     });
     return out;
 }
@@ -115,10 +115,10 @@ void bind_cross_entropy(nb::module_& m) {
           nb::arg("order").noconvert(), nb::arg("shifts").noconvert(), nb::kw_only(), nb::arg("a"),
           nb::arg("b"), nb::arg("negatives"), nb::arg("longest"), nb::arg("n_threads") = 1,
           "Gradient (n, k) by the pairs of the one row of shifts, forces of pairs cut at `longest`.");
-    m.def("settle_cross_entropy", &call_settle, nb::arg("neighbors").noconvert(), nb::arg("v").noconvert(),
-          nb::arg("Y").noconvert(), nb::arg("sample").noconvert(), nb::kw_only(), nb::arg("a"), nb::arg("b"),
-          nb::arg("negatives"), nb::arg("iterations") = 100, nb::arg("n_threads") = 1,
-          nb::arg("tick") = nb::none(),
+    m.def("place_new_cross_entropy", &call_place_new, nb::arg("neighbors").noconvert(),
+          nb::arg("v").noconvert(), nb::arg("Y").noconvert(), nb::arg("sample").noconvert(), nb::kw_only(),
+          nb::arg("a"), nb::arg("b"), nb::arg("negatives"), nb::arg("iterations") = 100,
+          nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
           "Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample.");
 }
 

@@ -1,4 +1,4 @@
-// _native.geodesics, all_geodesics, distance_sums, multiply_half and half_distance_sums.
+// _native.geodesics, all_geodesics, distance_sums, multiply_packed and packed_distance_sums.
 #include "bind.hpp"
 
 #include <lowdim/geodesics.hpp>
@@ -39,44 +39,47 @@ void call_geodesics(const Vector<std::int64_t>& starts, const Vector<std::int32_
     watched(tick, [&](Watch& watch) { geodesics(graph, sources, squared, out.data(), n_threads, watch); });
 }
 
-template <class T, class Array> Half<T> half_of(const Array& values, std::int64_t n) {
-    const Half<T> half{values.data(), n};
-    demand(size(values) == half.rows_before(half.panels()) && size(values, 1) == Half<T>::wide,
-           "half matrix: panels of " + std::to_string(n) + " rows are needed, 64 columns wide", size(values));
-    return half;
+template <class T, class Array> PackedSymmetric<T> packed_of(const Array& values, std::int64_t n) {
+    const PackedSymmetric<T> packed{values.data(), n};
+    demand(size(values) == packed.rows_before(packed.panels()) && size(values, 1) == PackedSymmetric<T>::wide,
+           "packed symmetric matrix: panels of " + std::to_string(n) + " rows are needed, 64 columns wide",
+           size(values));
+    return packed;
 }
 
 Made<std::int32_t> call_all(const Vector<std::int64_t>& starts, const Vector<std::int32_t>& ends,
                             const Vector<float>& lengths, const Output<float>& out, int n_threads,
                             nb::handle tick) {
     const Graph graph = graph_of(starts, ends, lengths);
-    const Half<float> half = half_of<float>(out, graph.nodes);
+    const PackedSymmetric<float> packed = packed_of<float>(out, graph.nodes);
     demand_threads(n_threads);
     auto nodes = empty<std::int32_t>(graph.nodes);
-    watched(tick, [&](Watch& watch) { all_geodesics(graph, half, nodes.data(), n_threads, watch); });
+    watched(tick, [&](Watch& watch) { all_geodesics(graph, packed, nodes.data(), n_threads, watch); });
     return nodes;
 }
 
-Made<float> call_multiply_half(std::uintptr_t gemm, const Matrix<float>& A, const Matrix<float>& V,
-                               int n_threads) {
-    const Half<const float> half = half_of<const float>(A, size(V));
+Made<float> call_multiply_packed(std::uintptr_t gemm, const Matrix<float>& A, const Matrix<float>& V,
+                                 int n_threads) {
+    const PackedSymmetric<const float> packed = packed_of<const float>(A, size(V));
     demand(size(V, 1) >= 1 && size(V, 1) <= std::numeric_limits<int>::max(),
-           "multiply_half: V must have columns, as many as fit BLAS", size(V, 1));
+           "multiply_packed: V must have columns, as many as fit BLAS", size(V, 1));
     demand_threads(n_threads);
     auto out = empty<float>(size(V), size(V, 1));
     watched(nb::none(), [&](Watch& watch) {
-        multiply_half(reinterpret_cast<Gemm<float>>(gemm), half, V.data(), size(V, 1), out.data(), n_threads,
-                      watch);
+        multiply_packed(reinterpret_cast<Gemm<float>>(gemm), packed, V.data(), size(V, 1), out.data(),
+                        n_threads, watch);
     });
     return out;
 }
 
-Made<double> call_half_sums(const Matrix<float>& D2, const Matrix<float>& Y, int n_threads, nb::handle tick) {
-    const Half<const float> half = half_of<const float>(D2, size(Y, 1));
+Made<double> call_packed_sums(const Matrix<float>& D2, const Matrix<float>& Y, int n_threads,
+                              nb::handle tick) {
+    const PackedSymmetric<const float> packed = packed_of<const float>(D2, size(Y, 1));
     const std::int64_t k = size(Y);
     demand_threads(n_threads);
-    auto out = empty<double>(half.panels(), 2 + 3 * k);
-    watched(tick, [&](Watch& watch) { half_distance_sums(half, Y.data(), k, out.data(), n_threads, watch); });
+    auto out = empty<double>(packed.panels(), 2 + 3 * k);
+    watched(tick,
+            [&](Watch& watch) { packed_distance_sums(packed, Y.data(), k, out.data(), n_threads, watch); });
     return out;
 }
 
@@ -122,10 +125,10 @@ void bind_geodesics(nb::module_& m) {
           "Fill the panels out (rows, 64) with the squared lengths of the shortest paths between all nodes, "
           "and "
           "return the order of the nodes in it.");
-    m.def("multiply_half", &call_multiply_half, nb::arg("gemm"), nb::arg("A").noconvert(),
+    m.def("multiply_packed", &call_multiply_packed, nb::arg("gemm"), nb::arg("A").noconvert(),
           nb::arg("V").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1,
           "A V for a symmetric matrix A in panels (rows, 64) and V (n, width).");
-    m.def("half_distance_sums", &call_half_sums, nb::arg("D2").noconvert(), nb::arg("Y").noconvert(),
+    m.def("packed_distance_sums", &call_packed_sums, nb::arg("D2").noconvert(), nb::arg("Y").noconvert(),
           nb::kw_only(), nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
           "Sums as of distance_sums over all pairs once, from their squared distances in panels (rows, 64).");
 }

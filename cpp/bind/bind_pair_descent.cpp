@@ -1,4 +1,5 @@
-// _native.lower_pairs, _native.pair_weights, _native.pair_rate, _native.pair_loss and _native.settle_pairs.
+// _native.lower_pairs, _native.pair_weights, _native.pair_rate, _native.pair_loss and
+// _native.place_new_pairs.
 #include "maps.hpp"
 
 #include <lowdim/pair_descent.hpp>
@@ -70,17 +71,17 @@ nb::tuple call_loss(const Rows& near, const Rows& mid, const Rows& further, cons
     return nb::make_tuple(points, gradient);
 }
 
-Made<float> call_settle(const Rows& neighbors, const Matrix<float>& p, const Matrix<float>& Y,
-                        const Vector<std::int32_t>& sample, double further, std::int64_t iterations,
-                        int n_threads, nb::handle tick) {
+Made<float> call_place_new(const Rows& neighbors, const Matrix<float>& p, const Matrix<float>& Y,
+                           const Vector<std::int32_t>& sample, double further, std::int64_t iterations,
+                           int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand_sample(sample, size(Y));
     demand(further >= 0 && iterations >= 0, "further and iterations must be 0 or more");
-    const Newcomers newcomers = newcomers_of(neighbors, p, size(Y), n_threads);
+    const NewPoints new_points = newcomers_of(neighbors, p, size(Y), n_threads);
     auto out = empty<float>(p.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {
-        settle_pairs(newcomers, Y.data(), k, further, sample.data(), size(sample), iterations, out.data(),
-                     n_threads, watch);
+        place_new_pairs(new_points, Y.data(), k, further, sample.data(), size(sample), iterations, out.data(),
+                        n_threads, watch);
     });
     return out;
 }
@@ -116,7 +117,7 @@ void bind_pair_descent(nb::module_& m) {
         nb::arg("n_threads") = 1,
         "Loss of each point (n,), half of that of its pairs, and the gradient (n, k), by the weights of the "
         "kinds.");
-    m.def("settle_pairs", &call_settle, nb::arg("neighbors").noconvert(), nb::arg("p").noconvert(),
+    m.def("place_new_pairs", &call_place_new, nb::arg("neighbors").noconvert(), nb::arg("p").noconvert(),
           nb::arg("Y").noconvert(), nb::arg("sample").noconvert(), nb::kw_only(), nb::arg("further"),
           nb::arg("iterations") = 100, nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
           "Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample.");

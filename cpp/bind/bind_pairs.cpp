@@ -1,9 +1,9 @@
-// _native.gaussian, _native.manhattan, _native.mirror, _native.whole and _native.whole_gaussian.
+// _native.gaussian, _native.manhattan, _native.mirror, _native.as_integers and _native.integer_gaussian.
 #include "bind.hpp"
 
+#include <lowdim/integer_gaussian.hpp>
+#include <lowdim/integer_valued.hpp>
 #include <lowdim/pairs.hpp>
-#include <lowdim/whole.hpp>
-#include <lowdim/whole_gaussian.hpp>
 
 #include <cstdint>
 #include <string>
@@ -64,30 +64,30 @@ template <class T> void call_mirror(const Loose<T>& K, std::int64_t start, std::
 using Bytes = Loose<const std::uint8_t>;
 
 template <class T>
-bool call_whole(const Matrix<T>& X, double divisor, const Output<std::uint8_t>& out, int n_threads) {
-    demand(size(out) == size(X) && size(out, 1) == size(X, 1), "whole: out must have the shape of X");
-    demand(divisor >= 1 && divisor <= 65536, "whole: divisor must be from 1 to 65536");
+bool call_as_integers(const Matrix<T>& X, double divisor, const Output<std::uint8_t>& out, int n_threads) {
+    demand(size(out) == size(X) && size(out, 1) == size(X, 1), "as_integers: out must have the shape of X");
+    demand(divisor >= 1 && divisor <= 65536, "as_integers: divisor must be from 1 to 65536");
     demand_threads(n_threads);
     bool fits = false;
     watched(nb::none(), [&](Watch& watch) {
-        fits =
-            to_whole(X.data(), size(X) * size(X, 1), static_cast<T>(divisor), out.data(), n_threads, watch);
+        fits = to_integers(X.data(), size(X) * size(X, 1), static_cast<T>(divisor), out.data(), n_threads,
+                           watch);
     });
     return fits;
 }
 
 template <class T>
-void call_whole_gaussian(const Bytes& A, const Bytes& B, const Loose<T>& K, double gamma, int n_threads) {
-    auto a = rows_of(A, "whole_gaussian: A"), b = rows_of(B, "whole_gaussian: B");
-    auto out = rows_of(K, "whole_gaussian: K");
+void call_integer_gaussian(const Bytes& A, const Bytes& B, const Loose<T>& K, double gamma, int n_threads) {
+    auto a = rows_of(A, "integer_gaussian: A"), b = rows_of(B, "integer_gaussian: B");
+    auto out = rows_of(K, "integer_gaussian: K");
     demand(a.cols == b.cols,
-           "whole_gaussian: A and B must have as many columns (" + std::to_string(a.cols) + ")", b.cols);
+           "integer_gaussian: A and B must have as many columns (" + std::to_string(a.cols) + ")", b.cols);
     demand(out.rows == a.rows && out.cols == b.rows,
-           "whole_gaussian: K must have one row a row of A (" + std::to_string(a.rows) +
+           "integer_gaussian: K must have one row a row of A (" + std::to_string(a.rows) +
                ") and one column a row of B (" + std::to_string(b.rows) + ")");
     demand_threads(n_threads);
     watched(nb::none(),
-            [&](Watch& watch) { whole_gaussian(a, b, static_cast<T>(gamma), out, n_threads, watch); });
+            [&](Watch& watch) { integer_gaussian(a, b, static_cast<T>(gamma), out, n_threads, watch); });
 }
 
 template <class T> void define(nb::module_& m) {
@@ -100,11 +100,11 @@ template <class T> void define(nb::module_& m) {
     m.def("mirror", &call_mirror<T>, nb::arg("K").noconvert(), nb::arg("start"), nb::arg("stop"),
           nb::kw_only(), nb::arg("n_threads") = 1,
           "Copy rows start to stop of K, up to the diagonal, to the columns above it.");
-    m.def("whole", &call_whole<T>, nb::arg("X").noconvert(), nb::arg("divisor"), nb::arg("out").noconvert(),
-          nb::kw_only(), nb::arg("n_threads") = 1,
+    m.def("as_integers", &call_as_integers<T>, nb::arg("X").noconvert(), nb::arg("divisor"),
+          nb::arg("out").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1,
           "Fill out with the whole numbers from 0 to 255 whose quotients by divisor X holds; False for "
           "others.");
-    m.def("whole_gaussian", &call_whole_gaussian<T>, nb::arg("A").noconvert(), nb::arg("B").noconvert(),
+    m.def("integer_gaussian", &call_integer_gaussian<T>, nb::arg("A").noconvert(), nb::arg("B").noconvert(),
           nb::arg("K").noconvert(), nb::arg("gamma"), nb::kw_only(), nb::arg("n_threads") = 1,
           "Fill K (m, n) with exp(-gamma ‖a_i - b_j‖²) for rows of bytes; only where multiplies_bytes().");
 }

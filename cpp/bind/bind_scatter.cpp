@@ -1,4 +1,4 @@
-// _native.scatter, _native.scatter_whole, _native.isa and _native.set_isa.
+// _native.scatter, _native.scatter_integers, _native.isa and _native.set_isa.
 #include "bind.hpp"
 
 #include <lowdim/scatter.hpp>
@@ -57,11 +57,11 @@ void run(const Array& X, const ScatterTerms& terms, double* sums, double* out, i
 }
 
 template <class T>
-bool run_whole(const Array& X, double divisor, const ScatterTerms& terms, double* sums, double* out,
-               int n_threads, nb::handle tick) {
+bool run_integers(const Array& X, double divisor, const ScatterTerms& terms, double* sums, double* out,
+                  int n_threads, nb::handle tick) {
     bool fits = false;
     watched(tick, [&](Watch& watch) {
-        fits = scatter_whole(strided<T>(X), static_cast<T>(divisor), terms, sums, out, n_threads, watch);
+        fits = scatter_integers(strided<T>(X), static_cast<T>(divisor), terms, sums, out, n_threads, watch);
     });
     return fits;
 }
@@ -100,19 +100,19 @@ nb::tuple call(const Array& X, const std::optional<Array>& shift, const std::opt
     return nb::make_tuple(sums, out);
 }
 
-nb::object call_whole(const Array& X, double divisor, const std::optional<Array>& labels,
-                      std::int64_t n_classes, int n_threads, nb::handle tick) {
+nb::object call_as_integers(const Array& X, double divisor, const std::optional<Array>& labels,
+                            std::int64_t n_classes, int n_threads, nb::handle tick) {
     const bool f32 = X.dtype() == nb::dtype<float>();
     if (!f32 && X.dtype() != nb::dtype<double>())
-        refuse("scatter_whole: X must be float32 or float64; got another dtype. Convert it first.");
+        refuse("scatter_integers: X must be float32 or float64; got another dtype. Convert it first.");
     if (!(divisor >= 1 && divisor <= most_divisor))
-        refuse("scatter_whole: divisor must be from 1 to 65536; got " + std::to_string(divisor) +
+        refuse("scatter_integers: divisor must be from 1 to 65536; got " + std::to_string(divisor) +
                ". Pass 255 for pixels that were scaled.");
     demand_rows(X, n_classes, n_threads);
     ScatterTerms terms{.labels = vector<std::int32_t>(labels, size(X), "labels", "int32"),
                        .n_classes = n_classes};
     auto sums = empty<double>(n_classes, size(X, 1)), out = empty<double>(size(X, 1), size(X, 1));
-    auto* kernel = f32 ? run_whole<float> : run_whole<double>;
+    auto* kernel = f32 ? run_integers<float> : run_integers<double>;
     if (!kernel(X, divisor, terms, sums.data(), out.data(), n_threads, tick))
         return nb::none();
     return nb::make_tuple(sums, out);
@@ -127,7 +127,7 @@ void bind_scatter(nb::module_& m) {
           nb::arg("tick") = nb::none(),
           "Column sums per class (n_classes, d) and scatter matrix (d, d) of X, in one pass.");
     m.def(
-        "scatter_whole", &call_whole, nb::arg("X").noconvert(), nb::arg("divisor"), nb::kw_only(),
+        "scatter_integers", &call_as_integers, nb::arg("X").noconvert(), nb::arg("divisor"), nb::kw_only(),
         nb::arg("labels").noconvert() = nb::none(), nb::arg("n_classes") = 1, nb::arg("n_threads") = 1,
         nb::arg("tick") = nb::none(),
         "The same, exact, of the whole numbers from 0 to 255 whose quotients by divisor X holds; None where "

@@ -142,7 +142,7 @@ SparseRows merge(const std::int32_t* indices, const float* p, std::int64_t n, st
     // Rows are merged twice, to count and to fill. `place` is the position of a column in the current row.
     SparseRows P;
     P.starts.assign(static_cast<std::size_t>(n) + 1, 0);
-    detail::Desks<std::vector<std::int64_t>> places(n_threads);
+    detail::Workspaces<std::vector<std::int64_t>> places(n_threads);
     for (const bool filling : {false, true}) {
         if (filling) {
             for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)

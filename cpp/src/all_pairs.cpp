@@ -26,7 +26,7 @@ namespace {
 using detail::lanes;
 using detail::Search;
 
-static_assert(Half<float>::wide == lanes);
+static_assert(PackedSymmetric<float>::wide == lanes);
 constexpr std::int64_t wave = 32; // batches
 
 #define LOWDIM_KERNEL "all_pairs.inl"
@@ -85,7 +85,7 @@ struct Renumbered {
 
 } // namespace
 
-void all_geodesics(const Graph& given, const Half<float>& out, std::int32_t* nodes, int n_threads,
+void all_geodesics(const Graph& given, const PackedSymmetric<float>& out, std::int32_t* nodes, int n_threads,
                    Watch& watch) {
     const std::vector<std::int64_t> order = spread(given);
     std::copy(order.begin(), order.end(), nodes);
@@ -102,7 +102,7 @@ void all_geodesics(const Graph& given, const Half<float>& out, std::int32_t* nod
     const auto settle = LOWDIM_PICK(settle);
     const auto mirror = LOWDIM_PICK(mirror);
     const auto square = LOWDIM_PICK(square);
-    detail::Desks<Search> searches(n_threads);
+    detail::Workspaces<Search> searches(n_threads);
     const auto search_batch = [&](std::int64_t phase, std::int64_t i, int place) {
         Search& search = searches.at(place, graph, shells, all);
         const std::int64_t before = phase * wave, batch = before + i, first = batch * lanes;

@@ -104,28 +104,28 @@ void barycentric(const T* X, const T* Q, std::int64_t d, const std::int64_t* sta
     const auto several = LOWDIM_PICK(weights_of<T>);
     const int lanes = LOWDIM_PICK(lanes);
     const std::int64_t side = std::min(most, few);
-    struct Desk {
+    struct Workspace {
         std::vector<double> Z, G;
         detail::Aligned<double> lanes;
-        Desk(std::int64_t k, std::int64_t d, std::int64_t side)
+        Workspace(std::int64_t k, std::int64_t d, std::int64_t side)
             : Z(static_cast<std::size_t>(k * d)), G(static_cast<std::size_t>(k * k)),
               lanes(most_lanes * side * (side + columns + 2)) {}
     };
-    detail::Desks<Desk> desks(n_threads);
-    const auto one = [&](std::int64_t i, Desk& desk) {
+    detail::Workspaces<Workspace> workspaces(n_threads);
+    const auto one = [&](std::int64_t i, Workspace& workspace) {
         const std::int64_t k = starts[i + 1] - starts[i];
         const T* at = Q + i * d;
         for (std::int64_t j = 0; j < k; ++j) {
             const T* x = X + std::int64_t{neighbors[starts[i] + j]} * d;
             for (std::int64_t c = 0; c < d; ++c)
-                desk.Z[j * d + c] = static_cast<double>(x[c]) - static_cast<double>(at[c]);
+                workspace.Z[j * d + c] = static_cast<double>(x[c]) - static_cast<double>(at[c]);
         }
-        inner(desk.Z.data(), k, d, desk.G.data());
-        solve_weights(desk.G.data(), k, reg, out + starts[i]);
+        inner(workspace.Z.data(), k, d, workspace.G.data());
+        solve_weights(workspace.G.data(), k, reg, out + starts[i]);
     };
     detail::each_chunk(rows, chunk, n_threads, watch,
                        [&](std::int64_t, std::int64_t from, std::int64_t to, int place) {
-                           Desk& desk = desks.at(place, most, d, side);
+                           Workspace& workspace = workspaces.at(place, most, d, side);
                            bool ok[most_lanes];
                            for (std::int64_t i = from; i < to && !watch.stopped();) {
                                const std::int64_t k = starts[i + 1] - starts[i], first = i;
@@ -137,10 +137,10 @@ void barycentric(const T* X, const T* Q, std::int64_t d, const std::int64_t* sta
                                std::fill_n(ok, most_lanes, false);
                                if (k > 0 && k <= few)
                                    several(X, Q + first * d, d, neighbors + starts[first], count, k, reg,
-                                           desk.lanes.data(), out + starts[first], ok);
+                                           workspace.lanes.data(), out + starts[first], ok);
                                for (int l = 0; l < count; ++l)
                                    if (!ok[l])
-                                       one(first + l, desk);
+                                       one(first + l, workspace);
                            }
                            watch.advance(to - from);
                        });

@@ -103,12 +103,12 @@ LOWDIM_TARGET void solve_lanes(Lane* G, std::int64_t k, double reg, Lane* w, Lan
 }
 
 // Weights of the k neighbours of `rows` rows of Q, at most as many as there are lanes, one after another in
-// `out`; `desk` has room for k (k + columns + 2) vectors. The other lanes repeat the last row. ok[l] as
+// `out`; `workspace` has room for k (k + columns + 2) vectors. The other lanes repeat the last row. ok[l] as
 // above.
 template <class T>
 LOWDIM_TARGET void weights_of(const T* X, const T* Q, std::int64_t d, const std::int32_t* neighbors, int rows,
-                              std::int64_t k, double reg, double* desk, double* out, bool* ok) {
-    Lane *G = reinterpret_cast<Lane*>(desk), *Z = G + k * k, *w = Z + k * columns, *inverse = w + k;
+                              std::int64_t k, double reg, double* workspace, double* out, bool* ok) {
+    Lane *G = reinterpret_cast<Lane*>(workspace), *Z = G + k * k, *w = Z + k * columns, *inverse = w + k;
     std::fill_n(G, k * k, Lane{});
     for (std::int64_t from = 0; from < d; from += columns) {
         const std::int64_t width = std::min(columns, d - from);

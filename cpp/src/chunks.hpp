@@ -182,24 +182,24 @@ template <class... Pieces> void each_phase(int n_threads, Watch& watch, const Ph
 }
 
 // Workspace of each thread, created by its first piece.
-template <class Desk> class Desks {
+template <class Workspace> class Workspaces {
 public:
-    explicit Desks(int n_threads) : desks_(static_cast<std::size_t>(n_threads)) {}
-    template <class... With> Desk& at(int place, const With&... with) {
-        auto& desk = desks_[static_cast<std::size_t>(place)];
-        if (!desk)
-            desk = std::make_unique<Desk>(with...);
-        return *desk;
+    explicit Workspaces(int n_threads) : workspaces_(static_cast<std::size_t>(n_threads)) {}
+    template <class... With> Workspace& at(int place, const With&... with) {
+        auto& workspace = workspaces_[static_cast<std::size_t>(place)];
+        if (!workspace)
+            workspace = std::make_unique<Workspace>(with...);
+        return *workspace;
     }
     // Calls visit with all that were created.
     template <class Visit> void each(const Visit& visit) const {
-        for (const auto& desk : desks_)
-            if (desk)
-                visit(*desk);
+        for (const auto& workspace : workspaces_)
+            if (workspace)
+                visit(*workspace);
     }
 
 private:
-    std::vector<std::unique_ptr<Desk>> desks_;
+    std::vector<std::unique_ptr<Workspace>> workspaces_;
 };
 
 } // namespace lowdim::detail

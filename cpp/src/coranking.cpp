@@ -57,33 +57,34 @@ void common_neighbors(const RowMajor<const double>& A, const RowMajor<const doub
         explicit Lists(std::size_t size)
             : order(size), spare(size), place(size), reached(size), total(size), squares(size) {}
     };
-    detail::Desks<Lists> desks(n_threads);
+    detail::Workspaces<Lists> workspaces(n_threads);
     detail::share(A.rows, A.rows, n_threads, watch, [&](std::int64_t i, int place) {
-        Lists& desk = desks.at(place, size);
-        sort(A.data + i * A.stride, desk.order, desk.spare);
+        Lists& workspace = workspaces.at(place, size);
+        sort(A.data + i * A.stride, workspace.order, workspace.spare);
         for (std::size_t r = 0; r < size; ++r)
-            desk.place[static_cast<std::size_t>(desk.order[r].column)] = static_cast<std::int32_t>(r);
-        sort(B.data + i * B.stride, desk.order, desk.spare);
-        std::fill(desk.reached.begin(), desk.reached.end(), 0);
+            workspace.place[static_cast<std::size_t>(workspace.order[r].column)] =
+                static_cast<std::int32_t>(r);
+        sort(B.data + i * B.stride, workspace.order, workspace.spare);
+        std::fill(workspace.reached.begin(), workspace.reached.end(), 0);
         for (std::size_t r = 0; r < size; ++r) {
-            const auto there = desk.place[static_cast<std::size_t>(desk.order[r].column)];
-            ++desk.reached[static_cast<std::size_t>(std::max(there, static_cast<std::int32_t>(r)))];
+            const auto there = workspace.place[static_cast<std::size_t>(workspace.order[r].column)];
+            ++workspace.reached[static_cast<std::size_t>(std::max(there, static_cast<std::int32_t>(r)))];
         }
         std::int64_t common = 0;
         double score = 0;
         for (std::int64_t K = 0; K + 2 < n; ++K) {
             const auto at = static_cast<std::size_t>(K);
-            common += desk.reached[at];
-            desk.total[at] += common;
-            desk.squares[at] += common * common;
+            common += workspace.reached[at];
+            workspace.total[at] += common;
+            workspace.squares[at] += common * common;
             score += weights[K] * static_cast<double>(common);
         }
         scores[i] = score;
     });
-    desks.each([&](const Lists& desk) {
+    workspaces.each([&](const Lists& workspace) {
         for (std::int64_t K = 0; K + 2 < n; ++K) {
-            total[K] += desk.total[static_cast<std::size_t>(K)];
-            squares[K] += desk.squares[static_cast<std::size_t>(K)];
+            total[K] += workspace.total[static_cast<std::size_t>(K)];
+            squares[K] += workspace.squares[static_cast<std::size_t>(K)];
         }
     });
 }

@@ -1,6 +1,6 @@
 // The loss of UMAP, its gradient, and the positions of new points.
 #include "cross_entropy_forces.hpp"
-#include "newcomers.hpp"
+#include "new_points.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -56,9 +56,9 @@ void cross_entropy_gradient(const Affinities& V, const float* Y, int k, const Cu
         }
 }
 
-void settle_cross_entropy(const Newcomers& newcomers, const float* Y, int k, const Curve& curve,
-                          double negatives, const std::int32_t* sample, std::int64_t m,
-                          std::int64_t iterations, float* out, int n_threads, Watch& watch) {
+void place_new_cross_entropy(const NewPoints& new_points, const float* Y, int k, const Curve& curve,
+                             double negatives, const std::int32_t* sample, std::int64_t m,
+                             std::int64_t iterations, float* out, int n_threads, Watch& watch) {
     const Law law = law_of(curve, cut);
     const auto push = cross_entropy_kernels(k).push_at;
     const std::int64_t size = (m + 15) / 16 * 16;
@@ -71,7 +71,7 @@ void settle_cross_entropy(const Newcomers& newcomers, const float* Y, int k, con
     const auto look = [&](const std::int32_t* neighbors, const float* v, const float* y, float* step) {
         std::vector<double> pull(static_cast<std::size_t>(k), 0.0), force(static_cast<std::size_t>(k));
         double loss = 0, stiffness = 0, degree = 0;
-        for (std::int64_t j = 0; j < newcomers.near; ++j) {
+        for (std::int64_t j = 0; j < new_points.near; ++j) {
             const float* other = Y + static_cast<std::int64_t>(neighbors[j]) * k;
             double t = soft;
             for (int d = 0; d < k; ++d)
@@ -92,7 +92,7 @@ void settle_cross_entropy(const Newcomers& newcomers, const float* Y, int k, con
                 std::max(stiffness, 1e-30));
         return loss;
     };
-    settle(newcomers, Y, k, iterations, look, out, n_threads, watch);
+    place_new(new_points, Y, k, iterations, look, out, n_threads, watch);
 }
 
 } // namespace lowdim

@@ -28,8 +28,8 @@ void distance_sums(const float* D, const std::int32_t* places, std::int64_t rows
     });
 }
 
-void half_distance_sums(const Half<const float>& D2, const float* Y, std::int64_t k, double* out,
-                        int n_threads, Watch& watch) {
+void packed_distance_sums(const PackedSymmetric<const float>& D2, const float* Y, std::int64_t k, double* out,
+                          int n_threads, Watch& watch) {
     const auto sum = LOWDIM_PICK(sum_panel);
     detail::share(D2.panels(), D2.n, n_threads, watch,
                   [&](std::int64_t panel) { sum(D2, panel, Y, k, out + panel * (2 + 3 * k)); });

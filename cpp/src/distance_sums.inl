@@ -51,9 +51,9 @@ LOWDIM_TARGET void sum_row(const float* D, std::int64_t place, const float* Y, s
 }
 
 // The sums over the pairs of a panel, each once: of its columns with the rows after them.
-LOWDIM_TARGET void sum_panel(const Half<const float>& D2, std::int64_t panel, const float* Y, std::int64_t k,
-                             double* out) {
-    constexpr std::int64_t wide = Half<float>::wide, some = chunk / wide;
+LOWDIM_TARGET void sum_panel(const PackedSymmetric<const float>& D2, std::int64_t panel, const float* Y,
+                             std::int64_t k, double* out) {
+    constexpr std::int64_t wide = PackedSymmetric<float>::wide, some = chunk / wide;
     float d[chunk], e2[chunk], e[chunk];
     const std::int64_t n = D2.n, left = panel * wide, columns = D2.columns(panel);
     std::fill_n(out, 2 + 3 * k, 0.0);

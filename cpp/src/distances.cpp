@@ -60,9 +60,9 @@ void euclidean(const RowMajor<const T>& Q, const RowMajor<const T>& X, bool root
     const Kernels kernels = LOWDIM_PICK(kernels);
     const std::int64_t d = X.cols;
     const std::vector<double> asking = pack_few(Q, 0, Q.rows);
-    detail::Desks<std::vector<double>> desks(n_threads);
+    detail::Workspaces<std::vector<double>> workspaces(n_threads);
     detail::share((X.rows + block - 1) / block, X.rows, n_threads, watch, [&](std::int64_t b, int place) {
-        double* packed = desks.at(place, static_cast<std::size_t>(block * d)).data();
+        double* packed = workspaces.at(place, static_cast<std::size_t>(block * d)).data();
         const std::int64_t from = b * block, count = std::min<std::int64_t>(block, X.rows - from);
         pack<block>(X, from, count, packed);
         alignas(64) double found[few * block];
@@ -81,9 +81,9 @@ void class_distances(const RowMajor<const T>& Q, const RowMajor<const T>& X, con
     const Kernels kernels = LOWDIM_PICK(kernels);
     const std::int64_t d = X.cols;
     std::fill(out, out + Q.rows * classes, 0.0);
-    detail::Desks<std::vector<double>> desks(n_threads);
+    detail::Workspaces<std::vector<double>> workspaces(n_threads);
     detail::share((Q.rows + task - 1) / task, Q.rows, n_threads, watch, [&](std::int64_t t, int place) {
-        double* packed = desks.at(place, static_cast<std::size_t>(block * d)).data();
+        double* packed = workspaces.at(place, static_cast<std::size_t>(block * d)).data();
         const std::int64_t first = t * task, count = std::min(task, Q.rows - first);
         const std::vector<double> asking = pack_few(Q, first, count);
         alignas(64) double found[few * block];

@@ -86,7 +86,7 @@ void geodesics(const Graph& graph, const Sources& sources, bool squared, float* 
     const detail::Shells shells(graph);
     const auto settle = LOWDIM_PICK(settle);
     const auto batches = static_cast<std::int64_t>(plan.begins.size()) - 1;
-    detail::Desks<Search> searches(n_threads);
+    detail::Workspaces<Search> searches(n_threads);
     detail::each_piece(batches, n_threads, watch, [&](std::int64_t b, int place) {
         Search& search = searches.at(place, graph, shells, along);
         const std::int64_t* batch = plan.sources.data() + plan.begins[b];

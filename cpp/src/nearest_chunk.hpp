@@ -65,7 +65,7 @@ public:
         }
         measure_centres();
         if (plan_.unit > 0)
-            take_whole();
+            take_integers();
     }
 
     double square(std::int64_t i) const { return squares_[squares_.size() - reach_.size() + i]; }
@@ -80,7 +80,7 @@ public:
             const double least = (squares_[s * n + i] - all) / 2;
             reject_[s * n + i] = std::max(static_cast<float>(least), Packing<float>::anywhere);
             if (plan_.unit > 0) // halves of odd sums were cut, one a stage
-                whole_reject_[s * n + i] = static_cast<std::int32_t>(
+                integer_reject_[s * n + i] = static_cast<std::int32_t>(
                     std::max(std::floor(least / (plan_.unit * plan_.unit)) - most_stages,
                              static_cast<double>(Packing<std::int16_t>::anywhere)));
         }
@@ -125,21 +125,21 @@ public:
 
 private:
     // The queries as whole numbers, in the steps of the tiles.
-    void take_whole() {
+    void take_integers() {
         const auto& s = plan_.search;
         const auto n = static_cast<std::int64_t>(reach_.size());
         const std::int64_t* steps = plan_.whole.tiles.steps;
-        whole_steps_ = std::accumulate(steps, steps + s.n_stages, std::int64_t{0});
-        whole_.assign(n * whole_steps_ * 2, 0);
-        whole_reject_.assign(n * s.n_stages, -Packing<std::int16_t>::nowhere);
+        integer_steps_ = std::accumulate(steps, steps + s.n_stages, std::int64_t{0});
+        integers_.assign(n * integer_steps_ * 2, 0);
+        integer_reject_.assign(n * s.n_stages, -Packing<std::int16_t>::nowhere);
         for (std::int64_t i = 0; i < size(); ++i) {
             const float* from = values_.data() + i / rows_ * rows_ * s.d + i % rows_;
-            std::int16_t* to = whole_.data() + (i / rows_ * rows_ * whole_steps_ + i % rows_) * 2;
+            std::int16_t* to = integers_.data() + (i / rows_ * rows_ * integer_steps_ + i % rows_) * 2;
             for (int t = 0; t < s.n_stages; to += steps[t++] * rows_ * 2) {
                 const std::int64_t first = t == 0 ? 0 : s.stages[t - 1];
                 for (std::int64_t a = first; a < s.stages[t]; ++a)
                     to[(a - first) / 2 * rows_ * 2 + (a - first) % 2] = plan_.number(from[a * rows_]);
-                whole_reject_[t * n + i] = Packing<std::int16_t>::anywhere;
+                integer_reject_[t * n + i] = Packing<std::int16_t>::anywhere;
             }
         }
     }
@@ -194,8 +194,8 @@ private:
         if (!plan_.with.reaches(lie, range))
             return;
         if (plan_.unit > 0)
-            scan(plan_.whole.tiles, plan_.with.scan_whole, whole_.data() + from * whole_steps_ * 2,
-                 whole_reject_.data() + from, range, from, to, relieve);
+            scan(plan_.whole.tiles, plan_.with.scan_integers, integers_.data() + from * integer_steps_ * 2,
+                 integer_reject_.data() + from, range, from, to, relieve);
         else
             scan(plan_.points.tiles, plan_.with.scan, values_.data() + from * s.d, reject_.data() + from,
                  range, from, to, relieve);
@@ -229,12 +229,12 @@ private:
     const std::int64_t rows_;
     const bool keeper_;
     std::int64_t group_ = 0, first_ = 0, last_ = 0, capacity_ = 0;
-    std::vector<float> values_;         // [front][dimension][row]
-    std::vector<double> squares_;       // [stage][query]: ‖q‖² up to the end of the stage
-    std::vector<float> reject_, reach_; // [stage][query]: least score; [query]: farthest distance
-    std::vector<std::int16_t> whole_;   // [front][step][row][2]: values in units, where there are any
-    std::vector<std::int32_t> whole_reject_;
-    std::int64_t whole_steps_ = 0;
+    std::vector<float> values_;          // [front][dimension][row]
+    std::vector<double> squares_;        // [stage][query]: ‖q‖² up to the end of the stage
+    std::vector<float> reject_, reach_;  // [stage][query]: least score; [query]: farthest distance
+    std::vector<std::int16_t> integers_; // [front][step][row][2]: values in units, where there are any
+    std::vector<std::int32_t> integer_reject_;
+    std::int64_t integer_steps_ = 0;
     std::vector<float> there_, apart_; // [group][query]: squared distance from the centre; [group]: from ours
     double longest_ = 0;               // ‖q‖
     std::vector<std::int64_t> order_;
@@ -261,7 +261,7 @@ void each_task(const SearchPlan<T>& plan, int n_threads, Watch& watch, const Wor
     for (std::int64_t g = 0; g < s.groups; ++g)
         for (std::int64_t i = s.queries.starts[g]; i < s.queries.starts[g + 1]; i += most)
             tasks.push_back({g, i, std::min(i + most, s.queries.starts[g + 1])});
-    Desks<QueryChunk<T>> chunks(n_threads);
+    Workspaces<QueryChunk<T>> chunks(n_threads);
     each_piece(static_cast<std::int64_t>(tasks.size()), n_threads, watch, [&](std::int64_t t, int place) {
         work(chunks.at(place, plan, place == 0), tasks[t]);
         watch.advance(tasks[t].last - tasks[t].first);

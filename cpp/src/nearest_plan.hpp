@@ -106,7 +106,7 @@ template <class T> struct SearchPlan {
         const std::int64_t d = search.d;
         std::vector<float> away(p.count);
         measure(away, n_threads, watch);
-        if (with.scan_whole && p.count > 0) {
+        if (with.scan_integers && p.count > 0) {
             choose_unit(away);
             if (unit > 0)
                 measure(away, n_threads, watch); // as they lie now

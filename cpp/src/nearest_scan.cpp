@@ -23,7 +23,7 @@ namespace {
 Scanner scanner() {
     Scanner out = LOWDIM_PICK(scanner);
     if (isa() == Isa::avx512vnni)
-        out.scan_whole = whole_scan();
+        out.scan_integers = integer_scan();
     return out;
 }
 

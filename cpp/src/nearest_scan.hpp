@@ -67,7 +67,7 @@ struct Scanner {
     // Scans until the range is done or a row is too full for another tile; returns the tile to go on with.
     std::int64_t (*scan)(const Tiles<float>&, const Front<float>&, const Range&);
     // The same for whole numbers; null where the processor is no faster with them.
-    std::int64_t (*scan_whole)(const Tiles<std::int16_t>&, const Front<std::int16_t>&, const Range&);
+    std::int64_t (*scan_integers)(const Tiles<std::int16_t>&, const Front<std::int16_t>&, const Range&);
     // Scores (rows × tile_width, row by row) of one tile, all dimensions.
     void (*score)(const Tiles<float>&, const float* front, std::int64_t tile, float* scores);
     // Whether a query may find something in the group; if so, sets inner and outer of the range.
@@ -81,7 +81,7 @@ struct Scanner {
 };
 
 Scanner scanner();
-// scan_whole by vpdpwssd, for twelve rows.
-decltype(Scanner::scan_whole) whole_scan();
+// scan_integers by vpdpwssd, for twelve rows.
+decltype(Scanner::scan_integers) integer_scan();
 
 } // namespace lowdim::detail

@@ -27,7 +27,7 @@ template <class T>
 void nearest_with(const Distances<T>& given, std::int64_t k, std::int32_t* indices, T* distances,
                   int n_threads, Watch& watch) {
     const auto one_query = given.joining ? LOWDIM_PICK(one_query<T, true>) : LOWDIM_PICK(one_query<T, false>);
-    detail::Desks<std::vector<T>> rows(n_threads); // distances on the way to a unit of several
+    detail::Workspaces<std::vector<T>> rows(n_threads); // distances on the way to a unit of several
     detail::each_piece(given.n_queries, n_threads, watch, [&](std::int64_t i, int place) {
         auto& row = rows.at(place, static_cast<std::size_t>(given.n_points));
         one_query(given, i, k, row.data(), indices, distances);

@@ -1,5 +1,5 @@
 // The loss of PaCMAP, its gradient, and the places of new points.
-#include "newcomers.hpp"
+#include "new_points.hpp"
 #include "pair_forces.hpp"
 
 #include <algorithm>
@@ -20,9 +20,9 @@ void pair_loss(const Pairs& pairs, const float* Y, int k, const double weights[3
               });
 }
 
-void settle_pairs(const Newcomers& newcomers, const float* Y, int k, double further,
-                  const std::int32_t* sample, std::int64_t m, std::int64_t iterations, float* out,
-                  int n_threads, Watch& watch) {
+void place_new_pairs(const NewPoints& new_points, const float* Y, int k, double further,
+                     const std::int32_t* sample, std::int64_t m, std::int64_t iterations, float* out,
+                     int n_threads, Watch& watch) {
     const auto push = pair_kernels(k).further;
     Aligned<float> columns(k * m);
     for (std::int64_t j = 0; j < m; ++j)
@@ -31,7 +31,7 @@ void settle_pairs(const Newcomers& newcomers, const float* Y, int k, double furt
     const auto look = [&](const std::int32_t* neighbors, const float* p, const float* y, float* step) {
         std::vector<double> pull(static_cast<std::size_t>(k), 0.0), force(static_cast<std::size_t>(k));
         double loss = 0, stiffness = 0;
-        for (std::int64_t j = 0; j < newcomers.near; ++j) {
+        for (std::int64_t j = 0; j < new_points.near; ++j) {
             if (p[j] == 0)
                 continue;
             const float* other = Y + static_cast<std::int64_t>(neighbors[j]) * k;
@@ -52,7 +52,7 @@ void settle_pairs(const Newcomers& newcomers, const float* Y, int k, double furt
                 std::max(stiffness, 1e-30));
         return loss;
     };
-    settle(newcomers, Y, k, iterations, look, out, n_threads, watch);
+    place_new(new_points, Y, k, iterations, look, out, n_threads, watch);
 }
 
 } // namespace lowdim

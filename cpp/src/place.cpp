@@ -2,7 +2,7 @@
 #include "exact.hpp"
 #include "falloffs.hpp"
 #include "grid.hpp"
-#include "newcomers.hpp"
+#include "new_points.hpp"
 
 #include <lowdim/descent.hpp>
 
@@ -48,7 +48,7 @@ private:
 
 } // namespace
 
-void place(const Newcomers& newcomers, const float* Y, std::int64_t n, int k, const Falloff& falloff,
+void place(const NewPoints& new_points, const float* Y, std::int64_t n, int k, const Falloff& falloff,
            double spacing, std::int64_t iterations, float* out, int n_threads, Watch& watch) {
     Field field(Y, n, k, falloff, spacing, n_threads, watch);
     detail::with_falloff<float>(falloff, [&](const auto& f) {
@@ -56,7 +56,7 @@ void place(const Newcomers& newcomers, const float* Y, std::int64_t n, int k, co
         const auto look = [&](const std::int32_t* neighbors, const float* p, const float* y, float* step) {
             std::vector<double> pull(static_cast<std::size_t>(k), 0.0);
             double loss = 0, curvature = 0;
-            for (std::int64_t j = 0; j < newcomers.near; ++j) {
+            for (std::int64_t j = 0; j < new_points.near; ++j) {
                 const float* other = Y + static_cast<std::int64_t>(neighbors[j]) * k;
                 const float s = detail::square_apart(y, other, k);
                 const double weight = static_cast<double>(p[j]) * f.pull(s);
@@ -71,7 +71,7 @@ void place(const Newcomers& newcomers, const float* Y, std::int64_t n, int k, co
                                              std::max(curvature, 1e-30));
             return loss + std::log(phi);
         };
-        detail::settle(newcomers, Y, k, iterations, look, out, n_threads, watch);
+        detail::place_new(new_points, Y, k, iterations, look, out, n_threads, watch);
     });
 }
 

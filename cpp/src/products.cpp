@@ -63,10 +63,10 @@ void multiply(Gemm<T> gemm, const Dense<T>& A, const Dense<T>& B, const Dense<T>
 void assign(Gemm<float> gemm, const Dense<float>& Z, const Dense<float>& C, const float* halves,
             std::int64_t* out, int n_threads, Watch& watch) {
     constexpr std::int64_t high = 128;
-    detail::Desks<detail::Aligned<float>> desks(n_threads);
+    detail::Workspaces<detail::Aligned<float>> workspaces(n_threads);
     detail::each_chunk(Z.rows, high, n_threads, watch,
                        [&](std::int64_t, std::int64_t from, std::int64_t to, int place) {
-                           float* found = desks.at(place, high * C.rows).data();
+                           float* found = workspaces.at(place, high * C.rows).data();
                            char turn = 'T', plain = 'N';
                            int m = static_cast<int>(C.rows), n = static_cast<int>(to - from),
                                depth = static_cast<int>(Z.cols), stride_c = static_cast<int>(C.stride),

@@ -51,7 +51,7 @@ struct Thresholds {
 };
 
 // Workspace of one thread.
-struct Desk {
+struct Workspace {
     alignas(64) float G[side * side], turned[side * side];
     alignas(64) float low[side], high[side];
     double exact[side];
@@ -69,7 +69,7 @@ template <class T> struct Counting {
 
     // Adds what the rows of block J put before the targets of the querying rows of block I, from their
     // products G.
-    void count(std::int64_t I, std::int64_t J, float* G, Desk& desk) const {
+    void count(std::int64_t I, std::int64_t J, float* G, Workspace& workspace) const {
         const std::int64_t start = J * side;
         for (std::int64_t p = I * side; p < std::min(askers.rows, (I + 1) * side); ++p) {
             const std::int64_t i = asking.row(p);
@@ -79,19 +79,19 @@ template <class T> struct Counting {
             const auto place = static_cast<std::size_t>(p);
             const float least =
                 kernels.bound(g, askers.low[place], askers.high[place], all.low.data() + start,
-                              all.high.data() + start, desk.low, desk.high);
+                              all.high.data() + start, workspace.low, workspace.high);
             bool known = false;
             for (std::int64_t at = p * k; at < (p + 1) * k; ++at) {
                 const float t = thresholds.scaled(at);
                 if (!(least < t))
                     continue;
-                const Below found = kernels.below(desk.low, desk.high, t);
+                const Below found = kernels.below(workspace.low, workspace.high, t);
                 std::int32_t before = found.all;
                 if (found.some != before) {
                     if (!known)
-                        std::fill(desk.exact, desk.exact + side, -1.0);
+                        std::fill(workspace.exact, workspace.exact + side, -1.0);
                     known = true;
-                    before += settle(i, start, at, t, desk);
+                    before += settle(i, start, at, t, workspace);
                 }
                 if (before)
                     std::atomic_ref(out[at]).fetch_add(before, std::memory_order_relaxed);
@@ -100,17 +100,19 @@ template <class T> struct Counting {
     }
 
     // Of the rows of a block whose bounds leave it open, those that come before the target.
-    std::int32_t settle(std::int64_t i, std::int64_t start, std::int64_t at, float t, Desk& desk) const {
+    std::int32_t settle(std::int64_t i, std::int64_t start, std::int64_t at, float t,
+                        Workspace& workspace) const {
         const double reached = thresholds.exact[static_cast<std::size_t>(at)];
         const std::int64_t target = targets[at];
         std::int32_t before = 0;
         for (int c = 0; c < side; ++c) {
             const std::int64_t j = start + c;
-            if (!(desk.low[c] < t) || desk.high[c] < t || j == target)
+            if (!(workspace.low[c] < t) || workspace.high[c] < t || j == target)
                 continue;
-            if (desk.exact[c] < 0)
-                desk.exact[c] = kernels.square_apart(X.data + i * X.stride, X.data + j * X.stride, X.cols);
-            before += desk.exact[c] < reached || (desk.exact[c] == reached && j < target);
+            if (workspace.exact[c] < 0)
+                workspace.exact[c] =
+                    kernels.square_apart(X.data + i * X.stride, X.data + j * X.stride, X.cols);
+            before += workspace.exact[c] < reached || (workspace.exact[c] == reached && j < target);
         }
         return before;
     }
@@ -163,18 +165,18 @@ void ranks(const RowMajor<const T>& X, const Asking& asking, const std::int32_t*
     for (std::int64_t I = 0; I < askers.blocks; ++I)
         for (std::int64_t J = everyone ? I : 0; J < all.blocks; ++J)
             tiles.emplace_back(static_cast<std::int32_t>(I), static_cast<std::int32_t>(J));
-    detail::Desks<Desk> desks(n_threads);
+    detail::Workspaces<Workspace> workspaces(n_threads);
     const Counting<T> counting{X, kernels, asking, askers, all, thresholds, targets, k, out};
     share(static_cast<std::int64_t>(tiles.size()), 1000, n_threads, watch, [&](std::int64_t tile, int place) {
-        Desk& desk = desks.at(place);
+        Workspace& workspace = workspaces.at(place);
         const auto [I, J] = tiles[static_cast<std::size_t>(tile)];
         const std::int64_t d = columns.count();
-        kernels.products(askers.block(I, d), all.block(J, d), d, desk.G);
+        kernels.products(askers.block(I, d), all.block(J, d), d, workspace.G);
         if (everyone && I != J) {
-            turn(desk.G, desk.turned);
-            counting.count(J, I, desk.turned, desk);
+            turn(workspace.G, workspace.turned);
+            counting.count(J, I, workspace.turned, workspace);
         }
-        counting.count(I, J, desk.G, desk);
+        counting.count(I, J, workspace.G, workspace);
     });
 }
 

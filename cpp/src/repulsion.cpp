@@ -4,7 +4,7 @@
 #include "falloffs.hpp"
 #include "grid.hpp"
 #include "instructions.hpp"
-#include "nearby.hpp"
+#include "near_pairs.hpp"
 #include "tree.hpp"
 
 #include <lowdim/repulsion.hpp>

@@ -215,7 +215,7 @@ void check(const ScatterTerms& terms, std::int64_t rows) {
                                         ". Drop such rows or correct their weights.");
 }
 
-Kernel whole_kernel() { return isa() == Isa::avx512vnni ? vnni_kernel() : float_kernel(Element::u8); }
+Kernel integer_kernel() { return isa() == Isa::avx512vnni ? vnni_kernel() : float_kernel(Element::u8); }
 
 // Threads worth waking.
 int useful(int n_threads, std::int64_t rows, std::int64_t cols) {
@@ -237,26 +237,27 @@ void scatter(const Strided<T>& X, const ScatterTerms& terms, double* sums, doubl
     constexpr Element element = integer                    ? Element::u8
                                 : std::is_same_v<T, float> ? Element::f32
                                                            : Element::f64;
-    const Kernel kernel = integer ? whole_kernel() : float_kernel(element);
+    const Kernel kernel = integer ? integer_kernel() : float_kernel(element);
     Scatter<T>(X, terms, kernel).run(sums, scatter, useful(n_threads, X.rows, X.cols), watch);
 }
 
 template <class T>
-bool scatter_whole(const Strided<T>& X, T divisor, const ScatterTerms& terms, double* sums, double* scatter,
-                   int n_threads, Watch& watch) {
+bool scatter_integers(const Strided<T>& X, T divisor, const ScatterTerms& terms, double* sums,
+                      double* scatter, int n_threads, Watch& watch) {
     if (terms.shift || terms.weights)
-        throw std::invalid_argument("scatter_whole: whole numbers are summed exactly, without shift or "
+        throw std::invalid_argument("scatter_integers: whole numbers are summed exactly, without shift or "
                                     "weights; got one. Leave it out.");
     check(terms, X.rows);
-    const Scatter<T, std::uint8_t> work(X, terms, whole_kernel(), divisor);
+    const Scatter<T, std::uint8_t> work(X, terms, integer_kernel(), divisor);
     return work.run(sums, scatter, useful(n_threads, X.rows, X.cols), watch);
 }
 
 template void scatter(const Strided<std::uint8_t>&, const ScatterTerms&, double*, double*, int, Watch&);
 template void scatter(const Strided<float>&, const ScatterTerms&, double*, double*, int, Watch&);
 template void scatter(const Strided<double>&, const ScatterTerms&, double*, double*, int, Watch&);
-template bool scatter_whole(const Strided<float>&, float, const ScatterTerms&, double*, double*, int, Watch&);
-template bool scatter_whole(const Strided<double>&, double, const ScatterTerms&, double*, double*, int,
-                            Watch&);
+template bool scatter_integers(const Strided<float>&, float, const ScatterTerms&, double*, double*, int,
+                               Watch&);
+template bool scatter_integers(const Strided<double>&, double, const ScatterTerms&, double*, double*, int,
+                               Watch&);
 
 } // namespace lowdim

@@ -3,7 +3,7 @@
 
 #include "scatter_kernels.hpp"
 
-#include <lowdim/whole.hpp>
+#include <lowdim/integer_valued.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -114,7 +114,7 @@ private:
     void copy(const T* values, std::int64_t count, Packed* out) const {
         if constexpr (same)
             std::memcpy(out, values, count * sizeof(T));
-        else if (!to_whole(values, count, divisor, out))
+        else if (!to_integers(values, count, divisor, out))
             unfit = true;
     }
 };

@@ -23,10 +23,10 @@ void smallest(const T* D, std::int64_t rows, std::int64_t cols, std::ptrdiff_t s
         }
     };
     const auto capacity = static_cast<std::size_t>(std::max(2 * k, k + 256));
-    detail::Desks<std::vector<Entry>> desks(n_threads);
+    detail::Workspaces<std::vector<Entry>> workspaces(n_threads);
     detail::each_chunk(rows, 4, n_threads, watch,
                        [&](std::int64_t, std::int64_t from, std::int64_t to, int place) {
-                           std::vector<Entry>& kept = desks.at(place);
+                           std::vector<Entry>& kept = workspaces.at(place);
                            kept.reserve(capacity);
                            for (std::int64_t i = from; i < to; ++i) {
                                const T* row = D + i * stride;

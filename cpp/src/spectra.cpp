@@ -17,8 +17,8 @@ constexpr int sweeps = 60;         // over all pairs; ten are enough in practice
 #define LOWDIM_KERNEL "spectra.inl"
 #include "each_isa.inl"
 
-struct Desk {
-    explicit Desk(std::int64_t k)
+struct Workspace {
+    explicit Workspace(std::int64_t k)
         : turned(static_cast<std::size_t>(k * k)), order(static_cast<std::size_t>(k)) {}
     std::vector<double> turned;
     std::vector<std::int64_t> order;
@@ -29,21 +29,21 @@ struct Desk {
 void spectra(double* A, std::int64_t count, std::int64_t k, double* values, double* vectors, int n_threads,
              Watch& watch) {
     const auto solve = LOWDIM_PICK(diagonalise);
-    detail::Desks<Desk> desks(n_threads);
+    detail::Workspaces<Workspace> workspaces(n_threads);
     detail::each_chunk(
         count, chunk, n_threads, watch, [&](std::int64_t, std::int64_t first, std::int64_t last, int place) {
-            Desk& desk = desks.at(place, k);
+            Workspace& workspace = workspaces.at(place, k);
             for (std::int64_t i = first; i < last; ++i) {
                 double* own = A + i * k * k;
-                solve(own, k, desk.turned.data());
-                std::iota(desk.order.begin(), desk.order.end(), std::int64_t{0});
-                std::stable_sort(desk.order.begin(), desk.order.end(), [&](std::int64_t a, std::int64_t b) {
-                    return own[a * k + a] > own[b * k + b];
-                });
+                solve(own, k, workspace.turned.data());
+                std::iota(workspace.order.begin(), workspace.order.end(), std::int64_t{0});
+                std::stable_sort(
+                    workspace.order.begin(), workspace.order.end(),
+                    [&](std::int64_t a, std::int64_t b) { return own[a * k + a] > own[b * k + b]; });
                 for (std::int64_t j = 0; j < k; ++j) {
-                    const std::int64_t from = desk.order[static_cast<std::size_t>(j)];
+                    const std::int64_t from = workspace.order[static_cast<std::size_t>(j)];
                     values[i * k + j] = own[from * k + from];
-                    std::copy_n(desk.turned.data() + from * k, k, vectors + (i * k + j) * k);
+                    std::copy_n(workspace.turned.data() + from * k, k, vectors + (i * k + j) * k);
                 }
             }
             watch.advance(last - first);

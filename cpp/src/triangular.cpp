@@ -37,10 +37,10 @@ void solve(const Factors& A, const double* B, std::int64_t width, bool transpose
     const auto by_columns = LOWDIM_PICK(by_columns), by_rows = LOWDIM_PICK(by_rows);
     const std::int64_t n = A.lower.rows;
     const std::int32_t *in = transposed ? A.columns : A.rows, *back = transposed ? A.rows : A.columns;
-    detail::Desks<detail::Aligned<double>> desks(n_threads);
+    detail::Workspaces<detail::Aligned<double>> workspaces(n_threads);
     detail::each_chunk(width, lanes, n_threads, watch,
                        [&](std::int64_t, std::int64_t from, std::int64_t to, int place) {
-                           double* Y = desks.at(place, n * lanes).data();
+                           double* Y = workspaces.at(place, n * lanes).data();
                            std::fill_n(Y, n * lanes, 0.0);
                            for (std::int64_t i = 0; i < n; ++i)
                                std::copy_n(B + i * width + from, to - from, Y + in[i] * lanes);

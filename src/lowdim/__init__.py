@@ -6,6 +6,8 @@ Everything public is loaded on first use, so that ``import lowdim`` is fast.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lowdim import backends as _backends  # noqa: F401  # so that operations know them
+
 __version__ = "0.2.0"
 
 # public name -> the module that defines it
@@ -33,11 +35,11 @@ _HOMES = {
     "chain": "lowdim.methods.chain",
     "compare": "lowdim.comparison.compare",
     "explore": "lowdim.explorer.opening",
-    "load": "lowdim.methods.files",
+    "load": "lowdim.methods.loading",
     "reduce": "lowdim.comparison.reduce",
     "save": "lowdim.methods.chain",
 }
-_ROOMS = ("data", "parts", "quality", "show")
+_PACKAGES = ("data", "parts", "quality", "show")
 
 __all__ = [
     "CCA",
@@ -86,7 +88,6 @@ if TYPE_CHECKING:
     from lowdim.methods.chain import chain as chain
     from lowdim.methods.chain import save as save
     from lowdim.methods.diffusion_map import DiffusionMap as DiffusionMap
-    from lowdim.methods.files import load as load
     from lowdim.methods.isomap import Isomap as Isomap
     from lowdim.methods.kernel_cca import KernelCCA as KernelCCA
     from lowdim.methods.kernel_lda import KernelLDA as KernelLDA
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from lowdim.methods.laplacian_eigenmaps import LaplacianEigenmaps as LaplacianEigenmaps
     from lowdim.methods.lda import LDA as LDA
     from lowdim.methods.lle import LLE as LLE
+    from lowdim.methods.loading import load as load
     from lowdim.methods.mds import MDS as MDS
     from lowdim.methods.pacmap import PaCMAP as PaCMAP
     from lowdim.methods.pca import PCA as PCA
@@ -109,7 +111,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         value = getattr(import_module(_HOMES[name]), name)
-    elif name in _ROOMS:
+    elif name in _PACKAGES:
         value = import_module(f"lowdim.{name}")
     else:
         raise AttributeError(f"module 'lowdim' has no attribute {name!r}; it has {', '.join(__all__)}")

@@ -108,12 +108,12 @@ def all_geodesics(
 ) -> NDArray[np.int32]:
     """Fill panels with the squared lengths of the shortest paths between all nodes; return the order of the nodes."""
 
-def multiply_half(
+def multiply_packed(
     gemm: int, A: NDArray[np.float32], V: NDArray[np.float32], *, n_threads: int = 1
 ) -> NDArray[np.float32]:
     """A V for a symmetric matrix A in panels (rows, 64) and V (n, width)."""
 
-def half_distance_sums(
+def packed_distance_sums(
     D2: NDArray[np.float32],
     Y: NDArray[np.float32],
     *,
@@ -146,7 +146,7 @@ def scatter(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Column sums per class (n_classes, d) and scatter matrix (d, d) of X, in one pass."""
 
-def scatter_whole(
+def scatter_integers(
     X: NDArray[np.float32] | NDArray[np.float64],
     divisor: float,
     *,
@@ -204,10 +204,12 @@ def mirror(K: Floats, start: int, stop: int, *, n_threads: int = 1) -> None:
 def multiplies_bytes() -> bool:
     """Whether the kernels multiply bytes faster than floats."""
 
-def whole(X: Floats, divisor: float, out: NDArray[np.uint8], *, n_threads: int = 1) -> bool:
+def as_integers(X: Floats, divisor: float, out: NDArray[np.uint8], *, n_threads: int = 1) -> bool:
     """Fill out with the whole numbers from 0 to 255 whose quotients by divisor X holds; False for others."""
 
-def whole_gaussian(A: NDArray[np.uint8], B: NDArray[np.uint8], K: Floats, gamma: float, *, n_threads: int = 1) -> None:
+def integer_gaussian(
+    A: NDArray[np.uint8], B: NDArray[np.uint8], K: Floats, gamma: float, *, n_threads: int = 1
+) -> None:
     """Fill K (m, n) with exp(-gamma ‖a_i - b_j‖²) for rows of bytes; only where multiplies_bytes()."""
 
 def nearest(
@@ -373,7 +375,7 @@ def cross_entropy_gradient(
 ) -> NDArray[np.float32]:
     """Gradient (n, k) by the pairs of the one row of shifts, forces of pairs cut at longest."""
 
-def settle_cross_entropy(
+def place_new_cross_entropy(
     neighbors: NDArray[np.int32],
     v: NDArray[np.float32],
     Y: NDArray[np.float32],
@@ -427,7 +429,7 @@ def pair_loss(
 ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
     """Loss of each point (n,), half of that of its pairs, and the gradient (n, k), by the weights of the kinds."""
 
-def settle_pairs(
+def place_new_pairs(
     neighbors: NDArray[np.int32],
     p: NDArray[np.float32],
     Y: NDArray[np.float32],

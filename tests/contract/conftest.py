@@ -23,7 +23,7 @@ def on_tensors() -> Iterator[None]:
     if not DEVICE:
         yield
         return
-    from lowdim.gpu import ESTIMATORS
+    from lowdim.backends.torch import ESTIMATORS
 
     with pytest.MonkeyPatch.context() as patch:
         for name in sorted(ESTIMATORS):

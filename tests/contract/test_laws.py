@@ -322,7 +322,7 @@ def test_dense_and_sparse_rows_agree(cls, iris):
     dense, sparse = (make(cls).fit_transform(rows, y) for rows in (X, sp.csr_array(X)))
     if sp.issparse(sparse):
         sparse = sparse.toarray()
-    if hasattr(cls, "_loss"):  # rounding of the first step grows in a descent, so that clusters may change places
+    if hasattr(cls, "_loss"):  # rounding of the first step grows in a descent, so that clusters may change positions
         kept = [lowdim.quality.trustworthiness(X, Y, n_neighbors=10) for Y in (dense, sparse)]
         assert min(kept) > 0.95
         assert kept[0] == pytest.approx(kept[1], abs=0.02)

@@ -12,7 +12,7 @@ from test_laws import every_method, make
 import lowdim
 from lowdim.persist import ModelFileError
 from lowdim.persist.fields import SEEN
-from lowdim.work.places import home
+from lowdim.work.backend_arrays import all_to_numpy
 
 TENSORS = os.environ.get("LOWDIM_LAWS")  # see conftest.py
 # Documented to hold what is not finite, or any numbers.
@@ -29,7 +29,7 @@ def fitted(cls):
     options = {"disconnected": "largest", "landmarks": 20, "inverse": TENSORS is None, "solver": "streaming"}
     fits = {name: value for name, value in options.items() if name in known and cls._rules[name].accepts(value)}
     model = make(cls, **fits).fit(X, y)
-    vars(model).update({name: home(value) for name, value in vars(model).items()})  # as it is saved
+    vars(model).update({name: all_to_numpy(value) for name, value in vars(model).items()})  # as it is saved
     return model, X
 
 

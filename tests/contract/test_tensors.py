@@ -11,7 +11,7 @@ if find_spec("torch") is None or find_spec("triton") is None:
 
 import torch
 
-from lowdim.gpu import ESTIMATORS
+from lowdim.backends.torch import ESTIMATORS
 
 
 @pytest.mark.parametrize("method", registry.METHODS, ids=lambda method: method.name)

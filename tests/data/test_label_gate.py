@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from lowdim import quality
-from lowdim.data import gate
+from lowdim.data import validation
 from lowdim.data.labels import labels
 
 
@@ -69,7 +69,7 @@ def test_a_measure_of_a_map_names_the_map(measure):
 @pytest.mark.parametrize("y", [3, [[1], [2, 3], [1], [1]], [1, 2]])
 def test_targets_that_cannot_be_are_told(y):
     with pytest.raises(ValueError, match="Model: y must have one value for each of the 4 rows of X; got .*Pass|Match"):
-        gate.targets("Model", y, X)
+        validation.targets("Model", y, X)
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_targets_that_cannot_be_are_told(y):
 )
 def test_weights_that_cannot_be_are_told(weights, words):
     with pytest.raises(ValueError, match=f"Model: sample_weight must .*{words}"):
-        gate.weights("Model", weights, X)
+        validation.weights("Model", weights, X)

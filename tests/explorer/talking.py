@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from lowdim.explorer.message_format import Message, decode, encode, pack_bits
 from lowdim.explorer.protocol import Visitor
-from lowdim.explorer.wire import Message, decode, encode, pack_bits
 
 
 class Page:

@@ -62,7 +62,7 @@ class Tab:
         )
         return np.frombuffer(base64.b64decode(text), np.uint8).reshape(height, width, 4)
 
-    def places(self, i=0):
+    def positions(self, i=0):
         """Where each row is drawn in a view, in pixels of the page."""
         return np.array(
             self.run(
@@ -158,15 +158,15 @@ def test_the_row_under_the_pointer_is_named_and_click_shows_its_neighbours(tab, 
     from sklearn.neighbors import NearestNeighbors
 
     X, y = rows
-    places = tab.places()
-    apart = np.linalg.norm(places[:, None] - places[None], axis=2) + 1e9 * np.eye(len(places))
+    positions = tab.positions()
+    apart = np.linalg.norm(positions[:, None] - positions[None], axis=2) + 1e9 * np.eye(len(positions))
     row = int(apart.min(axis=1).argmax())  # one that stands alone
-    tab.browser.mouse("Moved", *places[row])
+    tab.browser.mouse("Moved", *positions[row])
     tab.until(f"e.hover === {row}")
     assert f"row {row + 1}" in tab.run("e.tip.box.textContent")
     tab.until("e.tip.box.querySelector('canvas') !== null")  # its picture
-    tab.browser.mouse("Pressed", *places[row])
-    tab.browser.mouse("Released", *places[row])
+    tab.browser.mouse("Pressed", *positions[row])
+    tab.browser.mouse("Released", *positions[row])
     tab.until("e.links !== null && e.rowKnown.cells !== undefined")
     found = NearestNeighbors(n_neighbors=11).fit(X).kneighbors(X[[row]], return_distance=False)[0, 1:]
     assert set(tab.run("[...e.links.index]")) == set(found.tolist())
@@ -178,17 +178,17 @@ def test_the_row_under_the_pointer_is_named_and_click_shows_its_neighbours(tab, 
 
 
 def test_lasso_selects_the_rows_inside_and_greys_the_others(tab):
-    places = tab.places()
-    middle, reach = np.median(places, axis=0), 0.6 * places.std(axis=0).mean()
+    positions = tab.positions()
+    middle, reach = np.median(positions, axis=0), 0.6 * positions.std(axis=0).mean()
     outline = [tuple(middle + reach * np.array([np.cos(t), 0.7 * np.sin(t)])) for t in np.linspace(0, 2 * np.pi, 40)]
     before = tab.pixels()
     tab.choose(outline)
     tab.until("e.selected > 0 && !e.choice.hidden")
     chosen = np.array(tab.run("[...e.selection]"), dtype=bool)
     path = Outline([*outline, outline[0]])
-    inside, far_in, far_out = (path.contains_points(places, radius=r) for r in (0, -1.5, 1.5))
+    inside, far_in, far_out = (path.contains_points(positions, radius=r) for r in (0, -1.5, 1.5))
     clear = (inside == far_in) & (inside == far_out)  # not within a pixel or two of the line
-    assert 20 < chosen.sum() < len(places)
+    assert 20 < chosen.sum() < len(positions)
     assert (chosen == inside)[clear].all()
     colourful = [
         (np.ptp(one[..., :3].astype(int), axis=2)[one[..., 3] > 100] > 40).sum() for one in (before, tab.pixels())
@@ -228,7 +228,7 @@ def test_views_are_linked(tab):
     tab.until("e.panes.list.length === 2 && e.panes.list.every((p) => p.view.map && p.view.map.cloud.count)")
     assert tab.run("e.panes.list[0].view.map !== e.panes.list[1].view.map || e.maps.size === 1")
     before = tab.pixels(1)
-    middle = tab.places(0).mean(axis=0)
+    middle = tab.positions(0).mean(axis=0)
     tab.choose([tuple(middle + 60 * np.array(d)) for d in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
     tab.until("e.selected > 0")
     assert (tab.pixels(1) != before).any(axis=2).mean() > 0.002  # greyed there as well
@@ -380,7 +380,7 @@ def test_a_closed_server_is_told(browser, rows):
 
 
 def test_the_page_is_small_and_wears_the_colours_of_the_house():
-    from lowdim.explorer.page import static
+    from lowdim.explorer.page_source import static
     from lowdim.show import style
 
     page = {name: static()[name] for name in ("index.html", "start.js", "app.js", "app.css")}

@@ -17,9 +17,9 @@ from talking import Page
 
 import lowdim
 from lowdim.explorer.exports import rescue_labels, stem
+from lowdim.explorer.message_format import Message, decode, encode
 from lowdim.explorer.opening import open_session
-from lowdim.explorer.page import join, joined, saved_page, static
-from lowdim.explorer.wire import Message, decode, encode
+from lowdim.explorer.page_source import join, joined, saved_page, static
 
 HOSTILE = "</script><script>alert(1)</script>"
 
@@ -51,7 +51,7 @@ def test_tables_hold_rows_labels_and_places(page, format):
     assert frame["row"].to_list() == [0, 1, 2, 3, 4]
     assert frame["label"].to_list() == ["a", HOSTILE, "a", HOSTILE, "a"]
     np.testing.assert_allclose(frame["x1"], page.session.X[:5, 1])
-    np.testing.assert_allclose(frame["pca_y"], page.session.map(page.number).places()[:5, 1], rtol=1e-5)
+    np.testing.assert_allclose(frame["pca_y"], page.session.map(page.number).positions()[:5, 1], rtol=1e-5)
     labels = read(io.BytesIO(exported(page, "labels", format)[1]))
     assert labels.columns == ["row", "mine"]
     assert labels["mine"].to_list() == ["some"] * 5 + [None] * 45
@@ -72,7 +72,7 @@ def test_a_model_file_loads_and_places(page, tmp_path):
     path = tmp_path / "map.lowdim"
     path.write_bytes(exported(page, "model", "lowdim")[1])
     Y = lowdim.load(path).transform(page.session.X)
-    np.testing.assert_allclose(Y, page.session.map(page.number).places(), atol=1e-5)
+    np.testing.assert_allclose(Y, page.session.map(page.number).positions(), atol=1e-5)
 
 
 def test_the_model_of_a_map_that_began_at_another_is_saved_without_the_layout(page, tmp_path):

@@ -10,10 +10,10 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from lowdim.explorer.message_format import Message, decode, encode
 from lowdim.explorer.opening import open_session
 from lowdim.explorer.protocol import UPLOAD_BYTES
 from lowdim.explorer.server import serving
-from lowdim.explorer.wire import Message, decode, encode
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import pytest
 from talking import Page, wait_for
 
 import lowdim
-from lowdim.explorer.columns import Column
+from lowdim.explorer.column_summaries import Column
+from lowdim.explorer.message_format import pack_bits, unpack_bits
 from lowdim.explorer.opening import open_session
-from lowdim.explorer.wire import pack_bits, unpack_bits
 from lowdim.methods.registry import METHODS
 
 HOSTILE = "<img src=x onerror=alert(1)></script>\"'&\u202e\x00"
@@ -95,9 +95,9 @@ def test_frames_hold_the_places_of_the_map(page, data, dims):
     number = fitted(page, dims=dims)
     frame = page.ask("map", map=number)
     low, high = np.array(frame.fields["box"]).T
-    places = low + frame.arrays["positions"] / 65535 * (high - low)
+    positions = low + frame.arrays["positions"] / 65535 * (high - low)
     expected = lowdim.PCA(dims).fit_transform(data[0])
-    np.testing.assert_allclose(places, expected, atol=(high - low).max() / 65535)
+    np.testing.assert_allclose(positions, expected, atol=(high - low).max() / 65535)
     assert frame.fields["final"]
     pushed = [message for message in page.pushed if message.type == "frame"]
     assert len(pushed) == 1
@@ -110,7 +110,7 @@ def test_every_method_offered_makes_a_map(page):
             few = {name: 30 for name in ("n_iter", "n_epochs") if name in {p["name"] for p in method["parameters"]}}
             number = page.ask("fit", method=method["name"], parameters=few, dims=2).fields["map"]
             one = page.finish(number)
-            assert (one.status, one.places().shape) == ("done", (120, 2)), (method["name"], one.message)
+            assert (one.status, one.positions().shape) == ("done", (120, 2)), (method["name"], one.message)
             page.ask("drop", map=number)
 
 
@@ -179,9 +179,9 @@ def test_a_paused_fit_can_be_stopped(page):
 
 def test_a_map_goes_on_from_another_with_a_new_perplexity(page):
     first = fitted(page, "tsne", parameters={"perplexity": 10, "n_iter": 300})
-    before = page.session.map(first).places()
+    before = page.session.map(first).positions()
     second = fitted(page, "tsne", parameters={"perplexity": 20, "n_iter": 1}, start=first)
-    after = page.session.map(second).places()
+    after = page.session.map(second).positions()
     assert np.abs(after - before).max() < 0.2 * np.ptp(before)
     assert np.corrcoef(before[:, 0], after[:, 0])[0, 1] > 0.99
     assert not page.session.map(second).fitted.warm_start
@@ -190,7 +190,7 @@ def test_a_map_goes_on_from_another_with_a_new_perplexity(page):
 def test_a_map_of_another_method_or_dimension_can_be_a_start(page):
     first = fitted(page)
     one = page.session.map(fitted(page, "tsne", parameters={"n_iter": 60}, start=first, dims=3))
-    assert one.places().shape == (120, 3)
+    assert one.positions().shape == (120, 3)
     assert one.fitted.init == "pca"  # the layout is no part of the model
     assert "cannot start from another map" in page.refused("fit", method="isomap", parameters={}, start=first)
     assert "no map 99" in page.refused("fit", method="tsne", parameters={}, start=99)
@@ -205,8 +205,8 @@ def test_a_selection_is_embedded_again_from_where_it_stands(page):
     np.testing.assert_array_equal(unpack_bits(frame.arrays["present"], 120), rows)
     assert (frame.arrays["positions"][~rows] == 65535).all()
     assert page.session.map(number).described()["rows"] == 50
-    places = page.session.map(number).places()
-    assert np.isnan(places[~rows]).all()
+    positions = page.session.map(number).positions()
+    assert np.isnan(positions[~rows]).all()
     assert "lacks 70 of the rows" in page.refused("fit", method="tsne", parameters={}, start=number)
 
 
@@ -279,7 +279,7 @@ def test_neighbours_are_the_true_ones_and_the_torn_are_marked(page, data):
     order = np.argsort(apart)[1:6]
     assert answer.arrays["index"].tolist() == order.tolist()
     np.testing.assert_allclose(answer.arrays["distance"], apart[order], rtol=1e-5)
-    Y = page.session.map(number).places()
+    Y = page.session.map(number).positions()
     there = np.argsort(np.linalg.norm(Y - Y[7], axis=1))[1:6]
     assert answer.arrays["kept"].tolist() == np.isin(order, there).tolist()
     assert "a row from 0 to 119" in page.refused("neighbours", row=120, k=5, map=number)
@@ -289,7 +289,7 @@ def test_neighbours_are_the_true_ones_and_the_torn_are_marked(page, data):
 def test_distortion_counts_neighbours_out_of_place(page, data):
     number = fitted(page)
     k, answer = 5, page.ask("distortion", map=number, k=5)
-    X, Y = data[0], page.session.map(number).places()
+    X, Y = data[0], page.session.map(number).positions()
     orders = [np.argsort(np.linalg.norm(A[:, None] - A, axis=2) + np.diag([np.inf] * 120), axis=1) for A in (X, Y)]
     for name, here, there in (("false", orders[1], orders[0]), ("missing", orders[0], orders[1])):
         expected = [1 - np.isin(here[i, :k], there[i, : 2 * k]).mean() for i in range(120)]
@@ -321,7 +321,7 @@ def test_a_selection_is_described(page, data):
 def test_the_quality_of_all_rows_is_that_of_the_map(page, data):
     number = fitted(page)
     found = page.select(np.ones(120, bool)).fields["quality"][0]
-    Y = page.session.map(number).places()
+    Y = page.session.map(number).positions()
     assert found["trustworthiness"] == pytest.approx(lowdim.quality.trustworthiness(data[0], Y))
     assert found["neighbors_kept"] == pytest.approx(lowdim.quality.neighborhood_recall(data[0], Y))
     assert page.session.map(number).quality["continuity"] == pytest.approx(found["continuity"])
@@ -429,7 +429,7 @@ def test_rows_of_a_mixed_table_are_prepared_before_they_are_placed(rng):
     answer = page.ask(
         "place", {"bytes": np.frombuffer(buffer.getvalue(), np.uint8)}, name="n.parquet", format="parquet", map=number
     )
-    np.testing.assert_allclose(answer.arrays["positions"], page.session.map(number).places()[:4], atol=1e-5)
+    np.testing.assert_allclose(answer.arrays["positions"], page.session.map(number).positions()[:4], atol=1e-5)
     words = page.refused(
         "place", {"bytes": np.frombuffer(b"size,town\n1,Oslo\n", np.uint8)}, name="n.csv", format="csv", map=number
     )
@@ -456,10 +456,10 @@ def test_masks_of_a_page_are_not_changed_by_its_bytes(page):
 
 
 def test_an_answer_that_fails_in_any_way_is_told(page, monkeypatch):
-    from lowdim.explorer import questions
+    from lowdim.explorer import selection_analysis
 
     def break_down(*_):
         raise ArithmeticError("of some library")
 
-    monkeypatch.setattr(questions, "neighbours", break_down)
+    monkeypatch.setattr(selection_analysis, "neighbours", break_down)
     assert page.refused("neighbours", row=0, k=3, map=None) == "of some library"

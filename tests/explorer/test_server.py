@@ -15,9 +15,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from lowdim.cli import main
+from lowdim.explorer.message_format import Message, decode, encode, pack_bits
 from lowdim.explorer.opening import open_session
 from lowdim.explorer.server import Server, serving
-from lowdim.explorer.wire import Message, decode, encode, pack_bits
 
 
 class Tab:
@@ -81,8 +81,8 @@ def test_frames_come_while_a_fit_runs_and_the_last_is_the_map(session):
         one = session.map(number)
         assert one.status == "stopped"
         low, high = np.array(last.fields["box"]).T
-        places = low + last.arrays["positions"] / 65535 * (high - low)
-        np.testing.assert_allclose(places, one.places(), atol=(high - low).max() / 65535)
+        positions = low + last.arrays["positions"] / 65535 * (high - low)
+        np.testing.assert_allclose(positions, one.positions(), atol=(high - low).max() / 65535)
 
 
 def test_two_tabs_share_maps_and_labels_and_one_can_go(session):
@@ -110,10 +110,10 @@ def test_a_server_that_stops_ends_fits_and_tells_its_pages(session):
 def test_slow_questions_do_not_hold_up_quick_ones(session, monkeypatch):
     from threading import Event
 
-    from lowdim.explorer import questions
+    from lowdim.explorer import selection_analysis
 
     go = Event()
-    monkeypatch.setattr(questions, "distortion", lambda *_: go.wait(30) and Message("distortion"))
+    monkeypatch.setattr(selection_analysis, "distortion", lambda *_: go.wait(30) and Message("distortion"))
     with serving(session) as server, Tab(server.address) as tab:
         tab.channel.send(encode(Message("distortion", 77, {"map": 1, "k": 5})))
         assert tab.ask("hello").fields["n"] == 300

@@ -7,7 +7,7 @@ import pytest
 from talking import wait_for
 
 import lowdim
-from lowdim.explorer.wire import Message, decode, encode, pack_bits
+from lowdim.explorer.message_format import Message, decode, encode, pack_bits
 
 
 @pytest.fixture

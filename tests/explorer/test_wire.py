@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lowdim.explorer.wire import DTYPES, Message, WireError, decode, encode, pack_bits, quantise, unpack_bits
+from lowdim.explorer.message_format import DTYPES, Message, WireError, decode, encode, pack_bits, quantise, unpack_bits
 
 _text = st.text(st.characters(exclude_categories=["Cs"]))
 _values = st.recursive(

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn import manifold
 
 from lowdim import LLE, PCA, KernelPCA, data
-from lowdim.solve import bottom
+from lowdim.solve import smallest_eigenpairs
 from lowdim.work import memory
 
 
@@ -214,7 +214,7 @@ def test_what_cannot_work_is_refused_with_what_to_do(params, words, roll):
 
 @pytest.mark.parametrize("solver", ["lu", "chebyshev"])
 def test_threads_do_not_change_the_bits(solver, monkeypatch):
-    monkeypatch.setattr(bottom, "_order", lambda *_: [solver])
+    monkeypatch.setattr(smallest_eigenpairs, "_order", lambda *_: [solver])
     X = np.random.default_rng(0).normal(size=(1200, 12))
     one, two = (LLE(2, n_neighbors=10, n_jobs=jobs, random_state=0).fit(X) for jobs in (1, 2))
     assert one.solver_ == solver

@@ -64,7 +64,7 @@ def test_a_step_is_guttmans_transform(cloud):
     B = -D / d
     np.fill_diagonal(B, 0)
     np.fill_diagonal(B, -B.sum(axis=1))
-    np.testing.assert_allclose(found.places, B @ Y / len(Y), atol=1e-4)
+    np.testing.assert_allclose(found.positions, B @ Y / len(Y), atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["metric", "nonmetric"])

@@ -113,14 +113,14 @@ def test_degenerate_data_have_a_map(cls, init, X):
     model = cls(n_iter=150, init=init, random_state=0).fit(X)
     Y, n = model.embedding_, len(X)
     _, group = np.unique(X, axis=0, return_inverse=True)
-    places = np.stack([Y[np.argmax(group == g)] for g in range(group.max() + 1)])
-    np.testing.assert_array_equal(Y, places[group])  # equal rows have one place
-    assert len(np.unique(places, axis=0)) == len(places)  # and others have others
+    positions = np.stack([Y[np.argmax(group == g)] for g in range(group.max() + 1)])
+    np.testing.assert_array_equal(Y, positions[group])  # equal rows have one place
+    assert len(np.unique(positions, axis=0)) == len(positions)  # and others have others
     if len(np.unique(pdist(X).round(9))) == 1:  # all rows alike or equally far apart: P is uniform
         q = (1 / (1 + pdist(Y, "sqeuclidean"))) if cls is TSNE else np.exp(-pdist(Y, "sqeuclidean"))
         expected = -np.log(q / q.sum() * n * (n - 1) / 2).mean()
         np.testing.assert_allclose(model.kl_divergence_, expected, rtol=1e-4, atol=1e-6)
-    elif len(places) == n:  # a line
+    elif len(positions) == n:  # a line
         assert lowdim.quality.trustworthiness(X, Y, 5) > 0.9
 
 

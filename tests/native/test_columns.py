@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lowdim import _native
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 from lowdim.work.rows import touched
 
 
@@ -46,7 +46,7 @@ def test_only_the_array_itself_is_touched(shape, dtype):
 
 
 def test_large_arrays_have_the_shape_and_type_asked_for():
-    with jobs.within(3):
+    with thread_limit.within(3):
         found = touched((2100, 2100), np.float32)
     assert found.shape == (2100, 2100)
     assert found.dtype == np.float32

@@ -11,8 +11,8 @@ from lowdim import _native
 from lowdim.compose.geodesic_map import residual_by_dimension
 from lowdim.relate.geodesics import Beside, all_geodesics, geodesics
 from lowdim.relate.graph import Graph, undirected
-from lowdim.relate.half import half_panels
-from lowdim.work import jobs
+from lowdim.relate.packed_symmetric import half_panels
+from lowdim.work import thread_limit
 
 
 def random_graph(n, edges, seed=0, zero=False):
@@ -47,7 +47,7 @@ def test_distances_are_the_least_rounded_sums_to_the_bit(isa, n, edges, zero, mo
     graph = random_graph(n, edges, zero=zero)
     expected = np.stack([plain_search(graph, s) for s in range(n)])
     for threads in (1, 3):
-        with jobs.using(threads):
+        with thread_limit.using(threads):
             np.testing.assert_array_equal(geodesics(graph), expected)
             some = np.array([n - 1, 0, n // 2])
             np.testing.assert_array_equal(geodesics(graph, some), expected[some])  # other batches, same bits
@@ -74,7 +74,7 @@ def test_distances_of_all_pairs_are_those_from_each_source():
     found[:, order] = D2[np.argsort(order)[some]]
     np.testing.assert_allclose(found, geodesics(graph, some, squared=True), rtol=3e-6)
     assert (np.diagonal(D2) == 0).all()
-    with jobs.using(3):
+    with thread_limit.using(3):
         again, same = all_geodesics(graph)
     np.testing.assert_array_equal(order, same)
     np.testing.assert_array_equal(D2, again.rows(np.arange(n)))
@@ -89,15 +89,15 @@ def test_a_half_stored_matrix_multiplies_as_the_whole(n):
     V = np.random.default_rng(n).normal(size=(n, 5)).astype(np.float32)
     product = half @ V
     np.testing.assert_allclose(product, D2 @ V, atol=1e-4 * np.abs(D2 @ V).max())
-    with jobs.using(3):
+    with thread_limit.using(3):
         np.testing.assert_array_equal(half @ V, product)
     wide = np.tile(V, 40)  # more columns than are multiplied at once
     np.testing.assert_allclose(half @ wide, np.tile(product, 40), atol=1e-4 * np.abs(product).max())
     Y = np.ascontiguousarray(V[:, :2].T)
-    sums = _native.half_distance_sums(half.panels, Y).sum(axis=0)
+    sums = _native.packed_distance_sums(half.panels, Y).sum(axis=0)
     whole = _native.distance_sums(D2, np.arange(n, dtype=np.int32), Y, squared=True, beyond=True).sum(axis=0)
     np.testing.assert_allclose(sums, whole, rtol=1e-5)
-    np.testing.assert_array_equal(_native.half_distance_sums(half.panels, Y, n_threads=3).sum(axis=0), sums)
+    np.testing.assert_array_equal(_native.packed_distance_sums(half.panels, Y, n_threads=3).sum(axis=0), sums)
 
 
 def test_all_pairs_without_a_path_are_infinitely_far():

@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 
 from lowdim import PCA, TSNE, Isomap
 from lowdim.methods import registry
-from lowdim.methods.facts import facts, with_facts
+from lowdim.methods.html_summary import facts, with_facts
 from lowdim.work.notebook import NotebookBars, _line
 
 CELLS = """

@@ -10,9 +10,10 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.isotonic import IsotonicRegression
 
 from lowdim import PCA, data, quality
-from lowdim.quality import distances, space
+from lowdim.compose import metric_space
+from lowdim.compose.metric_space import both
+from lowdim.quality import distance_scores
 from lowdim.quality.measure import Sample
-from lowdim.quality.space import both
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def pair(rng):
 def test_blocks_of_distances_have_one_size(pair, monkeypatch):
     X = both("a test", *pair, "euclidean")[0]
     expected = squareform(pdist(pair[0])) + np.diag(np.full(90, np.inf))
-    monkeypatch.setattr(space, "_STRIP_BYTES", 8 * 90 * 60)  # 60 rows
+    monkeypatch.setattr(metric_space, "_STRIP_BYTES", 8 * 90 * 60)  # 60 rows
     for rows, size in ((None, 45), (np.arange(5, 70, 2), 33), (np.array([8]), 1)):
         sample, parts = Sample(90, rows), []
         for part, D in X.strips(sample, "distances"):
@@ -154,7 +155,7 @@ def test_all_pairs_side_by_side_are_refused_where_memory_lacks(pair, monkeypatch
 
 def test_the_work_does_not_jump_with_the_number_of_rows(monkeypatch):
     looked = []
-    monkeypatch.setattr(distances, "spearman", lambda d, e: looked.append(len(d)) or 0.0)
+    monkeypatch.setattr(distance_scores, "spearman", lambda d, e: looked.append(len(d)) or 0.0)
     for n in (900, 1000, 1010, 3000, 3200):
         quality.shepard_correlation(np.arange(n)[:, None], np.arange(n)[:, None])
     most = [looked[i] for i in (0, 1)]
@@ -164,9 +165,9 @@ def test_the_work_does_not_jump_with_the_number_of_rows(monkeypatch):
 
 def test_pairs_are_computed_once_for_all_measures(pair, monkeypatch):
     spaces = both("report", *pair, "euclidean")
-    found = distances.Pairs("report", *spaces, None, 0)
+    found = distance_scores.Pairs("report", *spaces, None, 0)
     made = []
-    monkeypatch.setattr(found, "blocks", lambda: made.append(1) or distances.Pairs.blocks(found))
+    monkeypatch.setattr(found, "blocks", lambda: made.append(1) or distance_scores.Pairs.blocks(found))
     found.all()
     assert made == [1]
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lowdim.relate.moments import class_moments
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 
 TYPES = ["uint8", "bool", "int64", "float32", "float64", ">f8"]
 
@@ -45,9 +45,9 @@ def test_parts_merge_to_the_whole(rng):
 @pytest.mark.parametrize("dtype", TYPES)
 def test_threads_change_no_bit(rng, dtype):
     X, labels = rng.integers(0, 99, (3000, 30)).astype(dtype), rng.integers(0, 4, 3000).astype(np.int32)
-    with jobs.using(1):
+    with thread_limit.using(1):
         one = class_moments(X, labels, np.ones(4))
-    with jobs.using(2):
+    with thread_limit.using(2):
         two = class_moments(X, labels, np.ones(4))
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -78,12 +78,12 @@ def test_union_of_both_directions(mix, rng):
 
 
 def test_the_graph_has_the_same_bits_for_any_threads(rng):
-    from lowdim.work import jobs
+    from lowdim.work import thread_limit
 
     near = nearest(rng.normal(size=(3000, 5)), 7)
     graphs = []
     for threads in (1, 2):
-        with jobs.using(threads):
+        with thread_limit.using(threads):
             graphs.append(fuzzy_union(near.indices, memberships(near.distances).values))
     for one, two in zip(*graphs, strict=True):
         np.testing.assert_array_equal(one, two)

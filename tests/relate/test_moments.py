@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lowdim.relate.moments import column_moments, moments
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 
 TYPES = ["uint8", "bool", "int16", "int64", "float16", "float32", "float64", ">f8"]
 
@@ -73,7 +73,7 @@ def test_threads_do_not_change_a_bit(dtype, rng):
     X = (rng.random((5000, 70)) * 255).astype(dtype)
     results = []
     for n in (1, 2, 3):
-        with jobs.using(n):
+        with thread_limit.using(n):
             results.append(moments(X))
     for other in results[1:]:
         np.testing.assert_array_equal(other.mean, results[0].mean)

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import lowdim
 from lowdim.relate import neighbors, partition, trees
-from lowdim.work import jobs, memory
+from lowdim.work import memory, thread_limit
 
 DENSE = ("euclidean", "cosine", "manhattan", "mahalanobis")
 
@@ -153,7 +153,7 @@ def test_threads_and_seeds_change_nothing(in_groups):
     X = draw(1500, 30, dtype="float32")
     found = []
     for n_jobs, seed in ((1, 0), (2, 0), (3, 7)):
-        with jobs.using(n_jobs):
+        with thread_limit.using(n_jobs):
             found.append(neighbors.nearest(X, 15, seed=seed))
     for other in found[1:]:
         np.testing.assert_array_equal(other.indices, found[0].indices)
@@ -163,9 +163,9 @@ def test_threads_and_seeds_change_nothing(in_groups):
 def test_an_approximate_search_tells_its_recall_and_keeps_its_bits(in_groups, monkeypatch):
     monkeypatch.setattr(partition, "_PROBES", 2)
     X = draw(3000, 20, dtype="float32")
-    with jobs.using(1):
+    with thread_limit.using(1):
         once = neighbors.nearest(X, 10, how="approximate", seed=3)
-    with jobs.using(2):
+    with thread_limit.using(2):
         again = neighbors.nearest(X, 10, how="approximate", seed=3)
     np.testing.assert_array_equal(once.indices, again.indices)
     exact = neighbors.nearest(X, 10, how="exact")

@@ -8,9 +8,9 @@ from hypothesis.extra import numpy as hnp
 
 import lowdim
 from lowdim import _native
+from lowdim.relate.integer_valued import whole_rows, whole_unit
 from lowdim.relate.kernels import Kernel
 from lowdim.relate.moments import class_moments, moments
-from lowdim.relate.whole import whole_rows, whole_unit
 
 SHAPES = hnp.array_shapes(min_dims=2, max_dims=2, max_side=70)
 PIXELS = np.random.default_rng(0).integers(0, 256, (900, 60), dtype=np.uint8)

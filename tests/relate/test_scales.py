@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, load_wine
 
 import lowdim
-from lowdim.relate.scales import one_unit, scales
+from lowdim.relate.feature_scales import one_unit, scales
 from lowdim.work.user_warnings import ScaleWarning
 
 

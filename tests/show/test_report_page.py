@@ -15,8 +15,8 @@ from browser import CHROMIUM, Browser
 
 import lowdim
 from lowdim.data.categories import read_labels
-from lowdim.show.report import charts, pack
-from lowdim.show.report.blocks import code, heading, paragraph, table
+from lowdim.show.report import charts, encoded_maps
+from lowdim.show.report.html_pieces import code, heading, paragraph, table
 
 EVIL = '</script><script>alert("x")</script> & co'
 VOID = {"meta", "img", "br", "link"}
@@ -121,12 +121,12 @@ def test_coordinates_come_back_from_the_page(page, comparison):
 
 
 def test_few_bits_keep_rows_in_place_and_pictures_of_some(browser, comparison, tmp_path, monkeypatch):
-    monkeypatch.setattr(pack, "_BITS", (10,))
-    monkeypatch.setattr(pack, "_PICTURED", (200, 100))
+    monkeypatch.setattr(encoded_maps, "_BITS", (10,))
+    monkeypatch.setattr(encoded_maps, "_PICTURED", (200, 100))
     comparison.report(tmp_path / "r.html")
     browser.open(tmp_path / "r.html")
     for i, outcome in enumerate(comparison.ranked):
-        points, _ = pack.coordinates(outcome.embedding)
+        points, _ = encoded_maps.coordinates(outcome.embedding)
         drawn = np.array(browser.run(f"[...maps[{i}].xy]")).reshape(-1, 2)
         assert np.abs(drawn - points).max() <= 32767 / 1023 + 1
     data = data_of((tmp_path / "r.html").read_text("utf-8"))
@@ -148,7 +148,7 @@ def test_names_in_the_data_cannot_break_out(tmp_path):
 
 
 def test_many_rows_are_sampled_and_the_page_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(pack, "MAPS_BYTES", 100 * 2 * 9 / 8 * 4 / 3)  # 100 rows at the fewest bits
+    monkeypatch.setattr(encoded_maps, "MAPS_BYTES", 100 * 2 * 9 / 8 * 4 / 3)  # 100 rows at the fewest bits
     X, y = lowdim.data.load("iris")
     lowdim.compare(X, y, ["pca"]).report(tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
@@ -172,10 +172,10 @@ def test_values_and_single_components_have_maps(tmp_path):
 
 def test_rows_far_out_stand_at_the_edge_and_the_others_fill_the_frame():
     Y = np.random.default_rng(0).normal(size=(1000, 2))
-    calm, none = pack.coordinates(Y)
+    calm, none = encoded_maps.coordinates(Y)
     assert none == 0
     Y[:3] = [[90.0, 0.0], [0.0, 80.0], [-70.0, -70.0]]
-    wild, beyond = pack.coordinates(Y)
+    wild, beyond = encoded_maps.coordinates(Y)
     assert 3 <= beyond <= 10
     assert np.std(wild[3:], axis=0).min() > 0.8 * np.std(calm[3:], axis=0).min()
     assert np.abs(wild.astype(int)).max() == 32767
@@ -183,10 +183,10 @@ def test_rows_far_out_stand_at_the_edge_and_the_others_fill_the_frame():
 
 def test_the_sheet_of_pictures_stays_within_its_room():
     rng = np.random.default_rng(0)
-    sheet = pack.sheet(rng.random((3000, 28 * 28)), (28, 28))
+    sheet = encoded_maps.sheet(rng.random((3000, 28 * 28)), (28, 28))
     assert sheet["height"] == sheet["width"] <= 28
     assert len(sheet["src"]) < 1.4 * 900_000
-    wide = pack.sheet(rng.random((10, 40)), (4, 10))
+    wide = encoded_maps.sheet(rng.random((10, 40)), (4, 10))
     assert (wide["height"], wide["width"]) == (4, 10)
 
 

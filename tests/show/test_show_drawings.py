@@ -132,9 +132,9 @@ def test_reconstructions_are_those_of_fewer_components():
 
 def test_graph_joins_neighbours_of_the_data_and_marks_what_is_torn():
     line = np.arange(60.0)[:, None]
-    places = np.column_stack([np.arange(60.0), np.zeros(60)])
-    places[30:, 0] += 40  # one tear between 29 and 30
-    ax = show.graph(line, places, n_neighbors=2)
+    positions = np.column_stack([np.arange(60.0), np.zeros(60)])
+    positions[30:, 0] += 40  # one tear between 29 and 30
+    ax = show.graph(line, positions, n_neighbors=2)
     kept, torn = (c.get_segments() for c in ax.collections if isinstance(c, LineCollection))
     crossing = [s for s in (*kept, *torn) if (s[0][0] < 35) != (s[1][0] < 35)]
     assert len(torn) == len(crossing) == 1

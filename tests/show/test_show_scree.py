@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from lowdim.show import scree
-from lowdim.solve.components import elbow
+from lowdim.solve.component_count import elbow
 
 DIGITS = load_digits().data
 

@@ -107,7 +107,7 @@ def test_pages_of_the_guide_run(page, folder, monkeypatch):
     pytest.importorskip(NEEDED.get(page, "lowdim"))
     if page == "gpu":  # tensors of the CPU by NumPy: whole fits take minutes in Triton's interpreter
         pytest.importorskip("triton")
-        monkeypatch.setattr("lowdim.gpu.places.INTERPRETED", False)
+        monkeypatch.setattr("lowdim.backends.torch.tensors.INTERPRETED", False)
     for given in REPLACED.get(page, {}):
         assert any(given in block for block in blocks(page)), given
     np.save(folder / "rows.npy", np.arange(1400, dtype=np.uint8).reshape(70, 20))

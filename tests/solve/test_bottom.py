@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lowdim import data
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.weights import barycentric
-from lowdim.solve import bottom, polynomials, sparse_lu
+from lowdim.solve import polynomials, smallest_eigenpairs, sparse_lu
 
 
 def matrix(X, k):
@@ -39,8 +39,8 @@ CASES = {
 @pytest.mark.parametrize("k", [1, 2, 9])
 def test_solvers_agree_with_lapack(case, solver, k, monkeypatch):
     B, root = CASES[case]()
-    monkeypatch.setattr(bottom, "_order", lambda *_: [solver])
-    found = bottom.smallest(B, k, root, seed=0)
+    monkeypatch.setattr(smallest_eigenpairs, "_order", lambda *_: [solver])
+    found = smallest_eigenpairs.smallest(B, k, root, seed=0)
     values, vectors = reference(B, k)
     assert found.solver == solver
     assert found.residual < 1e-8
@@ -50,30 +50,32 @@ def test_solvers_agree_with_lapack(case, solver, k, monkeypatch):
 
 
 def _order(B):
-    return bottom._order(B.shape[0], bottom._profile(B))
+    return smallest_eigenpairs._order(B.shape[0], smallest_eigenpairs._profile(B))
 
 
 def test_structure_chooses_the_solver(monkeypatch):
     sheet, cloud = CASES["sheet"]()[0], CASES["cloud"]()[0]
     assert _order(sheet)[0] == "lu"
-    monkeypatch.setattr(bottom, "_FLOPS", 2.0 * np.square(bottom._profile(sheet)).sum())
+    monkeypatch.setattr(smallest_eigenpairs, "_FLOPS", 2.0 * np.square(smallest_eigenpairs._profile(sheet)).sum())
     assert _order(sheet)[0] == "lu"
     assert _order(cloud)[:2] == ["chebyshev", "cholesky"]
-    monkeypatch.setattr(bottom, "_MOST_WHOLE", 0)
+    monkeypatch.setattr(smallest_eigenpairs, "_MOST_WHOLE", 0)
     assert _order(cloud)[:2] == ["chebyshev", "lu"]
-    assert bottom._order(100, np.zeros(0)) == ["dense"]
+    assert smallest_eigenpairs._order(100, np.zeros(0)) == ["dense"]
 
 
 def test_a_solver_that_fails_is_followed_by_the_next(monkeypatch):
     B, root = CASES["cloud"]()
-    monkeypatch.setattr(bottom, "_by_factor", lambda *_: None)
-    monkeypatch.setattr(bottom, "_order", lambda *_: ["lu", "chebyshev"])
-    assert bottom.smallest(B, 2, root, seed=0).solver == "chebyshev"
+    monkeypatch.setattr(smallest_eigenpairs, "_by_factor", lambda *_: None)
+    monkeypatch.setattr(smallest_eigenpairs, "_order", lambda *_: ["lu", "chebyshev"])
+    assert smallest_eigenpairs.smallest(B, 2, root, seed=0).solver == "chebyshev"
     monkeypatch.setattr(
-        bottom, "by_polynomials", lambda *a, **named: polynomials.by_polynomials(*a, **named | {"degrees": 1})
+        smallest_eigenpairs,
+        "by_polynomials",
+        lambda *a, **named: polynomials.by_polynomials(*a, **named | {"degrees": 1}),
     )
     with pytest.warns(ConvergenceWarning, match="residual"):
-        assert bottom.smallest(B, 2, root, seed=0).residual > 1e-8
+        assert smallest_eigenpairs.smallest(B, 2, root, seed=0).residual > 1e-8
 
 
 def test_a_factor_that_does_not_fit_in_memory_is_followed_by_polynomials(monkeypatch):
@@ -82,8 +84,8 @@ def test_a_factor_that_does_not_fit_in_memory_is_followed_by_polynomials(monkeyp
 
     B, root = CASES["cloud"]()
     monkeypatch.setattr(sparse_lu.sla, "splu", fail)
-    monkeypatch.setattr(bottom, "_order", lambda *_: ["lu", "chebyshev"])
-    assert bottom.smallest(B, 2, root, seed=0).solver == "chebyshev"
+    monkeypatch.setattr(smallest_eigenpairs, "_order", lambda *_: ["lu", "chebyshev"])
+    assert smallest_eigenpairs.smallest(B, 2, root, seed=0).solver == "chebyshev"
 
 
 def test_singular_factors_and_more_null_vectors_are_survived():
@@ -94,7 +96,7 @@ def test_singular_factors_and_more_null_vectors_are_survived():
         W[i, i - 1] = W[i, i + 1] = 0.5
     W[0, [1, 2]] = [2.0, -1.0]
     W[n - 1, [n - 2, n - 3]] = [2.0, -1.0]
-    found = bottom.smallest(sp.csr_array(sp.eye_array(n) - W), 1, 5, seed=0)
+    found = smallest_eigenpairs.smallest(sp.csr_array(sp.eye_array(n) - W), 1, 5, seed=0)
     assert found.values[0] < 1e-9  # the residual at which polynomials stop
     line = np.linspace(-1, 1, n)
     assert abs(found.vectors[:, 0] @ line) / np.linalg.norm(line) > 1 - 1e-6

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lowdim.solve.components import completed, components_for, elbow
+from lowdim.solve.component_count import completed, components_for, elbow
 from lowdim.solve.signs import signs
 
 

@@ -88,13 +88,13 @@ def test_an_estimated_loss_is_within_what_it_tells(monkeypatch, rng):
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_descent_lowers_the_loss_with_the_same_bits_for_any_threads(k, rng):
-    from lowdim.work import jobs
+    from lowdim.work import thread_limit
 
     near = nearest(rng.normal(size=(2500, 4)), 9)
     graph = fuzzy_union(near.indices, memberships(near.distances).values)
     Y, maps = rng.normal(size=(2500, k)), []
     for threads in (1, 2):
-        with jobs.using(threads):
+        with thread_limit.using(threads):
             maps.append(descend(graph, Y, LOSSES[0], iterations=40, every=10))
     np.testing.assert_array_equal(maps[0].embedding, maps[1].embedding)
     assert maps[0].losses == maps[1].losses

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lowdim.solve.eigen import eigh_top, eigh_top_operator, leading_span, refined
+from lowdim.solve.leading_eigenpairs import eigh_top, eigh_top_operator, leading_span, refined
 
 
 def symmetric(values, seed=0):

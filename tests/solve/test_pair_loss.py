@@ -90,13 +90,13 @@ def test_without_phases_the_loss_told_is_the_one_lowered(pairs):
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_any_number_of_threads_gives_the_same_bits(k, rng):
-    from lowdim.work import jobs
+    from lowdim.work import thread_limit
 
     ring = rng.permutation(5500).astype(np.int32), np.array([5, 900], np.int32), PAIRS
     many = *others(5500, rng), *ring
     Y, maps = rng.normal(size=(5500, k)), []
     for threads in (1, 2):
-        with jobs.using(threads):
+        with thread_limit.using(threads):
             maps.append(descend(many, Y, PairLoss(), iterations=30, every=10))
     np.testing.assert_array_equal(maps[0].embedding, maps[1].embedding)
     assert maps[0].losses == maps[1].losses

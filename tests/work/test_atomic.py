@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lowdim.work.atomic import atomic
+from lowdim.work.atomic_files import atomic
 
 
 def files(folder: Path) -> list[str]:
@@ -150,7 +150,7 @@ def test_a_name_as_long_as_the_system_allows_works(tmp_path):
 def test_the_draft_of_a_killed_process_is_removed_by_the_next_to_write(tmp_path):
     code = (
         "import os, signal, sys\n"
-        "from lowdim.work.atomic import atomic\n"
+        "from lowdim.work.atomic_files import atomic\n"
         "with atomic(sys.argv[1]) as file:\n"
         "    file.write(b'half'); file.flush(); os.kill(os.getpid(), signal.SIGKILL)"
     )

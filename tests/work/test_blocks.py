@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from lowdim.work import blocks
-from lowdim.work.blocks import column_blocks, float_dtype, row_blocks
+from lowdim.work import blockwise
+from lowdim.work.blockwise import column_blocks, float_dtype, row_blocks
 
 
 @given(
@@ -19,7 +19,7 @@ from lowdim.work.blocks import column_blocks, float_dtype, row_blocks
 def test_blocks_put_together_are_the_array(X, dtype, order, size):
     X = np.asarray(np.nan_to_num(X), order=order)
     with pytest.MonkeyPatch.context() as patch, np.errstate(over="ignore"):
-        patch.setattr(blocks, "_BLOCK_BYTES", size)
+        patch.setattr(blockwise, "_BLOCK_BYTES", size)
         expected = X.astype(dtype)
         np.testing.assert_array_equal(np.vstack([block.copy() for _, block in row_blocks(X, dtype)]), expected)
         np.testing.assert_array_equal(np.hstack([block.copy() for _, block in column_blocks(X, dtype)]), expected)

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info
 
 import lowdim
 from lowdim import PCA, _native
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 
 
 def blas_threads():
@@ -18,15 +18,15 @@ def blas_threads():
 
 def test_none_is_all_cores_the_process_may_use(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert 1 <= jobs.threads(None) <= len(os.sched_getaffinity(0))
-    assert jobs.threads(-1) == jobs.threads(None)
+    assert 1 <= thread_limit.threads(None) <= len(os.sched_getaffinity(0))
+    assert thread_limit.threads(-1) == thread_limit.threads(None)
 
 
 def test_affinity_is_honoured():
     cores = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(cores)})
-        assert jobs.threads(None) == 1
+        assert thread_limit.threads(None) == 1
     finally:
         os.sched_setaffinity(0, cores)
 
@@ -34,20 +34,20 @@ def test_affinity_is_honoured():
 @pytest.mark.parametrize(("value", "expected"), [("1", 1), ("1,4", 1), ("0", None), ("many", None), ("", None)])
 def test_omp_num_threads_lowers_the_number(monkeypatch, value, expected):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    free = jobs.available()
+    free = thread_limit.available()
     monkeypatch.setenv("OMP_NUM_THREADS", value)
-    assert jobs.threads(None) == (expected or free)
+    assert thread_limit.threads(None) == (expected or free)
 
 
 def test_a_number_asked_for_is_taken_even_beyond_the_cores():
     cores = len(os.sched_getaffinity(0))
-    assert jobs.threads(cores + 1) == cores + 1
-    assert jobs.threads(np.int64(3)) == 3
-    assert jobs.threads(-1000) == 1
+    assert thread_limit.threads(cores + 1) == cores + 1
+    assert thread_limit.threads(np.int64(3)) == 3
+    assert thread_limit.threads(-1000) == 1
 
 
 def test_a_number_far_beyond_the_cores_is_bounded():
-    assert jobs.threads(2**31 - 1) == jobs.threads(2**70) <= 4 * len(os.sched_getaffinity(0))
+    assert thread_limit.threads(2**31 - 1) == thread_limit.threads(2**70) <= 4 * len(os.sched_getaffinity(0))
 
 
 def test_a_model_file_cannot_ask_for_thousands_of_threads(tmp_path, rng, monkeypatch):
@@ -63,16 +63,16 @@ def test_a_model_file_cannot_ask_for_thousands_of_threads(tmp_path, rng, monkeyp
 @pytest.mark.parametrize("value", [0, 1.0, "2", True])
 def test_nonsense_is_refused(value):
     with pytest.raises(ValueError, match="n_jobs must be None.*got"):
-        jobs.threads(value)
+        thread_limit.threads(value)
 
 
 def test_blas_is_held_and_let_go():
     before = blas_threads()
-    with jobs.using(1):
+    with thread_limit.using(1):
         assert blas_threads() == {1}
-        assert jobs.current() == 1
-        with jobs.using(2):  # the outer number rules, so that one setting governs nested methods
-            assert jobs.current() == 1
+        assert thread_limit.current() == 1
+        with thread_limit.using(2):  # the outer number rules, so that one setting governs nested methods
+            assert thread_limit.current() == 1
     assert blas_threads() == before
 
 
@@ -82,7 +82,7 @@ def test_threads_of_python_leave_blas_as_they_found_it():
     def work(n_jobs):
         try:
             for _ in range(50):
-                with jobs.using(n_jobs), jobs.alone():
+                with thread_limit.using(n_jobs), thread_limit.alone():
                     pass
         except Exception as error:
             errors.append(error)
@@ -103,7 +103,7 @@ def test_a_forked_process_computes_alone_and_does_not_hang(rng):
     pid = os.fork()
     if pid == 0:
         try:
-            same = jobs.current() == 1 and np.array_equal(PCA(3).fit(X).components_, expected)
+            same = thread_limit.current() == 1 and np.array_equal(PCA(3).fit(X).components_, expected)
             os._exit(0 if same else 3)
         finally:
             os._exit(4)
@@ -120,8 +120,8 @@ def test_a_forked_process_computes_alone_and_does_not_hang(rng):
 
 def test_cores_are_counted_again_after_a_while(monkeypatch):
     counts = iter([3, 5])
-    monkeypatch.setattr(jobs.joblib, "cpu_count", lambda: next(counts))
-    monkeypatch.setattr(jobs, "_counted", (None, 0.0, 1))
-    assert [jobs._cores() for _ in range(10)] == [3] * 10
-    monkeypatch.setattr(jobs.time, "monotonic", lambda: float("inf"))
-    assert jobs._cores() == 5
+    monkeypatch.setattr(thread_limit.joblib, "cpu_count", lambda: next(counts))
+    monkeypatch.setattr(thread_limit, "_counted", (None, 0.0, 1))
+    assert [thread_limit._cores() for _ in range(10)] == [3] * 10
+    monkeypatch.setattr(thread_limit.time, "monotonic", lambda: float("inf"))
+    assert thread_limit._cores() == 5

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 from lowdim.work.products import assign, centred, inner, multiply, subtract_product
 
 
@@ -69,7 +69,7 @@ def test_bits_do_not_depend_on_threads(product):
     A, B = _arrays((900, 1100), (1100, 400), dtype=np.float32)
     results = []
     for n in (1, 2, 3, 8):
-        with jobs.within(n):
+        with thread_limit.within(n):
             results.append(product(A, B))
     assert all(np.array_equal(results[0], other) for other in results[1:])
 
@@ -78,7 +78,7 @@ def test_bits_of_centred_columns_do_not_depend_on_threads():
     (A,) = _arrays((5000, 64))
     results = []
     for n in (1, 2, 3, 8):
-        with jobs.within(n):
+        with thread_limit.within(n):
             results.append(centred(A, np.float32))
     assert all(np.array_equal(results[0], other) for other in results[1:])
 
@@ -107,5 +107,5 @@ def test_rows_are_assigned_to_the_first_of_the_nearest_centres(rng, count):
     centres = np.repeat(rng.integers(-3, 4, (count, 10)).astype(np.float32), 2, axis=0)
     apart = np.square(Z[:, None] - centres).sum(axis=2)
     for n in (1, 3):
-        with jobs.using(n):
+        with thread_limit.using(n):
             np.testing.assert_array_equal(assign(Z, centres), np.argmin(apart, axis=1))

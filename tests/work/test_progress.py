@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from lowdim.work import pace, progress
+from lowdim.work import lapack_time, progress
 
 
 def test_silent_without_verbose(capsys):
@@ -48,14 +48,14 @@ def test_an_error_inside_a_stage_comes_through_and_ends_the_showing():
 
 
 def test_a_log_tells_long_stages_beforehand(capsys, monkeypatch):
-    monkeypatch.setattr(pace, "_speed", lambda n_threads: 1e10)
+    monkeypatch.setattr(lapack_time, "_speed", lambda n_threads: 1e10)
     with progress.showing(1, "KernelLDA"), progress.stage("eigenvectors", flops=1.2e12):
         assert capsys.readouterr().err == "KernelLDA: eigenvectors (about 2 min) …\n"
     assert capsys.readouterr().err.startswith("KernelLDA: eigenvectors (about 2 min), 0.0")
 
 
 def test_work_that_takes_minutes_is_told_without_verbose(monkeypatch):
-    monkeypatch.setattr(pace, "_speed", lambda n_threads: 1e10)
+    monkeypatch.setattr(lapack_time, "_speed", lambda n_threads: 1e10)
     told = pytest.warns(UserWarning, match="KernelLDA: eigenvectors will take about 2 min, growing with the cube")
     with progress.showing(0, "KernelLDA"), told, progress.stage("eigenvectors", flops=1.2e12):
         pass
@@ -64,5 +64,5 @@ def test_work_that_takes_minutes_is_told_without_verbose(monkeypatch):
 
 
 def test_the_speed_is_measured_where_an_estimate_matters():
-    assert pace.seconds(1e10) == 0
-    assert 1e-3 < pace.seconds(1e12) < 1e4
+    assert lapack_time.seconds(1e10) == 0
+    assert 1e-3 < lapack_time.seconds(1e12) < 1e4

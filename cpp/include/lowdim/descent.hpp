@@ -50,7 +50,7 @@ std::int64_t descend(const Affinities& P, float* Y, int k, const DescentPlan& pl
                      int n_threads, Watch& watch);
 
 // New rows: neighbours (m × near) in the map and their probabilities p (m × near).
-struct Newcomers {
+struct NewPoints {
     const std::int32_t* neighbors;
     const float* p;
     std::int64_t rows, near;
@@ -60,7 +60,7 @@ struct Newcomers {
 // weighted median and from the likeliest of them it lowers its own KL(p‖q), q_j = f(s_j)/φ(y), by steps that
 // never raise it, and the lowest wins. φ is read from a grid in one or two dimensions and summed exactly in
 // more. No newcomer depends on another.
-void place(const Newcomers& newcomers, const float* Y, std::int64_t n, int k, const Falloff& falloff,
+void place(const NewPoints& new_points, const float* Y, std::int64_t n, int k, const Falloff& falloff,
            double spacing, std::int64_t iterations, float* out, int n_threads, Watch& watch);
 
 } // namespace lowdim

@@ -1,7 +1,7 @@
 // Shortest paths on a graph of rows, and how an embedding preserves distances.
 #pragma once
 
-#include <lowdim/half_matrix.hpp>
+#include <lowdim/packed_symmetric.hpp>
 #include <lowdim/watch.hpp>
 
 #include <cstdint>
@@ -40,7 +40,7 @@ void geodesics(const Graph& graph, const Sources& sources, bool squared, float* 
 // Squared lengths of the shortest paths between all nodes, which are put in an order of their own: `nodes`
 // (n,) are their numbers in it. Each length is summed in float along a shortest path,
 // in an order that depends on the graph alone.
-void all_geodesics(const Graph& graph, const Half<float>& out, std::int32_t* nodes, int n_threads,
+void all_geodesics(const Graph& graph, const PackedSymmetric<float>& out, std::int32_t* nodes, int n_threads,
                    Watch& watch);
 
 // For the distances d from some rows of an embedding to all n, and e_c those in its first c coordinates:

@@ -38,7 +38,7 @@ void scatter(const Strided<T>& X, const ScatterTerms& terms, double* sums, doubl
 // that somebody scaled. The results are those of the whole numbers, exact. False, with the results
 // unspecified, where a value is none of these.
 template <class T>
-bool scatter_whole(const Strided<T>& X, T divisor, const ScatterTerms& terms, double* sums, double* scatter,
-                   int n_threads, Watch& watch);
+bool scatter_integers(const Strided<T>& X, T divisor, const ScatterTerms& terms, double* sums,
+                      double* scatter, int n_threads, Watch& watch);
 
 } // namespace lowdim

@@ -8,10 +8,10 @@ import click
 
 from lowdim.cli import arguments
 from lowdim.cli.errors import in_options, tell
+from lowdim.cli.input_source import Source, named_labels
 from lowdim.cli.outputs import TABLES, demand_targets, show_progress
-from lowdim.cli.preparing import NAMES, Asked, prepared, preparing
-from lowdim.cli.source import Source, named_labels
-from lowdim.cli.tables import echo, show_table
+from lowdim.cli.preparation_options import NAMES, Asked, prepared, preparing
+from lowdim.cli.printed_tables import echo, show_table
 
 if TYPE_CHECKING:
     from lowdim.comparison.result import Comparison, Outcome

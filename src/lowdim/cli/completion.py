@@ -4,7 +4,7 @@ import os
 
 import click
 
-from lowdim.cli.tables import echo
+from lowdim.cli.printed_tables import echo
 
 _WHERE = {
     "bash": "~/.bashrc",

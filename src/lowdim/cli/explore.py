@@ -9,9 +9,9 @@ import click
 
 from lowdim.cli import arguments
 from lowdim.cli.errors import tell
+from lowdim.cli.input_source import Source
 from lowdim.cli.outputs import show_progress
-from lowdim.cli.preparing import Asked, prepared, preparing
-from lowdim.cli.source import Source
+from lowdim.cli.preparation_options import Asked, prepared, preparing
 from lowdim.methods import registry
 
 _LOOPBACK = ("127.0.0.1", "localhost")

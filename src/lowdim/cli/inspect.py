@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lowdim.cli import arguments
+from lowdim.cli.column_survey import gaps_told, prepared_for_a_look, show_columns, survey_columns, write_plan
 from lowdim.cli.errors import in_options
+from lowdim.cli.input_source import Source
 from lowdim.cli.outputs import demand_targets
-from lowdim.cli.parts import find_parts
-from lowdim.cli.parts_facts import show_parts
-from lowdim.cli.source import Source
-from lowdim.cli.survey import gaps_told, prepared_for_a_look, show_columns, survey_columns, write_plan
-from lowdim.cli.tables import echo, show_table
+from lowdim.cli.partitioned import find_parts
+from lowdim.cli.partitioned_facts import show_parts
+from lowdim.cli.printed_tables import echo, show_table
 from lowdim.methods.registry import METHODS
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _data_facts(table: "Table", lacking: str) -> list[list[str]]:
     import numpy as np
     from scipy import sparse
 
-    from lowdim.data.complaints import listing
+    from lowdim.data.file_errors import listing
     from lowdim.work import memory
 
     X = table.X
@@ -143,9 +143,9 @@ def _spread_facts(table: "Table", scale: bool) -> list[list[str]]:
     """Constant columns, and the columns with the smallest and the largest spread."""
     import numpy as np
 
-    from lowdim.data.complaints import listing
+    from lowdim.data.file_errors import listing
+    from lowdim.relate.feature_scales import one_unit
     from lowdim.relate.moments import column_moments
-    from lowdim.relate.scales import one_unit
 
     moments = column_moments(table.X)
     spread = np.sqrt(moments.variance)
@@ -188,7 +188,7 @@ def _show_shares(pca: Any, whole: bool) -> None:
     """Bars of the shares of the variance; ``whole`` says that the model has every component."""
     import numpy as np
 
-    from lowdim.solve.components import components_for, elbow
+    from lowdim.solve.component_count import components_for, elbow
 
     if pca is None:
         return
@@ -242,8 +242,8 @@ def _show_costs(table: "Table") -> None:
 
 def _model_facts(path: Path) -> list[list[str]]:
     """Facts of a model file; its class need not be known to this version."""
-    from lowdim.data.complaints import listing
-    from lowdim.methods.files import read_model
+    from lowdim.data.file_errors import listing
+    from lowdim.methods.loading import read_model
 
     state = read_model(path)
     steps = state["steps"]

@@ -2,7 +2,7 @@
 
 import click
 
-from lowdim.cli.tables import show_table
+from lowdim.cli.printed_tables import show_table
 from lowdim.methods.registry import METHODS
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lowdim.cli.errors import tell
-from lowdim.cli.source import named_labels
+from lowdim.cli.input_source import named_labels
 
 if TYPE_CHECKING:
     from lowdim.data import Table
@@ -76,7 +76,7 @@ def draw_embedding(target: str, Y: Any, names: Sequence[str], table: "Table", ti
     import matplotlib.pyplot as plt
 
     from lowdim import show
-    from lowdim.work.atomic import atomic
+    from lowdim.work.atomic_files import atomic
 
     shown = Y.shape[1] if Y.shape[1] <= 3 else 2
     frame = pl.DataFrame({name: Y[:, j] for j, name in enumerate(names[:shown])})

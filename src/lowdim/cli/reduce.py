@@ -6,19 +6,11 @@ from typing import Any
 
 import click
 
-from lowdim.cli import arguments, parts
+from lowdim.cli import arguments, partitioned
 from lowdim.cli.errors import tell
-from lowdim.cli.outputs import (
-    MODELS,
-    PICTURES,
-    TABLES,
-    demand_targets,
-    draw_embedding,
-    show_progress,
-    write_embedding,
-)
-from lowdim.cli.preparing import Asked, prepared, preparing
-from lowdim.cli.source import Source, note_names
+from lowdim.cli.input_source import Source, note_names
+from lowdim.cli.outputs import MODELS, PICTURES, TABLES, demand_targets, draw_embedding, show_progress, write_embedding
+from lowdim.cli.preparation_options import Asked, prepared, preparing
 from lowdim.methods import registry
 
 
@@ -65,7 +57,7 @@ Examples:
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of random numbers.")
 @click.option("--jobs", type=int, metavar="N", help="Number of threads; all cores by default.")
 @click.option("--device", metavar="NAME", help="Where to compute: cpu, cuda or cuda:1. For methods with a GPU version.")
-@parts.on_cluster
+@partitioned.on_cluster
 @click.option(
     "--sample",
     type=click.IntRange(2),
@@ -172,9 +164,9 @@ def _reduce_parts(
     **reading: Any,
 ) -> None:
     """Reduce partitioned parquet files on a cluster."""
-    files, folder = parts.find_parts(source), parts.demand_folder(output)
-    with parts.connected(cluster, jobs):
-        table = parts.Parts(files, **reading)
+    files, folder = partitioned.find_parts(source), partitioned.demand_folder(output)
+    with partitioned.connected(cluster, jobs):
+        table = partitioned.Parts(files, **reading)
         some, verbose = table.fit(model, sample, seed), model.verbose
         if some is not None and not quiet:
             tell(f"{type(model).__name__} was fitted on {some:,} rows, drawn by --seed; --sample changes how many.")
@@ -182,7 +174,7 @@ def _reduce_parts(
             model.set_params(verbose=0).save(Path(save).expanduser())
             if not quiet:
                 tell(f"saved {save} ({type(model).__name__}, {len(table.features)} columns).")
-        parts.place_parts(table, model.set_params(verbose=verbose), folder, quiet)
+        partitioned.place_parts(table, model.set_params(verbose=verbose), folder, quiet)
 
 
 def _build(chosen: registry.Method, asked: dict[str, tuple[str, Any]], verbose: int) -> Any:

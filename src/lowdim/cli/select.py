@@ -7,10 +7,10 @@ import click
 
 from lowdim.cli import arguments
 from lowdim.cli.errors import tell
+from lowdim.cli.input_source import Source, note_names
 from lowdim.cli.outputs import MODELS, TABLES, demand_targets, show_progress, write_embedding
-from lowdim.cli.preparing import Asked, prepared, preparing
-from lowdim.cli.source import Source, note_names
-from lowdim.cli.tables import echo, show_table
+from lowdim.cli.preparation_options import Asked, prepared, preparing
+from lowdim.cli.printed_tables import echo, show_table
 
 _DIRECTIONS = ("forward", "backward", "floating_forward", "floating_backward")
 _ESTIMATORS = ("knn", "lda", "logistic", "bayes", "linear", "ridge", "knn_regressor")
@@ -109,7 +109,7 @@ def command(
     names = table.names if whole else made.names
     model.set_params(
         direction=direction, n_features=features, tol=tol, cv=cv, scoring=scoring, n_jobs=jobs, verbose=verbose,
-        groups=groups, keep=_places(keep, names, groups, table.source),
+        groups=groups, keep=_positions(keep, names, groups, table.source),
     )  # fmt: skip
     made.timed("select", lambda: model.fit(table.X, table.labels))
     _show_path(model, names, to_error=output == "-")
@@ -137,11 +137,11 @@ def _build(estimator: str | None, settings: dict[str, Any]) -> Any:
     return SequentialSelector(chosen.set_params(**settings))
 
 
-def _places(keep: str | None, names: list[str], groups: list[int] | None, source: str) -> list[int] | None:
+def _positions(keep: str | None, names: list[str], groups: list[int] | None, source: str) -> list[int] | None:
     """Positions of the columns that are always selected."""
     if keep is None:
         return None
-    places: list[int] = []
+    positions: list[int] = []
     for name in (name.strip() for name in keep.split(",")):
         if name not in names:
             raise ValueError(f"--keep needs columns of {source}; there is no {name!r}. Check the spelling.")
@@ -149,13 +149,13 @@ def _places(keep: str | None, names: list[str], groups: list[int] | None, source
         made = [place] if groups is None else [j for j, group in enumerate(groups) if group == place]
         if not made:
             raise ValueError(f"--keep needs columns that are used; {name!r} was left out. Keep others.")
-        places += made
-    return places
+        positions += made
+    return positions
 
 
 def _show_path(model: Any, names: list[str], *, to_error: bool) -> None:
     """The history as a table, and what was chosen."""
-    from lowdim.cli.tables import aligned
+    from lowdim.cli.printed_tables import aligned
 
     history = model.history_
     rows = [
@@ -172,9 +172,9 @@ def _show_path(model: Any, names: list[str], *, to_error: bool) -> None:
     ]
     header = ["step", "action", "column", "columns", "score", "spread", "seconds"]
     owners = range(len(names)) if model.groups is None else model.groups
-    places = dict.fromkeys(owner for owner, flag in zip(owners, model.support_, strict=True) if flag)
-    chosen = ", ".join(names[place] for place in places)
-    last = f"{len(places)} of {len(names)} columns selected for {model.estimator_name_} (score {model.score_:.4f}): "
+    positions = dict.fromkeys(owner for owner, flag in zip(owners, model.support_, strict=True) if flag)
+    chosen = ", ".join(names[place] for place in positions)
+    last = f"{len(positions)} of {len(names)} columns selected for {model.estimator_name_} (score {model.score_:.4f}): "
     last += chosen
     if to_error:
         click.echo(aligned(rows, header) + "\n" + last, err=True)

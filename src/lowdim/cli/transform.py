@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lowdim.cli import arguments, parts
+from lowdim.cli import arguments, partitioned
 from lowdim.cli.errors import tell
+from lowdim.cli.input_source import Source, counted
 from lowdim.cli.outputs import TABLES, demand_targets, show_progress, write_embedding
-from lowdim.cli.preparing import kept_rows, preparing_by_model, tell_notes
-from lowdim.cli.source import Source, counted
+from lowdim.cli.preparation_options import kept_rows, preparing_by_model, tell_notes
 
 if TYPE_CHECKING:
     from lowdim.data import Table
@@ -45,7 +45,7 @@ Examples:
     "are those of the model, or of NEW if it has none.",
 )
 @preparing_by_model
-@parts.on_cluster
+@partitioned.on_cluster
 @arguments.quiet
 def command(
     model_file: str, source: str, output: str, quiet: bool, missing: str | None, cluster: str | None, **reading: Any
@@ -93,13 +93,13 @@ def command(
 
 def _transform_parts(model: Any, source: str, cluster: str, output: str, quiet: bool, reading: dict[str, Any]) -> None:
     """Transform partitioned parquet files on a cluster."""
-    files, folder = parts.find_parts(source), parts.demand_folder(output)
+    files, folder = partitioned.find_parts(source), partitioned.demand_folder(output)
     names = getattr(model, "feature_names_in_", None)
-    with parts.connected(cluster, None):
-        table = parts.Parts(files, columns=None if names is None else [str(name) for name in names], **reading)
+    with partitioned.connected(cluster, None):
+        table = partitioned.Parts(files, columns=None if names is None else [str(name) for name in names], **reading)
         last = [step for _, step in getattr(model, "steps", [("", model)])][-1]
         last.set_params(verbose=show_progress(quiet))
-        parts.place_parts(table, model, folder, quiet)
+        partitioned.place_parts(table, model, folder, quiet)
 
 
 def _matched_mixed(
@@ -108,7 +108,7 @@ def _matched_mixed(
     """Table of mixed columns, with the model's columns in the model's order."""
     import polars as pl
 
-    from lowdim.data.complaints import listing
+    from lowdim.data.file_errors import listing
 
     table = source.read(mixed=True, **reading)
     if not quiet:
@@ -129,7 +129,7 @@ def _matched_mixed(
 
 def _matched(source: Source, names: list[str] | None, model: Any, reading: dict[str, Any], quiet: bool) -> "Table":
     """Table with the model's columns in the model's order."""
-    from lowdim.data.complaints import listing
+    from lowdim.data.file_errors import listing
 
     wanted = names or counted(model.n_features_in_)
     try:
@@ -153,7 +153,7 @@ def _matched(source: Source, names: list[str] | None, model: Any, reading: dict[
 
 
 def _demand_columns(wanted: list[str], table: "Table", model: Any) -> None:
-    from lowdim.data.complaints import listing
+    from lowdim.data.file_errors import listing
 
     lacking = [name for name in wanted if name not in table.names]
     if lacking:

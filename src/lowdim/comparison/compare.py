@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim.comparison import facts as facts_of
+from lowdim.comparison import data_summary as facts_of
 from lowdim.comparison.candidates import Candidate, Ground, Methods, enlist
 from lowdim.comparison.cost import Cost
 from lowdim.comparison.measures import BY_NAME, measure
 from lowdim.comparison.result import Comparison, Outcome
-from lowdim.data import gate, options
+from lowdim.data import options, validation
 from lowdim.data.categories import Categories, Values, read_labels
 from lowdim.relate.moments import divided_by_deviation
-from lowdim.work import jobs, progress
+from lowdim.work import progress, thread_limit
 from lowdim.work.random import seed_of
 from lowdim.work.user_warnings import ScaleWarning
 
@@ -83,7 +83,7 @@ def compare(
     """
     _demand(by, n_components)
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-    X = gate.rows(X, "compare", sparse=True, minimum=4)
+    X = validation.rows(X, "compare", sparse=True, minimum=4)
     n, d = X.shape
     if image_shape is not None and (len(image_shape) != 2 or image_shape[0] * image_shape[1] != d):
         raise ValueError(
@@ -99,7 +99,7 @@ def compare(
     if scale:
         X = divided_by_deviation(X)
     targets = np.asarray(y) if classes else None
-    with jobs.using(n_jobs):
+    with thread_limit.using(n_jobs):
         with progress.showing(verbose, "data"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ScaleWarning)
             facts = facts_of.gather(X, ground.classes, image_shape is not None, seed)
@@ -155,5 +155,5 @@ def _classes(labels: Categories | Values | None) -> Categories | None:
 def _demand(by: str, n_components: int) -> None:
     if by not in BY_NAME:
         raise ValueError(f"compare: by must be one of {', '.join(BY_NAME)}; got {by!r}. Choose one of them.")
-    if not options.whole(1).accepts(n_components):
+    if not options.integer(1).accepts(n_components):
         raise ValueError(f"compare: n_components must be an integer ≥ 1; got {n_components!r}. Pass 2 for a map.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lowdim.comparison.candidates import Candidate
-from lowdim.comparison.facts import Facts
+from lowdim.comparison.data_summary import Facts
 from lowdim.comparison.measures import BY_NAME, KINDS, Found, Kind, best
 from lowdim.data.categories import Categories, Values
 

@@ -9,9 +9,9 @@ from lowdim import _native
 from lowdim.compose.scaling import Scaling, bytes_to_scale, classical_scaling, place_by_distances, scale_by_products
 from lowdim.relate.geodesics import Beside, all_geodesics, bytes_for, bytes_for_all, geodesics
 from lowdim.relate.graph import Graph
-from lowdim.solve.eigen import block_sizes, direct
-from lowdim.work import jobs
-from lowdim.work.places import of, verb
+from lowdim.solve.leading_eigenpairs import block_sizes, direct
+from lowdim.work import thread_limit
+from lowdim.work.dispatch import backend_of, operation
 from lowdim.work.products import bytes_to_multiply_half
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
@@ -44,7 +44,7 @@ class GeodesicMap(NamedTuple):
     """Scaling of the distances, positions (n, k), residual variances of 1 … k coordinates, and class distances."""
 
     scaling: Scaling
-    places: NDArray[np.float64]
+    positions: NDArray[np.float64]
     residual_variance: NDArray[np.float64]
     between: NDArray[np.float64] | None
 
@@ -59,13 +59,13 @@ def geodesic_map(graph: Graph, k: int, drawn: NDArray | None, classes: ClassDist
     D = geodesics(graph, drawn, squared=classes is None)
     between = None if classes is None else mix_classes(D, drawn, classes)
     scaling = classical_scaling(D, k, seed, columns=drawn)
-    Y = scaling.places if drawn is None else place_by_distances(D.T, scaling)
+    Y = scaling.positions if drawn is None else place_by_distances(D.T, scaling)
     return GeodesicMap(scaling, Y, residual_by_dimension(D, drawn, Y), between)
 
 
 def stored_by_halves(like: Any, n: int, k: int, landmarks: bool, classes: bool) -> bool:
     """Whether the distance of each pair is stored once: for NumPy rows, and all of them, where products suffice."""
-    return of(like) is None and not (landmarks or classes or direct(n, k))
+    return backend_of(like) is None and not (landmarks or classes or direct(n, k))
 
 
 def _map_of_all(graph: Graph, k: int, seed: int) -> GeodesicMap:
@@ -73,12 +73,12 @@ def _map_of_all(graph: Graph, k: int, seed: int) -> GeodesicMap:
     D2, order = all_geodesics(graph)
     scaling = scale_by_products(D2.__matmul__, D2.rows, graph.n, k, seed, D2.panels)
     with stage("residual variance", total=graph.n) as tick:
-        Y = np.ascontiguousarray(scaling.places.T, dtype=np.float32)
-        sums = _native.half_distance_sums(D2.panels, Y, n_threads=jobs.current(), tick=tick).sum(axis=0)
-    places, dual = np.empty_like(scaling.places), np.empty_like(scaling.dual)
-    places[order], dual[order] = scaling.places, scaling.dual
-    scaling = scaling._replace(places=places, dual=dual)
-    return GeodesicMap(scaling, places, _left_by_dimension(sums, graph.n**2 / 2), None)
+        Y = np.ascontiguousarray(scaling.positions.T, dtype=np.float32)
+        sums = _native.packed_distance_sums(D2.panels, Y, n_threads=thread_limit.current(), tick=tick).sum(axis=0)
+    positions, dual = np.empty_like(scaling.positions), np.empty_like(scaling.dual)
+    positions[order], dual[order] = scaling.positions, scaling.dual
+    scaling = scaling._replace(positions=positions, dual=dual)
+    return GeodesicMap(scaling, positions, _left_by_dimension(sums, graph.n**2 / 2), None)
 
 
 def bytes_for_map(m: int, n: int, k: int, *, halves: bool) -> float:
@@ -90,7 +90,7 @@ def bytes_for_map(m: int, n: int, k: int, *, halves: bool) -> float:
     return bytes_for(m, n) + bytes_to_scale(m, k, copy=m < n) + placing + n * (24.0 * k + _EDGES)
 
 
-@verb
+@operation
 def place_by_geodesics(near: Beside, graph: Graph, drawn: NDArray | None, scaling: Scaling) -> NDArray[np.float64]:
     """Positions (m, k) of points outside the graph, by their distances along it to all rows, or to the landmarks."""
     m = len(near.starts) - 1
@@ -115,7 +115,7 @@ def draw_landmarks(n: int, m: int, codes: NDArray | None, seed: int) -> NDArray[
     return np.sort(drawn[:m])
 
 
-@verb
+@operation
 def mix_classes(D: NDArray[np.float32], drawn: NDArray | None, classes: ClassDistances) -> NDArray[np.float64]:
     """Turn the distances ``D`` (m, n) into squares of ``(1 − α) D + α C``, in place; return ``C`` between classes."""
     codes, share = classes.codes, classes.share
@@ -154,7 +154,7 @@ def mean_between(sums: NDArray, own: NDArray, other: NDArray) -> NDArray[np.floa
     return C
 
 
-@verb
+@operation
 def residual_by_dimension(D2: NDArray[np.float32], drawn: NDArray | None, Y: NDArray) -> NDArray[np.float64]:
     """Share (k,) of the variance of distances that those in the first 1 … k coordinates of ``Y`` leave unexplained.
 
@@ -171,7 +171,7 @@ def residual_by_dimension(D2: NDArray[np.float32], drawn: NDArray | None, Y: NDA
             np.ascontiguousarray(Y.T, dtype=np.float32),
             squared=True,
             beyond=whole,
-            n_threads=jobs.current(),
+            n_threads=thread_limit.current(),
             tick=tick,
         ).sum(axis=0)
     return _left_by_dimension(sums, D2.size / 2 if whole else D2.size)

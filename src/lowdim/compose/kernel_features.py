@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 from lowdim.compose.kernel_spectrum import Approximation, KernelSpectrum, factor, inverse_roots
 from lowdim.relate.kernels import Kernel, KernelRows
+from lowdim.relate.moment_states import Moments
 from lowdim.relate.moments import moments
-from lowdim.relate.states import Moments
-from lowdim.solve.eigen import eigh_top
-from lowdim.work.places import verb
+from lowdim.solve.leading_eigenpairs import eigh_top
+from lowdim.work.dispatch import operation
 
 
-@verb
-def draw(X: Any, seed: int) -> tuple[Any, NDArray[np.int64]]:  # noqa: ARG001  # other places draw
+@operation
+def draw(X: Any, seed: int) -> tuple[Any, NDArray[np.int64]]:  # noqa: ARG001  # other backends draw
     """Rows that landmarks are chosen from, all there are, and their numbers."""
     return X, np.arange(X.shape[0])
 
 
-@verb
+@operation
 def of_features(
     X: Any,
     kernel: Kernel,

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from lowdim.relate.centring import CentredProduct, Means, centre, demand_finite_kernel
 from lowdim.relate.kernels import TILE, Kernel, KernelRows
 from lowdim.solve.cholesky import MOST, LowRank, nystroem, pivoted_cholesky
-from lowdim.solve.eigen import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
+from lowdim.solve.leading_eigenpairs import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
 from lowdim.work import memory
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import placed, to_numpy
+from lowdim.work.backend_arrays import from_numpy, to_numpy
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.products import multiply
 from lowdim.work.random import stream
-from lowdim.work.rows import blank, cast, room, take
+from lowdim.work.rows import blank, cast, take, uninitialised
 from lowdim.work.user_warnings import warn
 
 SOLVERS = ("auto", "dense", "krylov", "matrix_free")
@@ -133,7 +133,7 @@ def exact(kernel: Kernel, A: KernelRows, k: int, solver: str, seed: int) -> Kern
     values, vectors, product_ = pairs.values[:k], pairs.vectors[:, :k], pairs.product[:, :k]
     inverse = inverse_roots(values, A, size)
     values = np.where(inverse > 0, values, 0.0)
-    factor = placed(inverse, vectors)
+    factor = from_numpy(inverse, vectors)
     dual = (vectors - vectors.mean(0)) * factor
     return KernelSpectrum(values, vectors, dual, _offset(means, dual), product_ * factor, A, pairs.residual)
 
@@ -149,25 +149,25 @@ def low_rank(kernel: Kernel, A: KernelRows, k: int, way: Approximation, seed: in
     if not way.refine or not inverse.any():
         some = inverse > 0
         values, V, offset = values * some, low.dual(V * some), offset * some
-        scores = scores * placed(some.astype(np.float64), scores)
-        vectors, dual, basis = (scores * placed(inverse, scores))[:, :k], placed(V[:, :k], scores), A[landmarks]
+        scores = scores * from_numpy(some.astype(np.float64), scores)
+        vectors, dual, basis = (scores * from_numpy(inverse, scores))[:, :k], from_numpy(V[:, :k], scores), A[landmarks]
         return KernelSpectrum(values[:k], vectors, dual, offset[:k], scores[:, :k], basis, None, landmarks, error)
     del low
     apply = CentredProduct(partial(kernel.product, A), float_dtype(A.dtype))
-    start = (scores * placed(inverse, scores))[:, : int(np.count_nonzero(inverse))]  # values fall
+    start = (scores * from_numpy(inverse, scores))[:, : int(np.count_nonzero(inverse))]  # values fall
     better = refined(apply, start, k, way.refine, seed=seed)
     values = np.pad(better.values, (0, k - len(better.values)))
     left, right = _widened(better.left, k), _widened(better.right, k)
     inverse = inverse_roots(values, A, size)
     values = np.where(inverse > 0, values, 0.0)
-    dual = (right - right.mean(0)) * placed(inverse, right)
-    offset, scores = _offset(apply.means, dual), left * placed(np.sqrt(values), left)
+    dual = (right - right.mean(0)) * from_numpy(inverse, right)
+    offset, scores = _offset(apply.means, dual), left * from_numpy(np.sqrt(values), left)
     return KernelSpectrum(values, left, dual, offset, scores, A, better.residual, landmarks, error)
 
 
 def _offset(means: Means, dual: NDArray) -> NDArray:
     """What centring subtracts from scores, by the training means."""
-    return to_numpy(multiply(placed(means.rows[None], dual), dual))[0]
+    return to_numpy(multiply(from_numpy(means.rows[None], dual), dual))[0]
 
 
 def _widened(V: NDArray, k: int) -> NDArray:
@@ -194,7 +194,7 @@ def factor(
         some = np.arange(min(64, n - 1))
         within = kernel.block(A[some], A)[some, some]
         _demand_one_diagonal(diagonal[some], within, float(diagonal.max()), way.name)
-    buffer = room((min(n, 128), n), A[:1].floats())
+    buffer = uninitialised((min(n, 128), n), A[:1].floats())
     find = nystroem if way.name == "nystroem" else pivoted_cholesky
     low = find(
         lambda S: kernel.block(A[S], A, out=buffer[: len(S)]),

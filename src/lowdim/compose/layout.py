@@ -10,9 +10,10 @@ from scipy.sparse.csgraph import connected_components
 from lowdim.compose import spectrum
 from lowdim.compose.spectral_map import spectral_map
 from lowdim.solve.signs import signs
-from lowdim.work import jobs
-from lowdim.work.blocks import float_dtype, row_blocks
-from lowdim.work.places import to_numpy, verb
+from lowdim.work import thread_limit
+from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.blockwise import float_dtype, row_blocks
+from lowdim.work.dispatch import operation
 from lowdim.work.random import stream
 
 SIZE = 1e-4  # standard deviation of the widest coordinate: small relative to the width of the falloff
@@ -31,7 +32,7 @@ class Axes(NamedTuple):
 def principal_axes(X: Any, k: int, seed: int) -> Axes:
     """Leading principal axes; BLAS uses one thread, so that the bits do not depend on their number."""
     few = min(k, *X.shape)
-    with jobs.alone():
+    with thread_limit.alone():
         solver = spectrum.choose(X, few)
         M = spectrum.measure(X, None, solver)
         found = spectrum.find(X, None, M, few, solver, standardize=False, proportion=None, seed=seed)
@@ -40,11 +41,11 @@ def principal_axes(X: Any, k: int, seed: int) -> Axes:
     return Axes(found.moments.mean, V)
 
 
-@verb
+@operation
 def scores(X: Any, by: Axes) -> NDArray[np.float64]:
     """Scores (n, k) of rows along the axes, with the same bits for any number of threads."""
     Y = np.empty((X.shape[0], len(by.axes)))
-    with jobs.alone():
+    with thread_limit.alone():
         if sp.issparse(X):
             Y[:] = X @ by.axes.T - by.mean @ by.axes.T
         else:
@@ -53,7 +54,7 @@ def scores(X: Any, by: Axes) -> NDArray[np.float64]:
     return Y
 
 
-@verb
+@operation
 def scores_of_new(X: Any, by: Axes) -> NDArray[np.float64]:
     """The same of new rows, each as if it were alone: BLAS sums by how many rows it is given."""
     if sp.issparse(X):
@@ -61,7 +62,7 @@ def scores_of_new(X: Any, by: Axes) -> NDArray[np.float64]:
     return np.einsum("ij,kj->ik", X - by.mean, by.axes, optimize=False)
 
 
-@verb
+@operation
 def widened(Y: NDArray, width: float) -> NDArray:
     """The layout scaled so that its widest coordinate spans ``width``.
 
@@ -82,7 +83,7 @@ def tilted(V: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     return np.where(V.any(axis=1, keepdims=True), V + noise, 0.0)
 
 
-@verb
+@operation
 def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
     """Initial layout (n, k) by the leading principal components."""
     Y = np.zeros((X.shape[0], k))
@@ -92,7 +93,7 @@ def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
     return _sized(Y, seed)
 
 
-@verb
+@operation
 def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArray[np.float64]:
     """Smoothest coordinates (n, k) of the graph, see :mod:`lowdim.compose.spectral_map`.
 
@@ -139,7 +140,7 @@ def eigenvectors(V: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:
     """Smoothest coordinates (n, k) of a connected graph; 0 where it has too few rows for them."""
     Y = np.zeros((V.shape[0], k))
     if few := min(k, V.shape[0] - 1):
-        Y[:, :few] = spectral_map(V, few, seed=seed, tol=SPECTRAL).places
+        Y[:, :few] = spectral_map(V, few, seed=seed, tol=SPECTRAL).positions
     return Y
 
 

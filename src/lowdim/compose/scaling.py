@@ -11,10 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.relate.centring import CentredProduct, Means, centre
-from lowdim.solve.eigen import Eigenpairs, Operator, block_sizes, direct, eigh_top, eigh_top_operator, leading_span
+from lowdim.solve.leading_eigenpairs import (
+    Eigenpairs,
+    Operator,
+    block_sizes,
+    direct,
+    eigh_top,
+    eigh_top_operator,
+    leading_span,
+)
 from lowdim.solve.signs import signs
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import placed, to_numpy, verb
+from lowdim.work.backend_arrays import from_numpy, to_numpy
+from lowdim.work.blockwise import float_dtype
+from lowdim.work.dispatch import operation
 from lowdim.work.products import multiply
 from lowdim.work.random import stream
 from lowdim.work.rows import cast, take
@@ -29,13 +38,13 @@ class Scaling(NamedTuple):
     """Eigenvalues (k,), positions (n, k), what :func:`place_by_distances` needs, and the largest relative residual."""
 
     values: NDArray[np.float64]
-    places: NDArray[np.float64]
+    positions: NDArray[np.float64]
     dual: NDArray[np.float64]
     offset: NDArray[np.float64]
     residual: float
 
 
-@verb
+@operation
 def place_by_distances(D2: NDArray, scaling: Scaling) -> NDArray[np.float64]:
     """Positions (m, k) of rows with squared distances ``D2`` (m, n) to those that were scaled."""
     Y = np.empty((len(D2), len(scaling.values)))
@@ -44,7 +53,7 @@ def place_by_distances(D2: NDArray, scaling: Scaling) -> NDArray[np.float64]:
     return -0.5 * Y - scaling.offset
 
 
-@verb
+@operation
 def classical_scaling(D2: NDArray[np.float32], k: int, seed: int, columns: NDArray | None = None) -> Scaling:
     """Coordinates in k dimensions from the squared distances ``D2`` (n, n), which stay as they are.
 
@@ -53,7 +62,7 @@ def classical_scaling(D2: NDArray[np.float32], k: int, seed: int, columns: NDArr
     Eigenvalues that are not positive give coordinates of 0. A second array of that size is allocated for small n only.
 
     >>> scaling = classical_scaling(np.array([[0, 4], [4, 0]], np.float32), 1, seed=0)
-    >>> scaling.places
+    >>> scaling.positions
     array([[ 1.],
            [-1.]])
     """
@@ -61,7 +70,7 @@ def classical_scaling(D2: NDArray[np.float32], k: int, seed: int, columns: NDArr
 
 
 def scale_classically(D2: Any, k: int, seed: int, columns: NDArray | None) -> Scaling:
-    """The same for distances on any place."""
+    """The same for distances of any backend."""
     n = len(D2)
     if columns is not None:
         D2 = take(D2.T, columns).T
@@ -73,7 +82,7 @@ def scale_classically(D2: Any, k: int, seed: int, columns: NDArray | None) -> Sc
 
 
 def scale_by_products(product: Operator, rows: Operator, n: int, k: int, seed: int, like: Any) -> Scaling:
-    """Coordinates from ``product(V) = D² V`` and the rows of D² of given numbers, on the place of ``like``."""
+    """Coordinates from ``product(V) = D² V`` and the rows of D² of given numbers, on the backend of ``like``."""
     apply = CentredProduct(lambda V: product(V) * -0.5, float_dtype(like.dtype))
     width = block_sizes(n, k, costly=True)[0]
     some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
@@ -86,9 +95,9 @@ def _scaled(pairs: Eigenpairs, means: Means, like: Any) -> Scaling:
     """Coordinates from the eigenpairs of B and the means of −D²/2."""
     real = pairs.values > _NOTHING * max(float(pairs.values[0]), 0.0)
     roots = np.sqrt(np.where(real, pairs.values, 1.0))
-    inverse = placed(np.where(real, signs(pairs.vectors.T) / roots, 0.0), like)
+    inverse = from_numpy(np.where(real, signs(pairs.vectors.T) / roots, 0.0), like)
     dual = (pairs.vectors - pairs.vectors.mean(0)) * inverse
-    offset = to_numpy(placed(means.rows, like) @ dual)
+    offset = to_numpy(from_numpy(means.rows, like) @ dual)
     return Scaling(np.where(real, pairs.values, 0.0), pairs.product * inverse, dual, offset, pairs.residual)
 
 

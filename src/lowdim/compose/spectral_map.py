@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator
+from lowdim.solve.leading_eigenpairs import direct, eigh_top, eigh_top_operator
 from lowdim.solve.signs import signs
-from lowdim.solve.symmetric import smallest_symmetric
-from lowdim.work import jobs
+from lowdim.solve.smallest_symmetric import smallest_symmetric
+from lowdim.work import thread_limit
 
 Doubles = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ class SpectralMap(NamedTuple):
     """Ascending eigenvalues (k,) of L, coordinates (n, k) of weighted mean 0 and square 1, residual, solver."""
 
     values: Doubles
-    places: Doubles
+    positions: Doubles
     residual: float
     solver: str
 
@@ -67,6 +67,6 @@ def _dense(V: NDArray, root: Doubles, k: int, seed: int, tol: float) -> tuple[Do
     def apply(X: Doubles) -> Doubles:  # shifted, so that the largest in magnitude are the largest
         return np.asarray(V @ X + X - 2 * np.outer(constant, constant @ X))
 
-    with jobs.alone():
+    with thread_limit.alone():
         found = eigh_top_operator(apply, n, k, seed=seed, tol=max(tol, 1e-10), costly=True)
     return 2.0 - found.values, found.vectors, found.residual, "krylov"

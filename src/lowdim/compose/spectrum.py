@@ -8,12 +8,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.relate.gram import Centred
+from lowdim.relate.moment_states import ColumnMoments, Moments
 from lowdim.relate.moments import column_moments, moments
-from lowdim.relate.states import ColumnMoments, Moments
-from lowdim.solve.eigen import direct, eigh_top, eigh_top_operator, singular
-from lowdim.work import memory, places
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import verb
+from lowdim.solve.leading_eigenpairs import direct, eigh_top, eigh_top_operator, singular
+from lowdim.work import dispatch, memory
+from lowdim.work.blockwise import float_dtype
+from lowdim.work.dispatch import operation
 
 SOLVERS = ("auto", "covariance", "gram", "svd", "randomized", "streaming")
 FIRST_LOOK = 100  # leading components computed where the whole spectrum is too expensive
@@ -35,7 +35,7 @@ class Spectrum(NamedTuple):
     moments: Moments | ColumnMoments
 
 
-@verb(anywhere=True)
+@operation(any_backend=True)
 def choose(X: Any, n_components: Any, solver: str = "auto") -> str:
     """Solver used: the one named, or by the rule behind ``solver="auto"``.
 
@@ -83,7 +83,7 @@ def most_components(shape: tuple[int, ...], weights: Any) -> int:
     (4, 2)
     """
     n, d = shape
-    if places.apart(weights):  # the moments report it
+    if dispatch.is_distributed(weights):  # the moments report it
         return d
     rows = n if np.ndim(weights) == 0 else int(np.count_nonzero(weights))
     repeated = 0 if weights is None else int(np.sum(weights))

@@ -19,7 +19,7 @@ def classical_start(D: Singles, W: Singles | None, k: int, seed: int) -> Doubles
         np.fill_diagonal(fill, False)
         np.copyto(D, float(D.sum() / max(1, np.count_nonzero(D))), where=fill)
     np.square(D, out=D)
-    Y = classical_scaling(D, k, seed).places
+    Y = classical_scaling(D, k, seed).positions
     np.sqrt(D, out=D)
     if fill is not None:
         np.copyto(D, 0.0, where=fill)
@@ -30,14 +30,14 @@ def classical_start(D: Singles, W: Singles | None, k: int, seed: int) -> Doubles
     return Y
 
 
-def starts_of_new(D: Singles, W: Singles | None, places: Doubles) -> tuple[Doubles, Doubles]:
+def starts_of_new(D: Singles, W: Singles | None, positions: Doubles) -> tuple[Doubles, Doubles]:
     """Two starts (m, k) each: the middle of the nearest rows, and the position given by exact squared distances."""
     apart = D if W is None else np.where(W > 0, D, np.inf)
     near = np.argpartition(apart, min(_NEAR, D.shape[1] - 1), axis=1)[:, :_NEAR]
-    centred = places - places.mean(axis=0)
+    centred = positions - positions.mean(axis=0)
     squares = np.square(D, dtype=np.float64) - np.square(centred).sum(axis=1)
     if W is not None:
         squares = np.where(W > 0, squares, 0.0)
     exact = -0.5 * (squares - squares.mean(axis=1, keepdims=True)) @ centred
-    exact = exact @ np.linalg.pinv(centred.T @ centred) + places.mean(axis=0)
-    return places[near].mean(axis=1), exact
+    exact = exact @ np.linalg.pinv(centred.T @ centred) + positions.mean(axis=0)
+    return positions[near].mean(axis=1), exact

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lowdim.data.options import Rule, none, real, whole
+from lowdim.data.options import Rule, integer, none, real
 from lowdim.work.archive_errors import ARCHIVE_ERRORS
 from lowdim.work.random import seed_of, stream
 
@@ -151,7 +151,7 @@ def load(
         draw, default_n, default_noise = _GENERATED[name]
         n = default_n if n_samples is None else n_samples
         sigma = default_noise if noise is None else noise
-        _demand(name, "n_samples", n, whole(2))
+        _demand(name, "n_samples", n, integer(2))
         _demand(name, "noise", sigma, real(0, closed="left"))
         return draw(stream(seed_of(random_state), name), int(n), float(sigma))
     if name not in KNOWN:

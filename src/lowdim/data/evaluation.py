@@ -12,7 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from lowdim.data.gate import one_a_row
+from lowdim.data.validation import one_a_row
 from lowdim.work.archive_errors import shortened
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.gate import absent
+from lowdim.data.validation import absent
 
 
 def units_of(groups: Any, names: NDArray[Any]) -> tuple[list[list[int]], list[Any]]:

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from lowdim.data.gate import absent, one_a_row, row_of
 from lowdim.data.options import Rule
-from lowdim.work.places import verb
+from lowdim.data.validation import absent, one_a_row, row_of
+from lowdim.work.dispatch import operation
 
 
 class Labels(NamedTuple):
@@ -21,7 +21,7 @@ class Labels(NamedTuple):
     counts: NDArray[np.int64]
 
 
-@verb(on=2, anywhere=True)
+@operation(on=2, any_backend=True)
 def labels(name: str, y: Any, X: Any, *, several: bool = True, of: str = "X") -> Labels:
     """Validated labels of the rows of ``X`` (named ``of`` in errors); ``several`` demands at least two classes."""
     n = X.shape[0]
@@ -38,7 +38,7 @@ def labels(name: str, y: Any, X: Any, *, several: bool = True, of: str = "X") ->
 
 
 def checked(name: str, y: NDArray[Any], part: Any = None) -> NDArray[Any]:
-    """Labels as one column that can be sorted, none missing; ``part`` is as for ``gate.demand_finite``."""
+    """Labels as one column that can be sorted, none missing; ``part`` is as for ``validation.demand_finite``."""
     y = _column(name, y)
     _demand_present(name, y, part)
     y = _of_one_kind(name, y)
@@ -61,8 +61,8 @@ def demand_several(name: str, classes: NDArray[Any], n: int) -> None:
         )
 
 
-@verb(on=1, anywhere=True)
-def one_class(name: str, X: Any) -> Labels:  # noqa: ARG001  # other places count their rows
+@operation(on=1, any_backend=True)
+def one_class(name: str, X: Any) -> Labels:  # noqa: ARG001  # other backends count their rows
     """Labels of rows that are all of one class."""
     n = X.shape[0]
     return Labels(np.zeros(1, np.int64), np.zeros(n, np.int32), np.array([n]))

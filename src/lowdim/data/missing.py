@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lowdim.data.complaints import SHOWN, listing
-from lowdim.work.blocks import row_blocks
+from lowdim.data.file_errors import SHOWN, listing
+from lowdim.work.blockwise import row_blocks
 
 if TYPE_CHECKING:
     from lowdim.data.table import Wanted
 
 
-def settle(
+def handle_missing(
     X: Any,
     names: list[str],
     labels: NDArray[Any] | None,
@@ -64,12 +64,12 @@ def _refuse_infinity(X: Any, names: list[str], source: str) -> None:
     """Refuse infinity in an array, naming the first; memory maps are left to the methods, which read them anyway."""
     if sparse.issparse(X) or X.dtype.kind != "f" or isinstance(X, np.memmap):
         return
-    places = np.argwhere(np.isinf(X)) if np.isinf(X).any() else np.empty((0, 2), int)
-    if len(places):
-        row, column = places[0]
+    positions = np.argwhere(np.isinf(X)) if np.isinf(X).any() else np.empty((0, 2), int)
+    if len(positions):
+        row, column = positions[0]
         raise ValueError(
             f"read: every cell must hold a finite number; in {source} {names[column]!r} holds {X[row, column]} in row "
-            f"{row + 1} ({len(places)} infinite cells in all). Correct them, or drop the column."
+            f"{row + 1} ({len(positions)} infinite cells in all). Correct them, or drop the column."
         )
 
 
@@ -129,8 +129,8 @@ def filled(X: Any, counts: NDArray[np.int64], names: list[str], source: str) -> 
     X = X.copy() if sparse.issparse(X) else np.array(X)
     values = X.data if sparse.issparse(X) else X
     lost = np.isnan(values)
-    places = X.indices[lost] if sparse.issparse(X) else np.nonzero(lost)[1]
+    positions = X.indices[lost] if sparse.issparse(X) else np.nonzero(lost)[1]
     values[lost] = 0
     means = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / (n - counts)
-    values[lost] = means[places]
+    values[lost] = means[positions]
     return X

@@ -54,7 +54,7 @@ def one_of(*options: str) -> Rule:
     )
 
 
-def whole(low: int, high: int = 2**31 - 1) -> Rule:
+def integer(low: int, high: int = 2**31 - 1) -> Rule:
     """Rule for an integer from ``low`` to ``high``, the largest that the kernels take."""
     return Rule(
         lambda value: (
@@ -97,7 +97,7 @@ def share() -> Rule:
 
 
 widths = Rule(
-    lambda value: isinstance(value, tuple | list) and all(whole(1).accepts(width) for width in value),
+    lambda value: isinstance(value, tuple | list) and all(integer(1).accepts(width) for width in value),
     "a tuple of integers ≥ 1, such as (128,) or (256, 64), or ()",
 )
 device = Rule(
@@ -109,7 +109,7 @@ flag = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False", (
 none = Rule(lambda value: value is None, "None", (), frozenset({"none"}))
 seed = (
     none
-    | whole(0, high=10**100)
+    | integer(0, high=10**100)
     | Rule(
         lambda value: isinstance(value, np.random.Generator | np.random.RandomState), "a numpy Generator or RandomState"
     )

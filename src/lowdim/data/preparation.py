@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data import kinds, plans
-from lowdim.data.columns import Columns
-from lowdim.data.complaints import listing
-from lowdim.data.plans import Wish
-from lowdim.data.recipes import Recipe
+from lowdim.data import column_kinds, column_plans
+from lowdim.data.column_plans import Wish
+from lowdim.data.column_recipes import Recipe
+from lowdim.data.file_errors import listing
+from lowdim.data.table_columns import Columns
 from lowdim.work import memory, progress
 from lowdim.work.user_warnings import warn
 
@@ -34,7 +34,7 @@ def learn(table: Columns, asked: list[Wish]) -> tuple[list[Recipe], int]:
     used = _used(table.names, findings, asked)
     for j in used:
         if findings[j].gaps and asked[j].missing == "error":
-            row = int(kinds.is_missing(table.series(j)).argmax())
+            row = int(column_kinds.is_missing(table.series(j)).argmax())
             raise ValueError(_gap(table.names[j], row, findings[j].gaps))
     dropping = [j for j in used if findings[j].gaps and asked[j].missing == "drop"]
     lost = rows_with_gaps(table, dropping)
@@ -54,7 +54,7 @@ def learn(table: Columns, asked: list[Wish]) -> tuple[list[Recipe], int]:
             if column.dtype.is_float() and bool(column.is_infinite().any()):
                 _refuse_infinity(table.names[j], column, int(column.is_infinite().arg_max() or 0))
             column = column.filter(~lost) if lost.any() else column
-            recipes.append(plans.learn(table.names[j], column, finding, wish, table.order(j)))
+            recipes.append(column_plans.learn(table.names[j], column, finding, wish, table.order(j)))
             tick(j + 1)
     if not any(recipe.suffixes for recipe in recipes):
         raise ValueError(
@@ -64,21 +64,21 @@ def learn(table: Columns, asked: list[Wish]) -> tuple[list[Recipe], int]:
     return recipes, int(lost.sum())
 
 
-def _recognise(table: Columns, asked: list[Wish], kept: NDArray[np.bool_] | None) -> list[kinds.Finding]:
+def _recognise(table: Columns, asked: list[Wish], kept: NDArray[np.bool_] | None) -> list[column_kinds.Finding]:
     """What each column holds, in the rows ``kept`` or in all."""
     findings = []
     with progress.stage("kinds of columns", total=len(asked)) as tick:
         for j, wish in enumerate(asked):
             column = table.series(j) if kept is None else table.series(j).filter(kept)
-            findings.append(kinds.recognise(column, most_levels=wish.max_levels))
+            findings.append(column_kinds.recognise(column, most_levels=wish.max_levels))
             tick(j + 1)
     return findings
 
 
-def _used(names: list[str], findings: list[kinds.Finding], asked: list[Wish]) -> list[int]:
+def _used(names: list[str], findings: list[column_kinds.Finding], asked: list[Wish]) -> list[int]:
     """Columns that are not left out."""
     pairs = zip(findings, asked, strict=True)
-    return [j for j, pair in enumerate(pairs) if plans.settle(names[j], *pair)[1] != "drop"]
+    return [j for j, pair in enumerate(pairs) if column_plans.decide(names[j], *pair)[1] != "drop"]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Survey:
     """What a column holds, and what would be done to it: ``wrong`` says why it cannot be used, if so."""
 
     name: str
-    finding: kinds.Finding
+    finding: column_kinds.Finding
     done: str
     wrong: bool
 
@@ -97,9 +97,9 @@ def survey(table: Columns, asked: list[Wish]) -> list[Survey]:
     with progress.stage("kinds of columns", total=len(asked)) as tick:
         for j, wish in enumerate(asked):
             name, column = table.names[j], table.series(j)
-            finding = kinds.recognise(column, most_levels=wish.max_levels, count=True)
+            finding = column_kinds.recognise(column, most_levels=wish.max_levels, count=True)
             try:
-                done, wrong = plans.learn(name, column, finding, wish, table.order(j)).done, False
+                done, wrong = column_plans.learn(name, column, finding, wish, table.order(j)).done, False
             except ValueError as error:
                 done, wrong = str(error).removeprefix("Prepare: "), True
             found.append(Survey(name, finding, done, wrong))
@@ -111,7 +111,7 @@ def rows_with_gaps(table: Columns, used: list[int]) -> NDArray[np.bool_]:
     """Rows with a missing value in one of the columns ``used``."""
     lost = np.zeros(table.height, dtype=bool)
     for j in used:
-        lost |= kinds.is_missing(table.series(j))
+        lost |= column_kinds.is_missing(table.series(j))
     return lost
 
 
@@ -128,7 +128,7 @@ def encode(recipes: list[Recipe], table: Columns) -> tuple[NDArray[Any], NDArray
             rows = slice(start, min(n, start + _ROWS))
             for j, recipe in enumerate(recipes):
                 if recipe.action != "drop" and recipe.missing == "drop":
-                    lost[rows] |= kinds.is_missing(table.series(j, rows))
+                    lost[rows] |= column_kinds.is_missing(table.series(j, rows))
             for j, recipe in enumerate(recipes):
                 if recipe.action == "drop":
                     continue
@@ -183,11 +183,13 @@ def describe(recipes: list[Recipe], names: list[str], rows_left_out: int) -> lis
     for j, recipe in enumerate(recipes):
         groups.setdefault((recipe.kind, _short(recipe)), []).append(j)
     lines = []
-    for (kind, done), places in groups.items():
-        words = f"{_count(len(places), *_WORDS.get(kind, ('column', 'columns')))} {done}"
+    for (kind, done), positions in groups.items():
+        words = f"{_count(len(positions), *_WORDS.get(kind, ('column', 'columns')))} {done}"
         if done == "one-hot encoded":
-            words += f" to {sum(len(recipes[j].suffixes) for j in places):,}"
-        few = ", ".join(names[j] for j in places[:5]) + (f" and {len(places) - 5:,} more" if len(places) > 5 else "")
+            words += f" to {sum(len(recipes[j].suffixes) for j in positions):,}"
+        few = ", ".join(names[j] for j in positions[:5]) + (
+            f" and {len(positions) - 5:,} more" if len(positions) > 5 else ""
+        )
         lines.append(f"{words}: {few}" if done == "left out" else words)
     for rule in ("mean", "median"):
         gaps = sum(recipe.gaps for recipe in recipes if recipe.missing == rule and recipe.action != "drop")

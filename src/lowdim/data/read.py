@@ -7,13 +7,13 @@ from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
-from lowdim.data.arrays import read_h5ad, read_npy, read_npz
-from lowdim.data.bounds import unpacked
-from lowdim.data.complaints import no_data
+from lowdim.data.array_files import read_h5ad, read_npy, read_npz
 from lowdim.data.datasets import KNOWN, feature_names, image_shape, load
-from lowdim.data.images import read_images
+from lowdim.data.file_errors import no_data
+from lowdim.data.file_memory import unpacked
+from lowdim.data.image_files import read_images
 from lowdim.data.table import Table, Wanted, from_arrays, numbered
-from lowdim.data.text import read_parquet, read_text
+from lowdim.data.text_files import read_parquet, read_text
 
 _tab = partial(read_text, separator="\t")
 _READERS: dict[str, Callable[[Path, str, Wanted], Table]] = {

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.work import memory
-from lowdim.work.places import verb
+from lowdim.work.dispatch import operation
 from lowdim.work.random import seed_of, stream
 
 
-@verb
+@operation
 def sample(X: Any, n: int, random_state: Any = None) -> Any:
     """Draw rows without replacement, in their original order.
 

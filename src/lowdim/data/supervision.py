@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from lowdim.data.distances import demand_class_distances
 from lowdim.data.labels import Labels, labels
+from lowdim.data.precomputed import demand_class_distances
 
 
 def supervising_labels(name: str, y: Any, X: Any, share: float, between: Any, landmarks: int | None) -> Labels:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lowdim.data.complaints import find, listing
-from lowdim.data.missing import settle
+from lowdim.data.file_errors import find, listing
+from lowdim.data.missing import handle_missing
 from lowdim.work.archive_errors import shortened
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def from_arrays(
     if left != names:
         place = {name: i for i, name in enumerate(names)}
         X, image_shape = X[:, [place[name] for name in left]], None
-    X, labels, ids = settle(X, left, labels, ids, label_name, wanted, source)
+    X, labels, ids = handle_missing(X, left, labels, ids, label_name, wanted, source)
     return Table(X, left, labels, label_name, ids, id_name, image_shape, source)
 
 
@@ -149,7 +149,7 @@ def from_frame(frame: "pl.DataFrame", wanted: Wanted, source: str, *, id: str | 
         X = chosen.cast(pl.Float32 if single else pl.Float64).to_numpy(order="c")
     labels = None if label_name is None else _values(frame[label_name], source)
     ids = None if id_name is None else _values(frame[id_name], source)
-    X, labels, ids = settle(X, left, labels, ids, label_name, wanted, source)
+    X, labels, ids = handle_missing(X, left, labels, ids, label_name, wanted, source)
     return Table(X, left, labels, label_name, ids, id_name, None, source)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lowdim.work.archive_errors import shortened
-from lowdim.work.atomic import atomic
+from lowdim.work.atomic_files import atomic
 
 if TYPE_CHECKING:
     import polars as pl

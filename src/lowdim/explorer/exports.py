@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.explorer import thumbnails
-from lowdim.explorer.jobs import Map
-from lowdim.explorer.page import plain, saved_page
+from lowdim.explorer.message_format import Message, encode
+from lowdim.explorer.page_source import plain, saved_page
+from lowdim.explorer.running_fits import Map
 from lowdim.explorer.session import Session
-from lowdim.explorer.wire import Message, encode
-from lowdim.work.atomic import atomic
+from lowdim.work.atomic_files import atomic
 
 if TYPE_CHECKING:
     from lowdim.explorer.protocol import Visitor
@@ -87,7 +87,7 @@ def frame_of(session: Session, names: list[str], rows: NDArray[np.intp], one: Ma
     for name in names:
         columns[name if name != "row" else "row_"] = pl.Series(session.column(name).raw(rows), strict=False)
     if one is not None and one.Y is not None:
-        Y = one.places()[rows]
+        Y = one.positions()[rows]
         for j in range(Y.shape[1]):
             columns[_free(f"{one.method}_{_AXES[j]}", columns)] = pl.Series(Y[:, j]).fill_nan(None)
     return pl.DataFrame(columns)
@@ -148,8 +148,8 @@ def _picture(session: Session, one: Map, format: str, view: dict[str, Any]) -> b
 
     from lowdim.show.scatter import scatter
 
-    places = one.places()
-    there = ~np.isnan(places).any(axis=1)
+    positions = one.positions()
+    there = ~np.isnan(positions).any(axis=1)
     name = view.get("colour", session.colour)
     y = None
     if isinstance(name, str) and name:
@@ -158,8 +158,8 @@ def _picture(session: Session, one: Map, format: str, view: dict[str, Any]) -> b
         y = pl.Series(name, session.column(name).raw(np.flatnonzero(there)), strict=False)
     figure = Figure(figsize=(8, 6), layout="constrained")
     FigureCanvasAgg(figure)
-    ax = figure.add_subplot(projection="3d" if places.shape[1] == 3 else None)
-    scatter(places[there], y, ax=ax, title=f"{one.title} of {session.title}")
+    ax = figure.add_subplot(projection="3d" if positions.shape[1] == 3 else None)
+    scatter(positions[there], y, ax=ax, title=f"{one.title} of {session.title}")
     out = io.BytesIO()
     figure.savefig(out, format=format, dpi=150, metadata={"Date": None} if format == "svg" else None)
     return out.getvalue()

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.data import gate
+from lowdim.data import validation
 from lowdim.data.table import Table, numbered
-from lowdim.explorer.columns import Column, feature_columns
+from lowdim.explorer.column_summaries import Column, feature_columns
 from lowdim.explorer.session import Session
 
 _LABEL, _ID = "label", "id"
@@ -50,7 +50,7 @@ def table_of(X: Any, y: Any, table: Any, image_shape: tuple[int, int] | None) ->
     else:
         rows = X
     if not hasattr(rows, "columns"):
-        rows = gate.rows(rows, "explore", sparse=True, minimum=3)
+        rows = validation.rows(rows, "explore", sparse=True, minimum=3)
     n = rows.shape[0]
     labels, name = None, None
     if y is not None:

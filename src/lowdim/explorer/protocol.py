@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import __version__
-from lowdim.explorer import exports, placing, questions, thumbnails
-from lowdim.explorer.jobs import Map
-from lowdim.explorer.outbox import Outbox
+from lowdim.explorer import exports, new_rows, selection_analysis, thumbnails
+from lowdim.explorer.message_format import Message, WireError, decode, pack_bits, unpack_bits
+from lowdim.explorer.message_queue import Outbox
+from lowdim.explorer.running_fits import Map
 from lowdim.explorer.session import MOST_LISTED, Session
-from lowdim.explorer.wire import Message, WireError, decode, pack_bits, unpack_bits
 
 UPLOAD_BYTES = 64 * 2**20
 _MOST_ROWS = 1000  # rows of a table sent at a time
@@ -173,7 +173,7 @@ class Visitor:
         elif of == "selection":
             chosen = np.flatnonzero(self.selected)
         else:
-            chosen = questions.row_numbers(of, n)
+            chosen = selection_analysis.row_numbers(of, n)
         first = max(0, int(fields.get("start", 0)))
         some = chosen[first : first + max(0, min(int(fields.get("count", 100)), _MOST_ROWS))]
         shown = self._shown()
@@ -189,26 +189,28 @@ class Visitor:
         return [session.column(name) for name in names]
 
     def _on_thumbs(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Message:  # noqa: ARG002
-        return thumbnails.atlas(self.session, questions.row_numbers(fields.get("rows"), self.session.n))
+        return thumbnails.atlas(self.session, selection_analysis.row_numbers(fields.get("rows"), self.session.n))
 
     def _on_search(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
         def answer() -> Message:
-            found = questions.search(self.session, fields.get("text"), fields.get("column"))
+            found = selection_analysis.search(self.session, fields.get("text"), fields.get("column"))
             return Message("search", None, {"count": int(found.sum())}, {"mask": pack_bits(found)})
 
         return answer
 
     def _on_neighbours(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
-        return lambda: questions.neighbours(self.session, fields.get("row"), fields.get("k", 10), fields.get("map"))
+        return lambda: selection_analysis.neighbours(
+            self.session, fields.get("row"), fields.get("k", 10), fields.get("map")
+        )
 
     def _on_distortion(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
-        return lambda: questions.distortion(self.session, fields.get("map"), fields.get("k", 10))
+        return lambda: selection_analysis.distortion(self.session, fields.get("map"), fields.get("k", 10))
 
     def _on_select(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
         if "mask" not in arrays:
             raise ValueError("select: a mask of the rows is needed.")
         selected = self.selected = unpack_bits(arrays["mask"], self.session.n)
-        return lambda: questions.describe(self.session, selected)
+        return lambda: selection_analysis.describe(self.session, selected)
 
     def _selection(self) -> NDArray[np.bool_]:
         if not self.selected.any():
@@ -223,7 +225,7 @@ class Visitor:
         if "bytes" not in arrays:
             raise ValueError("place: the bytes of a file are needed.")
         data = arrays["bytes"].tobytes()
-        return lambda: placing.place(self.session, fields.get("name"), fields.get("format"), fields.get("map"), data)
+        return lambda: new_rows.place(self.session, fields.get("name"), fields.get("format"), fields.get("map"), data)
 
     def _on_export(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
         selected = self.selected

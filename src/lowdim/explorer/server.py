@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from lowdim.explorer.guard import Guard
-from lowdim.explorer.lanes import Lanes
-from lowdim.explorer.page import content_type, static
+from lowdim.explorer.access_control import Guard
+from lowdim.explorer.page_source import content_type, static
 from lowdim.explorer.protocol import UPLOAD_BYTES, Visitor
+from lowdim.explorer.request_threads import Lanes
 from lowdim.explorer.session import Session
 
 if TYPE_CHECKING:

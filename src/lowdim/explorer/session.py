@@ -13,17 +13,17 @@ from scipy import sparse
 from lowdim.comparison.candidates import Ground
 from lowdim.data import options
 from lowdim.data.table import Table
-from lowdim.explorer.columns import Column, Labels
+from lowdim.explorer.column_summaries import Column, Labels
 from lowdim.explorer.forms import forms, offered, takes_start
-from lowdim.explorer.jobs import Map
-from lowdim.explorer.judging import judge
+from lowdim.explorer.map_quality import judge
+from lowdim.explorer.running_fits import Map
 from lowdim.methods import registry
+from lowdim.relate.moment_states import ColumnMoments
 from lowdim.relate.moments import column_moments
 from lowdim.relate.neighbors import Neighbors, nearest
 from lowdim.relate.pairwise import pairwise
-from lowdim.relate.states import ColumnMoments
 from lowdim.work import memory
-from lowdim.work.blocks import float_dtype, row_blocks
+from lowdim.work.blockwise import float_dtype, row_blocks
 from lowdim.work.rows import searchable
 
 MOST_LISTED = 1000  # columns that the page lists; others can be requested by name
@@ -192,7 +192,7 @@ class Session:
             raise ValueError(
                 f"{type(model).__name__} cannot start from another map. Choose an iterative method, such as tsne."
             )
-        Y = source.places() if where is None else source.places()[where]
+        Y = source.positions() if where is None else source.positions()[where]
         if np.isnan(Y).any():
             raise ValueError(
                 f"map {source.number} lacks {int(np.isnan(Y[:, 0]).sum()):,} of the rows. Start from a map of them all."

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from lowdim.explorer.message_format import Message
 from lowdim.explorer.session import Session
-from lowdim.explorer.wire import Message
 
 _SIDE = 64  # pixels of the longer side; larger images are subsampled
 _MOST = 2**24  # pixels of an atlas

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.explorer.exports import frame_of
-from lowdim.explorer.lanes import Lanes
-from lowdim.explorer.page import joined, static
+from lowdim.explorer.page_source import joined, static
 from lowdim.explorer.protocol import Visitor
+from lowdim.explorer.request_threads import Lanes
 from lowdim.explorer.session import Session
 
 
@@ -44,7 +44,7 @@ class Explorer(anywidget.AnyWidget):
     @property
     def maps(self) -> dict[int, NDArray[np.float32]]:
         """Positions (n, dims) by the number of the map, NaN for rows that are not in it."""
-        return {number: one.places() for number, one in self._session.maps.items() if one.Y is not None}
+        return {number: one.positions() for number, one in self._session.maps.items() if one.Y is not None}
 
     def model(self, number: int) -> Any:
         """Fitted model of a map, with the steps before it."""

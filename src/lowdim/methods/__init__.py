@@ -1,1 +1,1 @@
-"""One file per method, each combining verbs of ``relate`` and ``solve``; :mod:`registry` lists them."""
+"""One file per method, each combining operations of ``relate`` and ``solve``; :mod:`registry` lists them."""

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.compose.spectrum import scales
-from lowdim.data import gate, options
+from lowdim.data import options, validation
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.persist import fields
+from lowdim.relate.moment_states import ColumnMoments
 from lowdim.relate.moments import column_moments
-from lowdim.relate.states import ColumnMoments
 from lowdim.solve import training
 from lowdim.solve.network import ACTIVATIONS, Layer, apply, initial
 from lowdim.work import memory
@@ -96,22 +96,22 @@ class Autoencoder(Reducer):
     loss_trace_: NDArray
     _in_batches = True
     _rules = {
-        "n_components": options.whole(1),
+        "n_components": options.integer(1),
         "hidden": options.widths,
         "activation": options.one_of(*ACTIVATIONS),
         "standardize": options.flag,
-        "max_epochs": options.whole(1) | options.one_of("auto"),
-        "batch_size": options.whole(1) | options.one_of("auto"),
+        "max_epochs": options.integer(1) | options.one_of("auto"),
+        "batch_size": options.integer(1) | options.one_of("auto"),
         "learning_rate": options.real(0) | options.one_of("auto"),
         "weight_decay": options.real(0, closed="left"),
         "validation_share": options.real(0, 1, closed="left"),
-        "patience": options.whole(1),
+        "patience": options.integer(1),
         "tol": options.real(0, 1, closed="left"),
         "warm_start": options.flag,
         "device": options.none | options.device,
         "random_state": options.seed,
         "n_jobs": options.jobs,
-        "verbose": options.whole(0),
+        "verbose": options.integer(0),
     }
 
     def _state(self) -> dict[str, fields.Field]:
@@ -245,7 +245,7 @@ class Autoencoder(Reducer):
         array (n_samples, n_features)
             ``m + s g(y)``, in the precision of ``Y``; a tensor for a tensor.
         """
-        Y = gate.scores(Y, self._name, self._n_features_out)
+        Y = validation.scores(Y, self._name, self._n_features_out)
         *others, (W, b) = self._layers()[len(self.weights_) // 2 :]
         last = Layer(W * self.scale_[:, None], b * self.scale_ + self.mean_)
         return apply([*others, last], Y, self._activation)

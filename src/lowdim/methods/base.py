@@ -9,16 +9,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
-from lowdim.data import gate, options
-from lowdim.methods.facts import with_facts
+from lowdim.data import options, validation
+from lowdim.methods.html_summary import with_facts
 from lowdim.persist.fields import SEEN, Field, check_fields
+from lowdim.relate.feature_scales import scales
 from lowdim.relate.metrics import METRICS, Metric, kind_of, metric_with
-from lowdim.relate.scales import scales
-from lowdim.relate.states import ColumnMoments, Moments
-from lowdim.work import jobs, memory, places, progress
-from lowdim.work.blocks import float_dtype
+from lowdim.relate.moment_states import ColumnMoments, Moments
+from lowdim.work import backend_arrays, dispatch, memory, progress, thread_limit
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.devices import moved
 from lowdim.work.finite import bad_row, careful
+from lowdim.work.rows import call
 from lowdim.work.user_warnings import ScaleWarning, warn
 
 METRIC_RULES = {  # of methods that use distances
@@ -42,7 +43,7 @@ def fitting(method: Call) -> Call:
         try:
             self._check_parameters()
             name = self._name
-            with jobs.using(self.n_jobs), progress.showing(self.verbose, name), careful(name):
+            with thread_limit.using(self.n_jobs), progress.showing(self.verbose, name), careful(name):
                 result = method(self, *args, **kwargs)
                 self._bring_back(_first(args, kwargs))
                 self._demand_learnt()
@@ -58,18 +59,18 @@ def fitting(method: Call) -> Call:
 def applying(method: Call) -> Call:
     """Decorator of methods of a fitted object: it must be fitted, its result finite; kernels use ``n_jobs`` threads.
 
-    Results are on the place of the first argument, whatever ``device`` computed them. Calls on distributed rows are
+    Results are of the backend of the first argument, whatever ``device`` computed them. Calls on distributed rows are
     lazy: each block is transformed where it is.
     """
 
     @wraps(method)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_is_fitted(self)
-        self._settle()
+        self._finish_pending()
         name = type(self).__name__
-        if (place := places.of(_first(args, kwargs))) is not None and place.several:
-            return place.find("base.put_off")(self, method.__name__, *args, *kwargs.values())
-        with jobs.using(self.n_jobs), progress.showing(self.verbose, name), careful(name):
+        if dispatch.is_distributed(_first(args, kwargs)):
+            return call(self, method.__name__, *args, *kwargs.values())
+        with thread_limit.using(self.n_jobs), progress.showing(self.verbose, name), careful(name):
             result = _as_given(method(self, *args, **kwargs), _first(args, kwargs))
             _demand_finite(name, result)
             return result
@@ -83,16 +84,20 @@ def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _as_given(result: Any, given: Any) -> Any:
-    """The result on the place of the rows ``given``."""
-    if given is None or places.apart(given) or places.of(result) is places.of(given) is None:
+    """The result on the backend of the rows ``given``."""
+    if (
+        given is None
+        or dispatch.is_distributed(given)
+        or dispatch.backend_of(result) is dispatch.backend_of(given) is None
+    ):
         return result
-    return places.brought(result, given)
+    return backend_arrays.moved_to(result, given)
 
 
 def _demand_finite(name: str, result: Any) -> None:
     """Refuse results of finite rows that are not finite in their type."""
     for part in result if isinstance(result, tuple) else (result,):
-        array = isinstance(part, np.ndarray) or places.of(part) is not None
+        array = isinstance(part, np.ndarray) or dispatch.backend_of(part) is not None
         kind = str(part.dtype).removeprefix("torch.") if array else ""
         if kind.startswith("float") and (row := bad_row(part)) is not None:
             raise ValueError(
@@ -158,16 +163,16 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _take(
         self, X: Any, *, reset: bool, sparse: bool = False, minimum: int = 1, scan: bool = True, hint: bool = True
     ) -> Any:
-        """Rows through the gate, with their features noted (``reset``, in fit) or compared with those of fit.
+        """Validated rows, with their features noted (``reset``, in fit) or compared with those of fit.
 
         They are returned on the requested device. ``hint=False`` leaves the hint at scales to a caller that will know
         the moments.
         """
         if type(X) is not np.ndarray or "feature_names_in_" in vars(self):  # no names now, none before
-            with gate.advising():
-                _check_feature_names(self, gate.outline(X), reset=reset)
-        X = gate.rows(X, self._name, sparse=sparse, minimum=minimum, scan=scan)
-        with gate.advising():
+            with validation.advising():
+                _check_feature_names(self, validation.outline(X), reset=reset)
+        X = validation.rows(X, self._name, sparse=sparse, minimum=minimum, scan=scan)
+        with validation.advising():
             _check_n_features(self, X, reset=reset)
         if reset and hint:
             self._hint_at_scales(X)
@@ -179,11 +184,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return None if self._in_batches else getattr(self, "device", None)
 
     def _bring_back(self, given: Any) -> None:
-        """Move fitted attributes from another device to the place of the rows ``given``."""
+        """Move fitted attributes from another device to that of the rows ``given``."""
         if self._device is not None:
             learnt = {key: value for key, value in vars(self).items() if key not in self._get_param_names()}
-            learnt = {key: value for key, value in learnt.items() if places.of(value) is not None}
-            self.__dict__.update({key: places.brought(value, given) for key, value in learnt.items()})
+            learnt = {key: value for key, value in learnt.items() if dispatch.backend_of(value) is not None}
+            self.__dict__.update({key: backend_arrays.moved_to(value, given) for key, value in learnt.items()})
 
     def _depends_on_scale(self) -> bool:
         """Whether multiplying a feature by a number changes the result."""
@@ -192,7 +197,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _metric(self) -> Metric:
-        """Metric with its parameters, as the verbs take it."""
+        """Metric with its parameters, as the operations take it."""
         return metric_with(self.metric, getattr(self, "metric_params", None), self._name)
 
     def _hint_at_scales(self, X: Any, M: Moments | ColumnMoments | None = None) -> None:
@@ -213,8 +218,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _demand_finite(self, X: Any, witness: Any) -> None:
         """Raise ValueError if ``witness``, computed from all of ``X``, shows NaN or infinity there."""
-        if places.of(X) is None:  # on other places the gate has checked
-            gate.demand_finite(self._name, X, witness, columns=getattr(self, "feature_names_in_", None))
+        if dispatch.backend_of(X) is None:  # other backends have checked
+            validation.demand_finite(self._name, X, witness, columns=getattr(self, "feature_names_in_", None))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to ``path``, whole or not at all; :func:`lowdim.load` reads it back.
@@ -234,7 +239,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         params = self._params_for_file()
         # Only what is declared: metadata routing requests, for example, belong to the program, not to the model.
         state, declared = cast(dict[str, Any], self.__getstate__()), SEEN | self._state()
-        fitted = {key: places.home(value) for key, value in state.items() if key in declared}
+        fitted = {key: backend_arrays.all_to_numpy(value) for key, value in state.items() if key in declared}
         return {"class": type(self).__name__, "params": params, "fitted": fitted}
 
     def _params_for_file(self) -> dict[str, Any]:
@@ -259,7 +264,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         columns = {"transform": len(self.get_feature_names_out()), "inverse_transform": self.n_features_in_}
         return columns.get(method), np.float64 if method in ("score_samples", "trust") else float_dtype(dtype)
 
-    def _settle(self) -> None:
+    def _finish_pending(self) -> None:
         """Complete work that fitting deferred, before the model is applied."""
 
     def _state(self) -> dict[str, Field]:
@@ -269,7 +274,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _demand_learnt(self) -> None:
         """Refuse data whose fit is not finite."""
         try:
-            here = {key: value for key, value in vars(self).items() if places.of(value) is None}
+            here = {key: value for key, value in vars(self).items() if dispatch.backend_of(value) is None}
             check_fields(here, SEEN | self._state(), partly=True)
         except ValueError as error:
             raise ValueError(

@@ -14,12 +14,12 @@ from lowdim.data import options
 from lowdim.methods.linear import LinearReducer
 from lowdim.methods.two_views import TwoViewReducer
 from lowdim.persist import fields
-from lowdim.relate.cross import cross_moments
+from lowdim.relate.cross_moments import cross_moments
 from lowdim.solve.discriminant import Whitening, whiten
 from lowdim.solve.projection import project
 from lowdim.solve.signs import signs
 from lowdim.work import memory
-from lowdim.work.blocks import float_dtype
+from lowdim.work.blockwise import float_dtype
 
 
 class CCA(TwoViewReducer, LinearReducer):
@@ -61,11 +61,11 @@ class CCA(TwoViewReducer, LinearReducer):
     """
 
     _rules = {
-        "n_components": options.whole(1) | options.none,
+        "n_components": options.integer(1) | options.none,
         "ridge": options.real(0, closed="left"),
         "device": options.none | options.device,
         "n_jobs": options.jobs,
-        "verbose": options.whole(0),
+        "verbose": options.integer(0),
     }
 
     def _state(self) -> dict[str, fields.Field]:

@@ -141,9 +141,9 @@ def chain(*steps: Any) -> Chain:
         )
     _demand_steps(flat, "chain")
     names = [type(step).__name__.lower() for step in flat]
-    places = [names[: j + 1].count(name) for j, name in enumerate(names)]
+    positions = [names[: j + 1].count(name) for j, name in enumerate(names)]
     several = {name for name in names if names.count(name) > 1}
-    named = [f"{name}-{place}" if name in several else name for name, place in zip(names, places, strict=True)]
+    named = [f"{name}-{place}" if name in several else name for name, place in zip(names, positions, strict=True)]
     return Chain(list(zip(named, flat, strict=True)))
 
 

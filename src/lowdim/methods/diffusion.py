@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.compose.spectral_map import spectral_map
-from lowdim.data.distances import demand_distances
+from lowdim.data.precomputed import demand_distances
 from lowdim.methods.graph_reducer import GraphReducer
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
@@ -18,7 +18,7 @@ from lowdim.relate.graph import beside, neighbor_graph
 from lowdim.relate.pairwise import pairwise
 from lowdim.relate.similarities import divided, full_similarities, local_widths, similarities
 from lowdim.work import memory
-from lowdim.work.blocks import float_dtype
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
 from lowdim.work.user_warnings import warn
 
@@ -85,7 +85,7 @@ class SimilarityReducer(GraphReducer, ABC):
         found = spectral_map(divided(V, density), n_components, seed=seed, tol=_TOL)
         self.residual_, self.solver_ = found.residual, found.solver
         self._shrink = 1.0 - found.values
-        Y = self._finish(found.values, found.places)
+        Y = self._finish(found.values, found.positions)
         self._complete(Y.astype(dtype), X if given else self._rows, first)
         self._tell_of_few_rows(Y)
 
@@ -161,15 +161,15 @@ class SimilarityReducer(GraphReducer, ABC):
         else:
             Z, Q = self._learnt_from(self._flat(self._rows)[0]), self._flat(Q)[0]
         metric = self._metric if self._whitening is None else "euclidean"
-        places, n, m = self._places(), len(self._density), Q.shape[0]
-        Y = np.empty((m, places.shape[1]))
+        positions, n, m = self._positions(), len(self._density), Q.shape[0]
+        Y = np.empty((m, positions.shape[1]))
         step = max(64, _BLOCK_BYTES // (8 * n)) if self._full else m
         for start in range(0, m, max(1, step)):
             some = slice(start, min(m, start + step))
             P = self._similar(Z, Q[some], metric)
             P = sp.csr_array(P @ sp.diags_array(1 / self._density))
             total = np.asarray(P.sum(axis=1)).reshape(-1, 1)
-            Y[some] = (P @ places) / np.where(total > 0, total, 1.0)
+            Y[some] = (P @ positions) / np.where(total > 0, total, 1.0)
         return Y / np.maximum(self._shrink, _LEAST)
 
     def _similar(self, Z: Any, Q: Any, metric: str) -> sp.csr_array:

@@ -85,7 +85,7 @@ class DiffusionMap(SimilarityReducer):
     """
 
     _rules = {
-        "n_components": options.whole(1),
+        "n_components": options.integer(1),
         "n_neighbors": near_rule | options.none,
         **METRIC_RULES,
         "width": options.real(0) | options.one_of("median"),
@@ -94,7 +94,7 @@ class DiffusionMap(SimilarityReducer):
         "disconnected": options.one_of(*DISCONNECTED),
         "random_state": options.seed,
         "n_jobs": options.jobs,
-        "verbose": options.whole(0),
+        "verbose": options.integer(0),
     }
     _loops = True
     radius = None

@@ -6,15 +6,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.distances import find_zero
+from lowdim.data.precomputed import find_zero
 from lowdim.data.sizes import demand_components
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.neighbors import whitened, whitening
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import brought, to_numpy
-from lowdim.work.rows import cast, in_form_of, kept, own, put, room, searchable, take
+from lowdim.work.backend_arrays import moved_to, to_numpy
+from lowdim.work.blockwise import float_dtype
+from lowdim.work.rows import cast, in_form_of, kept, own, put, searchable, take, uninitialised
 
 
 class EmbeddingReducer(Reducer, ABC):
@@ -117,12 +117,12 @@ class EmbeddingReducer(Reducer, ABC):
         X = self._take(X, reset=False, sparse=tags.sparse, scan=not tags.allow_nan)
         dtype, (Q, equal) = float_dtype(X.dtype), self._known(X)
         new = np.flatnonzero(to_numpy(equal) < 0)
-        Y = cast(take(brought(self.embedding_, X), equal), dtype)  # those that equal no training row are placed below
+        Y = cast(take(moved_to(self.embedding_, X), equal), dtype)  # those that equal no training row are placed below
         return put(Y, new, cast(self._place(take(Q, new)), dtype)) if len(new) else Y
 
     def _known(self, X: Any) -> tuple[Any, NDArray]:
         """New rows in the form of the training rows, and the training row that each equals (−1: none)."""
-        rows = brought(self._rows, X)
+        rows = moved_to(self._rows, X)
         Q = searchable(in_form_of(X, rows), rows.dtype)
         return Q, find_equal(rows, Q)
 
@@ -144,13 +144,13 @@ class EmbeddingReducer(Reducer, ABC):
             return
         n = rows.shape[0]
         first = np.arange(n) if first is None else first
-        self.embedding_ = put(room((n, Y.shape[1]), Y), self._fitted, Y)
+        self.embedding_ = put(uninitialised((n, Y.shape[1]), Y), self._fitted, Y)
         rest = np.setdiff1d(np.flatnonzero(first == np.arange(n)), self._fitted)
         if len(rest):
             put(self.embedding_, rest, self._place(take(rows, rest)))
         self.embedding_ = take(self.embedding_, first)
 
-    def _places(self) -> NDArray:
+    def _positions(self) -> NDArray:
         """Positions of those rows, as float64."""
         return cast(self._learnt_from(self.embedding_), np.float64)
 

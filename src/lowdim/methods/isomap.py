@@ -20,8 +20,8 @@ from lowdim.compose.geodesic_map import (
 )
 from lowdim.compose.scaling import Scaling
 from lowdim.data import options
-from lowdim.data.distances import demand_distances, given_class_distances
 from lowdim.data.labels import Labels
+from lowdim.data.precomputed import demand_distances, given_class_distances
 from lowdim.data.supervision import supervising_labels
 from lowdim.methods.base import METRIC_RULES
 from lowdim.methods.graph_reducer import GraphReducer
@@ -30,10 +30,10 @@ from lowdim.persist import fields
 from lowdim.relate.geodesics import Beside
 from lowdim.relate.graph import Graph, beside, in_own_unit, neighbor_graph
 from lowdim.relate.shortcuts import report_short_circuits
-from lowdim.solve.components import elbow
+from lowdim.solve.component_count import elbow
 from lowdim.work import memory
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import brought
+from lowdim.work.backend_arrays import moved_to
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast
 
@@ -123,19 +123,19 @@ class Isomap(GraphReducer):
     """
 
     _rules = {
-        "n_components": options.whole(1),
+        "n_components": options.integer(1),
         "n_neighbors": near_rule,
         "radius": options.real(0) | options.none,
         **METRIC_RULES,
         "supervision": options.real(0, 1, closed="left"),
         "class_distance": options.none | given_class_distances,
-        "landmarks": options.whole(1) | options.none,
+        "landmarks": options.integer(1) | options.none,
         "disconnected": options.one_of(*DISCONNECTED),
         "new_points": options.one_of("geodesic", "interpolate"),
         "random_state": options.seed,
         "device": options.none | options.device,
         "n_jobs": options.jobs,
-        "verbose": options.whole(0),
+        "verbose": options.integer(0),
     }
 
     supervision: float
@@ -217,13 +217,13 @@ class Isomap(GraphReducer):
         self.suggested_components_ = min(k, elbow(np.log(left)))
         self.eigenvalues_, self.residual_ = made.scaling.values * self._unit**2, made.scaling.residual
         self._dual, self._offset = made.scaling.dual, made.scaling.offset
-        self._complete(cast(made.places * self._unit, float_dtype(X.dtype)), X if given else self._rows)
+        self._complete(cast(made.positions * self._unit, float_dtype(X.dtype)), X if given else self._rows)
 
     def _place(self, Q: Any) -> NDArray:
         if self.metric == "precomputed":
             Z, Q = None, Q if self._fitted is None else Q[:, self._fitted]
         else:
-            Z, Q = self._learnt_from(self._flat(brought(self._rows, Q))[0]), self._flat(Q)[0]
+            Z, Q = self._learnt_from(self._flat(moved_to(self._rows, Q))[0]), self._flat(Q)[0]
         metric = self._metric if self._whitening is None else "euclidean"
         near = beside(Z, Q, self.n_neighbors_, self.radius, metric)
         if self.new_points == "interpolate" or self.supervision > 0:
@@ -233,7 +233,7 @@ class Isomap(GraphReducer):
             drawn = np.searchsorted(self._fitted, drawn)
         scaled = Beside(near.starts, near.rows, near.lengths * (1 / self._unit))
         scaling = Scaling(self.eigenvalues_, self.embedding_, self._dual, self._offset, self.residual_)
-        Y = place_by_geodesics(scaled, *brought((Graph(*self._graph), drawn, scaling), Q))
+        Y = place_by_geodesics(scaled, *moved_to((Graph(*self._graph), drawn, scaling), Q))
         return Y * self._unit
 
     def _demand_sense(self, X: Any, y: Any) -> Labels | None:

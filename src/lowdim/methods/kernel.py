@@ -11,18 +11,18 @@ from lowdim.methods.base import Reducer, applying
 from lowdim.persist import fields
 from lowdim.relate.centring import centre
 from lowdim.relate.kernels import NAMES, Kernel, KernelRows, demand_gram, demand_kernel_function, resolve_gamma
-from lowdim.solve.eigen import eigh_top
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import brought, placed
+from lowdim.solve.leading_eigenpairs import eigh_top
+from lowdim.work.backend_arrays import from_numpy, moved_to
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.rows import cast, in_form_of, own, shared
 
 RULES = {  # parameters of all of them; a subclass adds its own
     "kernel": options.one_of(*NAMES) | options.Rule(callable, "a function of two blocks of rows"),
     "gamma": options.real(0) | options.one_of("scale", "median"),
-    "degree": options.whole(1),
+    "degree": options.integer(1),
     "coef0": options.real(),
     "n_jobs": options.jobs,
-    "verbose": options.whole(0),
+    "verbose": options.integer(0),
 }
 _RANGE = {"float32": 1e-6, "float64": 1e-12}  # eigenvalues below this share of the largest are rounding errors
 
@@ -115,7 +115,7 @@ class KernelReducer(Reducer):
         self._basis = none if self.kernel == "precomputed" else basis.floats()
 
     def _new_rows(self, X: Any) -> Any:
-        """KernelRows for ``transform``, through the gate."""
+        """Validated KernelRows for ``transform``."""
         if self.kernel != "precomputed":
             return self._take(X, reset=False, sparse=True)
         try:
@@ -146,8 +146,8 @@ class KernelReducer(Reducer):
         """
         X = self._new_rows(X)
         kernel, dtype, out = self._kernel(), float_dtype(self.dual_coef_.dtype), float_dtype(X.dtype)
-        basis, dual = brought(self._basis, X), brought(self.dual_coef_, X)
+        basis, dual = moved_to(self._basis, X), moved_to(self.dual_coef_, X)
         X = X if self.kernel == "precomputed" else in_form_of(X, basis)
         Y = kernel.project(kernel.rows(X, self._shift, dtype), kernel.as_rows(basis), dual)
-        Y -= placed(self._offset.astype(dtype), Y)
+        Y -= from_numpy(self._offset.astype(dtype), Y)
         return cast(Y, out)

@@ -73,7 +73,7 @@ class KernelCCA(TwoViewReducer, KernelReducer):
     """
 
     _rules = {
-        "n_components": options.whole(1) | options.none,
+        "n_components": options.integer(1) | options.none,
         **RULES,
         "kernel": options.one_of(*(name for name in NAMES if name != "precomputed"))
         | options.Rule(callable, "a function of two blocks of rows"),

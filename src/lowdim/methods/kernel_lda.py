@@ -31,7 +31,7 @@ class _Directions(NamedTuple):
     values: NDArray
     dual: NDArray
     means: NDArray
-    places: NDArray
+    positions: NDArray
 
 
 class KernelLDA(KernelReducer):
@@ -81,7 +81,7 @@ class KernelLDA(KernelReducer):
     _needs_targets = True
 
     _rules = {
-        "n_components": options.whole(1) | options.none,
+        "n_components": options.integer(1) | options.none,
         **RULES,
         "ridge": options.real(0, closed="left"),
     }
@@ -143,7 +143,7 @@ class KernelLDA(KernelReducer):
         k = self.n_components or len(solved.values)
         values, dual, means = solved.values[:k], solved.dual[:, :k], solved.means
         dual -= dual.mean(axis=0)  # exact except for rounding in the smallest eigenvectors, which means would magnify
-        dual *= signs(solved.places[:, :k].T, tol=_ALIKE)
+        dual *= signs(solved.positions[:, :k].T, tol=_ALIKE)
         dtype = A.dtype
         self._keep_map(A, np.ascontiguousarray(dual, dtype), means @ dual)
         self.eigenvalues_ = values.astype(dtype)
@@ -156,7 +156,7 @@ class KernelLDA(KernelReducer):
         K = kernel.gram(A).astype(np.float64)
         means = centre(K).rows
         solved = gram_discriminants(K, found.codes, found.counts, float(self.ridge))
-        return None if solved is None else _Directions(solved.values, solved.weights, means, solved.places)
+        return None if solved is None else _Directions(solved.values, solved.weights, means, solved.positions)
 
     def _ask_memory(self, n: int, d: int) -> None:
         _demand_squares(n, 2.5 if self.ridge else 9)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lowdim.compose import kernel_features
 from lowdim.compose import kernel_spectrum as spectrum
-from lowdim.data import gate, options
+from lowdim.data import options, validation
 from lowdim.methods.base import applying, fitting
 from lowdim.methods.kernel import RULES, KernelReducer
 from lowdim.persist import fields
@@ -21,9 +21,10 @@ from lowdim.relate.centring import centre
 from lowdim.relate.kernels import demand_kernel_function
 from lowdim.solve.ridge import kernel_ridge, landmark_ridge
 from lowdim.solve.signs import signs
-from lowdim.work import places
-from lowdim.work.blocks import float_dtype, row_blocks
-from lowdim.work.places import of, placed
+from lowdim.work import dispatch
+from lowdim.work.backend_arrays import from_numpy
+from lowdim.work.blockwise import float_dtype, row_blocks
+from lowdim.work.dispatch import backend_of
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast
 
@@ -106,12 +107,12 @@ class KernelPCA(KernelReducer):
     """
 
     _rules = {
-        "n_components": options.whole(1),
+        "n_components": options.integer(1),
         **RULES,
         "approximation": options.one_of("rpcholesky", "nystroem") | options.none,
-        "rank": options.whole(1) | options.none,
+        "rank": options.integer(1) | options.none,
         "tol": options.real(0, 1),
-        "refine": options.whole(0),
+        "refine": options.integer(0),
         "solver": options.one_of(*spectrum.SOLVERS),
         "inverse": options.flag,
         "ridge": options.real(0),
@@ -199,7 +200,7 @@ class KernelPCA(KernelReducer):
         self._demand_sense(X)
         for name in ("_weights", "_intercept", "_centres", "eigenvectors_"):  # of a fit before
             self.__dict__.pop(name, None)
-        return self._learn_from_blocks(X) if places.apart(X) else self._learn(X)
+        return self._learn_from_blocks(X) if dispatch.is_distributed(X) else self._learn(X)
 
     def _learn_from_blocks(self, X: Any) -> NDArray | None:
         """Landmarks from a sample of the rows; components from the features of all rows."""
@@ -252,7 +253,7 @@ class KernelPCA(KernelReducer):
     def _keep(self, found: spectrum.KernelSpectrum, dtype: np.dtype) -> NDArray:
         """Set the fitted attributes, in the precision of the data and with the sign rule, and return the scores."""
         sign = signs(found.vectors.T)
-        there = placed(sign, found.vectors)
+        there = from_numpy(sign, found.vectors)
         self.eigenvalues_ = found.values.astype(dtype)
         self.eigenvectors_ = cast(found.vectors * there, dtype)
         self.landmarks_, self.approximation_error_ = found.landmarks, found.error
@@ -279,7 +280,7 @@ class KernelPCA(KernelReducer):
                 "KernelPCA: inverse_transform needs a model fitted with inverse=True; this one was fitted without. Set "
                 "inverse=True and fit again."
             )
-        Y = gate.scores(Y, self._name, self._n_features_out)
+        Y = validation.scores(Y, self._name, self._n_features_out)
         kernel, dtype = self._kernel(), self._weights.dtype
         X = kernel.project(kernel.rows(Y, None, dtype), kernel.rows(self._centres), self._weights)
         X += self._intercept.astype(dtype)
@@ -314,7 +315,7 @@ class KernelPCA(KernelReducer):
                 f"KernelPCA: inverse=True needs the rows themselves, dense, to learn pre-images from; got {came}. "
                 "Pass dense rows, or inverse=False."
             )
-        if self.inverse and of(X) is not None:
+        if self.inverse and backend_of(X) is not None:
             raise ValueError("KernelPCA: inverse=True has no version for tensors. Pass NumPy rows, or inverse=False.")
         if self.inverse:
             self._demand_kernel_of_scores(X)

@@ -16,13 +16,13 @@ from lowdim.methods.linear import OrthonormalReducer
 from lowdim.persist import fields
 from lowdim.relate.gram import Centred
 from lowdim.relate.moments import class_moments, column_moments, moments
-from lowdim.solve.components import completed
-from lowdim.solve.eigen import eigh_top
+from lowdim.solve.component_count import completed
+from lowdim.solve.leading_eigenpairs import eigh_top
 from lowdim.solve.projection import project
 from lowdim.solve.signs import signs
-from lowdim.work import memory, places
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import to_numpy
+from lowdim.work import dispatch, memory
+from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.products import multiply
 
 
@@ -68,11 +68,11 @@ class KLExpansion(OrthonormalReducer):
 
     _scale_matters = True
     _rules = {
-        "n_components": options.whole(1) | options.none,
+        "n_components": options.integer(1) | options.none,
         "priors": options.one_of("empirical", "uniform") | given_priors,
         "device": options.none | options.device,
         "n_jobs": options.jobs,
-        "verbose": options.whole(0),
+        "verbose": options.integer(0),
     }
 
     def _state(self) -> dict[str, fields.Field]:
@@ -122,7 +122,7 @@ class KLExpansion(OrthonormalReducer):
         k = self._room(min(n, d))
         pi = priors(self, self.priors, found)
         self._ask_memory(n, d)
-        wide = d > n and not places.apart(X)
+        wide = d > n and not dispatch.is_distributed(X)
         values, vectors, mean, spread = (self._by_rows if wide else self._by_features)(X, found, pi, k)
         none = values <= max(values[0], 0.0) * d * np.finfo(np.float64).eps
         U = completed(vectors[~none], k)

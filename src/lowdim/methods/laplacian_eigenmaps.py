@@ -81,7 +81,7 @@ class LaplacianEigenmaps(SimilarityReducer):
     """
 
     _rules = {
-        "n_components": options.whole(1),
+        "n_components": options.integer(1),
         "n_neighbors": near_rule | options.none,
         "radius": options.real(0) | options.none,
         **METRIC_RULES,
@@ -90,7 +90,7 @@ class LaplacianEigenmaps(SimilarityReducer):
         "disconnected": options.one_of(*DISCONNECTED),
         "random_state": options.seed,
         "n_jobs": options.jobs,
-        "verbose": options.whole(0),
+        "verbose": options.integer(0),
     }
 
     def __init__(

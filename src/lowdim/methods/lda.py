@@ -17,16 +17,16 @@ from lowdim.methods.base import fitting
 from lowdim.methods.linear import LinearReducer
 from lowdim.persist import fields
 from lowdim.relate.gram import Centred
+from lowdim.relate.moment_states import ClassMoments
 from lowdim.relate.moments import class_moments, column_moments
 from lowdim.relate.shrinkage import ledoit_wolf
-from lowdim.relate.states import ClassMoments
 from lowdim.solve.discriminant import Whitening, discriminants, orthogonal_discriminants, whiten, whiten_clear
-from lowdim.solve.eigen import eigh_top
+from lowdim.solve.leading_eigenpairs import eigh_top
 from lowdim.solve.projection import project
 from lowdim.solve.signs import signs
-from lowdim.work import memory, places
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import to_numpy
+from lowdim.work import dispatch, memory
+from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.rows import take
 
 SOLVERS = ("auto", "cholesky", "range", "gram")
@@ -97,7 +97,7 @@ class LDA(LinearReducer):
     _needs_targets = True
     _sparse = True
     _rules = {
-        "n_components": options.whole(1) | options.none,
+        "n_components": options.integer(1) | options.none,
         "solver": options.one_of(*SOLVERS),
         "shrinkage": options.real(0, 1, closed="both") | options.one_of("auto") | options.none,
         "priors": options.one_of("empirical", "uniform") | given_priors,
@@ -105,7 +105,7 @@ class LDA(LinearReducer):
         "tol": options.real(0, 1, closed="left"),
         "device": options.none | options.device,
         "n_jobs": options.jobs,
-        "verbose": options.whole(0),
+        "verbose": options.integer(0),
     }
 
     def _state(self) -> dict[str, fields.Field]:
@@ -161,12 +161,12 @@ class LDA(LinearReducer):
         """
         X = self._take(X, reset=True, sparse=True, minimum=2, scan=False)
         if self.solver == "gram":
-            places.demand_together(X, "LDA: solver='gram'", "Use solver='range'.")
+            dispatch.require_one_memory(X, "LDA: solver='gram'", "Use solver='range'.")
         found = labels(self._name, y, X)
         limit = self._room(len(found.classes), X.shape[1])
         pi = priors(self, self.priors, found)
         self._ask_memory(*X.shape)
-        wide = self._is_wide(*X.shape) and not places.apart(X)
+        wide = self._is_wide(*X.shape) and not dispatch.is_distributed(X)
         leave, target = self._shrinkage(X, found, pi)
         T, V, ridge, means = self._coordinates(X, found, pi, target) if wide else (X, None, target, None)
         # A common factor is left out of the weights: equal weights keep the sums of uint8 exact.

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data import gate
+from lowdim.data import validation
 from lowdim.methods.base import Reducer, applying
 from lowdim.persist import fields
 from lowdim.solve.projection import lift, missed, project
-from lowdim.work.blocks import float_dtype
+from lowdim.work.blockwise import float_dtype
 
 
 class LinearReducer(Reducer):
@@ -92,7 +92,7 @@ class OrthonormalReducer(LinearReducer):
         array (n_samples, n_features)
             ``m + Y U``, with whitening and standardising undone.
         """
-        Y = gate.scores(Y, self._name, len(self.components_))
+        Y = validation.scores(Y, self._name, len(self.components_))
         back = self._score_scale()[:, None] * self.components_ * self.scale_
         return lift(Y, back, self.mean_)
 

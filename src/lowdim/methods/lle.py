@@ -30,11 +30,11 @@ from lowdim.relate.graph import (
 )
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.weights import barycentric, share_with_bridges
-from lowdim.solve.bottom import smallest
 from lowdim.solve.signs import signs
-from lowdim.solve.symmetric import smallest_symmetric
+from lowdim.solve.smallest_eigenpairs import smallest
+from lowdim.solve.smallest_symmetric import smallest_symmetric
 from lowdim.work import memory
-from lowdim.work.blocks import float_dtype
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
 from lowdim.work.user_warnings import warn
 
@@ -105,14 +105,14 @@ class LLE(NeighborReducer):
     """
 
     _rules = {
-        "n_components": options.whole(1),
+        "n_components": options.integer(1),
         "n_neighbors": near_rule,
         "variant": options.one_of("standard", *KINDS),
         "reg": options.real(0, closed="left"),
         "disconnected": options.one_of(*DISCONNECTED),
         "random_state": options.seed,
         "n_jobs": options.jobs,
-        "verbose": options.whole(0),
+        "verbose": options.integer(0),
     }
 
     def _state(self) -> dict[str, fields.Field]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lowdim.compose.scaling import bytes_to_scale, classical_scaling
 from lowdim.compose.stress_starts import classical_start, starts_of_new
 from lowdim.data import options
-from lowdim.data.distances import demand_known_distances, demand_weights
+from lowdim.data.precomputed import demand_known_distances, demand_weights
 from lowdim.methods.base import METRIC_RULES, fitting
 from lowdim.methods.embedding import MetricReducer
 from lowdim.persist import fields
@@ -22,7 +22,7 @@ from lowdim.relate.neighbors import demand_singles
 from lowdim.relate.pairwise import pairwise
 from lowdim.solve import smacof
 from lowdim.work import memory
-from lowdim.work.blocks import float_dtype
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of, stream
 
 _BLOCK = 2**24  # distances of new rows at a time
@@ -92,17 +92,17 @@ class MDS(MetricReducer):
     """
 
     _rules = {
-        "n_components": options.whole(1),
+        "n_components": options.integer(1),
         "kind": options.one_of("metric", "nonmetric", "classical"),
         **METRIC_RULES,
         "normalized": options.flag,
         "init": start_rule,
-        "n_init": options.whole(1),
-        "n_iter": options.whole(1),
+        "n_init": options.integer(1),
+        "n_iter": options.integer(1),
         "tol": options.real(0, closed="left"),
         "random_state": options.seed,
         "n_jobs": options.jobs,
-        "verbose": options.whole(0),
+        "verbose": options.integer(0),
     }
 
     eigenvalues_: NDArray[np.float64] | None
@@ -236,9 +236,9 @@ class MDS(MetricReducer):
         found = classical_scaling(D, k, seed)
         self.eigenvalues_, self._dual, self._offset = found.values * self._unit**2, found.dual, found.offset
         np.sqrt(D, out=D)
-        result = smacof.majorise(D, found.places, weights=None, n_iter=0, tol=0.0)
+        result = smacof.majorise(D, found.positions, weights=None, n_iter=0, tol=0.0)
         self._keep_stress(result)
-        return found.places
+        return found.positions
 
     def _majorised(self, D: NDArray[np.float32], W: Any, k: int, seed: int) -> NDArray[np.float64]:
         """The map of lowest stress, over all starts."""
@@ -258,7 +258,7 @@ class MDS(MetricReducer):
         assert best is not None
         self._knots = best.knots
         self._keep_stress(best)
-        return best.places
+        return best.positions
 
     def _first(self, n: int, k: int) -> NDArray[np.float64]:
         Y = np.asarray(self.init, dtype=np.float64)
@@ -288,17 +288,17 @@ class MDS(MetricReducer):
     def _place(self, Q: Any) -> NDArray:
         Z, Q = (None, Q) if self._given else (self._flat(self._rows)[0], self._flat(Q)[0])
         metric = self._metric if self._whitening is None else "euclidean"
-        places, m = self._places() / self._unit, Q.shape[0]
-        Y = np.empty((m, places.shape[1]))
-        step = max(1, _BLOCK // len(places))
+        positions, m = self._positions() / self._unit, Q.shape[0]
+        Y = np.empty((m, positions.shape[1]))
+        step = max(1, _BLOCK // len(positions))
         for start in range(0, m, step):
             some = slice(start, min(m, start + step))
             D = np.array(Q[some], np.float32) if Z is None else pairwise(Z, metric, Q[some], dtype=np.float32)
             D /= np.float32(self._unit)
-            Y[some] = self._place_by(D, places)
+            Y[some] = self._place_by(D, positions)
         return Y * self._unit
 
-    def _place_by(self, D: NDArray[np.float32], places: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _place_by(self, D: NDArray[np.float32], positions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Positions of rows with distances ``D`` (m, n) to the map."""
         if self._dual is not None and self._offset is not None:
             return -0.5 * (np.square(D, dtype=np.float64) @ self._dual) - self._offset
@@ -309,8 +309,8 @@ class MDS(MetricReducer):
         if self._knots.shape[1]:
             D = np.interp(D, *self._knots).astype(np.float32)
         tried = [
-            smacof.place(D, places, first, weights=W, n_iter=int(self.n_iter), tol=float(self.tol))
-            for first in starts_of_new(D, W, places)
+            smacof.place(D, positions, first, weights=W, n_iter=int(self.n_iter), tol=float(self.tol))
+            for first in starts_of_new(D, W, positions)
         ]
         return np.where((tried[0][1] <= tried[1][1])[:, None], tried[0][0], tried[1][0])
 

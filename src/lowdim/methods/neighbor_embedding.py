@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lowdim.compose import layout
 from lowdim.data import options
-from lowdim.data.distances import demand_distances, find_zero
+from lowdim.data.precomputed import demand_distances, find_zero
 from lowdim.methods.base import METRIC_RULES, Reducer, applying, fitting
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import all_differ, find_equal, merge_equal
@@ -23,23 +23,23 @@ from lowdim.relate.trust import Spacings, spacings
 from lowdim.relate.trust import trust as share_as_loose
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
 from lowdim.work import memory
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import brought, placed, to_numpy
+from lowdim.work.backend_arrays import from_numpy, moved_to, to_numpy
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast, in_form_of, own, put, searchable, take
 
 RULES = {
-    "n_components": options.whole(1),
+    "n_components": options.integer(1),
     "init": options.one_of("pca", "spectral", "random")
     | options.Rule(lambda value: not isinstance(value, str) and hasattr(value, "__len__"), "an array"),
     **METRIC_RULES,
     "neighbors": options.one_of("auto", "exact", "approximate"),
     "callback": options.none | options.Rule(callable, "a function (iteration, loss, embedding)"),
-    "callback_every": options.whole(1),
+    "callback_every": options.integer(1),
     "warm_start": options.flag,
     "random_state": options.seed,
     "n_jobs": options.jobs,
-    "verbose": options.whole(0),
+    "verbose": options.integer(0),
 }
 
 
@@ -187,8 +187,8 @@ class NeighborEmbedding(Reducer, ABC):
     def transform(self, X: Any) -> NDArray:
         """Positions of the rows of ``X`` in the map, which is left unchanged.
 
-        A row that equals a training row gets its position. Any other is placed among its neighbours, where its own loss
-        is smallest, independently of the other new rows.
+        A row that equals a training row gets its position. Any other is placed among its neighbours, where its own
+        loss is smallest, independently of the other new rows.
 
         Parameters
         ----------
@@ -201,14 +201,14 @@ class NeighborEmbedding(Reducer, ABC):
             The positions.
         """
         X = self._taken(X)
-        fitted, places = brought(self._X, X), brought(self.embedding_, X)
+        fitted, positions = moved_to(self._X, X), moved_to(self.embedding_, X)
         known = find_zero(X, self._name) if self.metric == "precomputed" else find_equal(fitted, X)
-        Y = take(places, known)  # rows that equal no training row are placed below
+        Y = take(positions, known)  # rows that equal no training row are placed below
         new = np.flatnonzero(to_numpy(known) < 0)
         if len(new):
             near = self._near(take(X, new))
-            loss = self._loss(len(places), 0, again=True)
-            Y = put(Y, new, place(near.indices, self._weights(near), places, loss))
+            loss = self._loss(len(positions), 0, again=True)
+            Y = put(Y, new, place(near.indices, self._weights(near), positions, loss))
         return cast(Y, float_dtype(X.dtype))
 
     @applying
@@ -236,18 +236,18 @@ class NeighborEmbedding(Reducer, ABC):
         if self.metric == "precomputed":
             find_zero(X, self._name)  # refuses values that are not distances
         near = self._near(X)
-        known = brought(Spacings(self._spacings, self._loosenesses), X)
+        known = moved_to(Spacings(self._spacings, self._loosenesses), X)
         return share_as_loose(known, near.indices, near.distances)
 
     def _taken(self, X: Any) -> Any:
         """New rows in the form that the search takes."""
         X = self._take(X, reset=False, sparse=True)
         X = searchable(X, float_dtype(X.dtype))
-        return X if self.metric == "precomputed" else in_form_of(X, brought(self._X, X))
+        return X if self.metric == "precomputed" else in_form_of(X, moved_to(self._X, X))
 
     def _near(self, X: Any) -> Neighbors:
         """Neighbours of new rows among those fitted."""
-        rows = brought(self._fitted_rows(), X)
+        rows = moved_to(self._fitted_rows(), X)
         return nearest(rows, self._near_each(len(self.embedding_)), self._new_rows(X), self._metric, self.neighbors)
 
     def _demand_possible(self, X: Any) -> NDArray | None:
@@ -273,7 +273,7 @@ class NeighborEmbedding(Reducer, ABC):
             )
         if before is None and not isinstance(self.init, str):
             layout.given(self.init, (n, k), name)
-        return None if before is None else brought(before, X)
+        return None if before is None else moved_to(before, X)
 
     def _ask_each(self, n: int, near: int, each: float, what: str, instead: str, beside: float = 0.0) -> None:
         """Require memory for n rows of ``near`` neighbours: ``each`` bytes per neighbour, and ``beside`` per row."""
@@ -286,9 +286,9 @@ class NeighborEmbedding(Reducer, ABC):
     def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:
         n, k = X.shape[0], int(self.n_components)
         if not isinstance(self.init, str):
-            return placed(layout.given(self.init, (n, k), self._name), X)
+            return from_numpy(layout.given(self.init, (n, k), self._name), X)
         if self.init == "random":
-            return placed(layout.by_chance(n, k, seed), X)
+            return from_numpy(layout.by_chance(n, k, seed), X)
         if self.init == "pca":
             return layout.by_pca(X, k, seed)
         return layout.by_spectrum(self._graph_of(relations), k, seed)
@@ -297,7 +297,7 @@ class NeighborEmbedding(Reducer, ABC):
         def report(done: int, value: float, Y: NDArray) -> bool:
             if self.callback is None:
                 return False
-            said = self.callback(done, value, brought(cast(Y, dtype), given))
+            said = self.callback(done, value, moved_to(cast(Y, dtype), given))
             return isinstance(said, bool | np.bool_) and bool(said)  # a comparison of arrays gives an array
 
         return descend(

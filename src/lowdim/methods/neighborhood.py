@@ -13,13 +13,13 @@ from lowdim.methods.embedding import EmbeddingReducer
 from lowdim.persist import fields
 from lowdim.relate.geodesics import Beside
 from lowdim.relate.graph import Bridges
-from lowdim.relate.lengths import unit_rows
+from lowdim.relate.row_norms import unit_rows
 from lowdim.relate.weights import interpolate
-from lowdim.work.places import brought
+from lowdim.work.backend_arrays import moved_to
 from lowdim.work.user_warnings import warn
 
 DISCONNECTED = ("error", "bridge", "largest")
-near_rule = options.whole(1) | options.one_of("auto")
+near_rule = options.integer(1) | options.one_of("auto")
 _USUAL = 10  # neighbours for "auto"
 _CROWD = 100  # number of rows from which a map is checked
 _NARROW, _MOST = 0.2, 0.8  # a few rows dominate a map if that share of all lies within so many standard deviations
@@ -99,4 +99,4 @@ class NeighborReducer(EmbeddingReducer, ABC):
         """
         if getattr(self, "metric", "") == "cosine":
             X, Q = unit_rows(X), unit_rows(Q)
-        return interpolate(near, X, Q, brought(self._places(), Q), reg)
+        return interpolate(near, X, Q, moved_to(self._positions(), Q), reg)

@@ -23,7 +23,7 @@ from lowdim.relate.pairs import Pairs, at_columns, chosen, draw_further, draw_mi
 from lowdim.solve.descent import Reached
 from lowdim.solve.pair_loss import PairLoss
 from lowdim.work import memory
-from lowdim.work.places import brought
+from lowdim.work.backend_arrays import moved_to
 from lowdim.work.rows import cast
 
 _NEIGHBORS = 10
@@ -83,10 +83,10 @@ class PaCMAP(NeighborEmbedding):
     """
 
     _rules = neighbor_embedding.RULES | {
-        "n_neighbors": options.one_of("auto") | options.whole(1),
+        "n_neighbors": options.one_of("auto") | options.integer(1),
         "mid_near": options.real(0, 100, closed="both"),
         "further": options.real(0, 100, closed="both"),
-        "n_iter": options.whole(1),
+        "n_iter": options.integer(1),
         "device": options.none | options.device,
     }
     _stages = ("pairs", "loss")
@@ -176,13 +176,13 @@ class PaCMAP(NeighborEmbedding):
 
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:
         own = scales(near.distances)
-        theirs = brought(self._scales, near.distances)
+        theirs = moved_to(self._scales, near.distances)
         columns = nearest_by_scale(near.indices, near.distances, own, theirs, self.n_neighbors_)
         return chosen(columns, near.indices.shape[1])
 
     def _graph_of(self, relations: Pairs) -> Any:
         width = relations.near.shape[1]
-        every = brought(np.arange(width, dtype=np.int32)[None].repeat(len(relations.near), 0), relations.near)
+        every = moved_to(np.arange(width, dtype=np.int32)[None].repeat(len(relations.near), 0), relations.near)
         return fuzzy_union(relations.near, chosen(every, width))
 
     def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.compose import spectrum
-from lowdim.data import gate, options
+from lowdim.data import options, validation
 from lowdim.methods.base import fitting
-from lowdim.methods.streamed import StreamedReducer
+from lowdim.methods.incremental import StreamedReducer
 from lowdim.persist import fields
+from lowdim.relate.moment_states import Moments
 from lowdim.relate.moments import rows_differ
-from lowdim.relate.states import Moments
-from lowdim.solve.components import completed, components_for, elbow, likeliest
+from lowdim.solve.component_count import completed, components_for, elbow, likeliest
 from lowdim.solve.signs import signs
-from lowdim.work.blocks import float_dtype
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
 
 
@@ -84,14 +84,14 @@ class PCA(StreamedReducer):
     _sparse = True
     _scale_matters = True
     _rules = {
-        "n_components": options.whole(1) | options.share() | options.one_of("elbow", "mle") | options.none,
+        "n_components": options.integer(1) | options.share() | options.one_of("elbow", "mle") | options.none,
         "standardize": options.flag,
         "whiten": options.flag,
         "solver": options.one_of(*spectrum.SOLVERS),
         "random_state": options.seed,
         "device": options.none | options.device,
         "n_jobs": options.jobs,
-        "verbose": options.whole(0),
+        "verbose": options.integer(0),
     }
 
     def _state(self) -> dict[str, fields.Field]:
@@ -146,7 +146,7 @@ class PCA(StreamedReducer):
             This object.
         """
         X = self._take(X, reset=True, sparse=True, minimum=2, scan=False, hint=False)
-        weights = gate.weights(self._name, sample_weight, X)
+        weights = validation.weights(self._name, sample_weight, X)
         self._demand_room_for_components(spectrum.most_components(X.shape, weights), "min(n_samples, n_features)")
         self.solver_ = spectrum.choose(X, self.n_components, self.solver)
         self._ask_memory(*X.shape)

@@ -18,12 +18,12 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from lowdim.data import gate, options, plans, preparation
-from lowdim.data.columns import Columns, columns_of
-from lowdim.data.recipes import Recipe, check_recipe
+from lowdim.data import column_plans, options, preparation, validation
+from lowdim.data.column_recipes import Recipe, check_recipe
+from lowdim.data.table_columns import Columns, columns_of
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.persist import fields
-from lowdim.work import places
+from lowdim.work import dispatch
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,7 +87,7 @@ class Prepare(Reducer):
     ['standardised', 'one-hot encoded to 2, scaled as a group', 'coded 0 and 1, standardised']
     """
 
-    _rules = plans.RULES | {"plan": _plan, "verbose": options.whole(0)}
+    _rules = column_plans.RULES | {"plan": _plan, "verbose": options.integer(0)}
     n_jobs = None  # polars and NumPy read columns; no kernel of ours runs
 
     _any_columns = True
@@ -200,10 +200,10 @@ class Prepare(Reducer):
         return super()._outline(method, dtype)[0], bool if method == "complete" else np.float64
 
     def _take_table(self, X: Any, *, reset: bool, minimum: int = 1) -> Columns:
-        """Columns through the gate, noted (``reset``, in fit) or compared with those of fit."""
-        places.demand_served(X, self._name)
+        """Validated columns, noted (``reset``, in fit) or compared with those of fit."""
+        dispatch.require_supported(X, self._name)
         table = columns_of(X, self._name, minimum=minimum)
-        with gate.advising():
+        with validation.advising():
             _check_feature_names(self, X, reset=reset)
             _check_n_features(self, table.X, reset=reset)
         if hasattr(self, "feature_names_in_"):
@@ -211,8 +211,8 @@ class Prepare(Reducer):
         return table
 
     def _learn(self, table: Columns) -> None:
-        defaults = {name: getattr(self, name) for name in plans.RULES}
-        recipes, left_out = preparation.learn(table, plans.wishes(defaults, self.plan, table.names))
+        defaults = {name: getattr(self, name) for name in column_plans.RULES}
+        recipes, left_out = preparation.learn(table, column_plans.wishes(defaults, self.plan, table.names))
         made = [f"{name}{suffix}" for name, one in zip(table.names, recipes, strict=True) for suffix in one.suffixes]
         if len(set(made)) < len(made):
             twice = max(made, key=made.count)

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 
-from lowdim.data import evaluation, features, gate, options
+from lowdim.data import evaluation, features, options, validation
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.persist import ModelFileError, fields
 from lowdim.solve.criteria.choose import criterion_for
 from lowdim.solve.criteria.refit import score_without_features
-from lowdim.solve.search import Search, Step
-from lowdim.work import jobs, memory
+from lowdim.solve.sequential_search import Search, Step
+from lowdim.work import memory, thread_limit
 from lowdim.work.user_warnings import warn
 
 DIRECTIONS = ("forward", "backward", "floating_forward", "floating_backward")
@@ -47,7 +47,7 @@ _estimator = options.none | options.Rule(
     lambda value: hasattr(value, "fit") and hasattr(value, "get_params") and not isinstance(value, type),
     "a scikit-learn estimator",
 )
-_folds = options.whole(2) | options.Rule(
+_folds = options.integer(2) | options.Rule(
     lambda value: hasattr(value, "split") or (isinstance(value, Iterable) and not isinstance(value, str)),
     "a splitter or a list of (train, test) rows",
 )
@@ -124,14 +124,14 @@ class SequentialSelector(SelectorMixin, Reducer):
     _rules = {
         "estimator": _estimator,
         "direction": options.one_of(*DIRECTIONS),
-        "n_features": options.whole(1) | options.one_of("auto", "best"),
+        "n_features": options.integer(1) | options.one_of("auto", "best"),
         "tol": options.real(),
         "scoring": _scoring,
         "cv": _folds,
         "groups": _columns,
         "keep": _columns,
         "n_jobs": options.jobs,
-        "verbose": options.whole(0),
+        "verbose": options.integer(0),
     }
 
     def _state(self) -> dict[str, fields.Field]:
@@ -184,7 +184,7 @@ class SequentialSelector(SelectorMixin, Reducer):
         """
         X = self._take(X, reset=True, sparse=True, minimum=2, scan=not evaluation.takes_gaps(self.estimator))
         if y is not None or evaluation.needs_targets(self.estimator):
-            y = gate.targets(self._name, y, X)
+            y = validation.targets(self._name, y, X)
         names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))
         units, labels = features.units_of(self.groups, names)
         kept = features.units_kept(self.keep, names, units)
@@ -193,7 +193,7 @@ class SequentialSelector(SelectorMixin, Reducer):
         evaluation.demand_scorer(self.scoring)
         y = None if y is None else evaluation.targets_for(estimator, y)
         splits = evaluation.splits_of(self.cv, estimator, X, y, groups)
-        with jobs.alone():  # many small products; and the same bits for any n_jobs
+        with thread_limit.alone():  # many small products; and the same bits for any n_jobs
             path = self._search(estimator, X, y, splits, units, labels, kept)
         self._keep(path, units, labels, type(estimator).__name__)
         return self
@@ -307,8 +307,8 @@ class SequentialSelector(SelectorMixin, Reducer):
         array or sparse matrix (n_samples, n_features)
             The same columns in their original positions.
         """
-        X = gate.rows(X, self._name, sparse=True)
-        with gate.advising():
+        X = validation.rows(X, self._name, sparse=True)
+        with validation.advising():
             return super().inverse_transform(X)
 
     def _check_state(self) -> None:

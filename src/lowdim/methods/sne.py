@@ -24,7 +24,7 @@ from lowdim.relate.neighbors import Neighbors
 from lowdim.solve import divergence
 from lowdim.solve.descent import Reached
 from lowdim.solve.divergence import Divergence, Falloff
-from lowdim.work.places import at_home
+from lowdim.work.backend_arrays import is_native
 
 _PERPLEXITY = 30.0
 _GROWING = 250_000  # rows up to which the nodes of the grid take little memory compared with the affinities
@@ -85,9 +85,9 @@ class _Stochastic(NeighborEmbedding):
         "perplexity": options.one_of("auto") | options.real(0) | _perplexities,
         "sigma": options.none | options.real(1e-37, 1e37),
         "exaggeration": options.real(1, 1e6, closed="left"),
-        "exaggeration_iter": options.whole(0),
+        "exaggeration_iter": options.integer(0),
         "learning_rate": options.one_of("auto") | options.real(0, 1e12),
-        "n_iter": options.whole(1),
+        "n_iter": options.integer(1),
         "repulsion": options.one_of(*divergence.REPULSIONS),
         "angle": options.real(0, 1, closed="both"),
         "device": options.none | options.device,
@@ -137,7 +137,7 @@ class _Stochastic(NeighborEmbedding):
 
     def _demand_parameters(self, X: Any, y: Any) -> None:
         n, k, name = X.shape[0], int(self.n_components), self._name
-        here = at_home(X)
+        here = is_native(X)
         how = self.repulsion if self.repulsion != "auto" else divergence.choose(n, k, self._falloff(), tree=here)
         if how == "barnes_hut" and not here:
             raise ValueError(f"{name}: repulsion='barnes_hut' has no version for tensors. Use repulsion='auto'.")

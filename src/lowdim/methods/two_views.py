@@ -5,10 +5,10 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from lowdim.data import gate
+from lowdim.data import validation
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.work.devices import moved
-from lowdim.work.places import demand_beside
+from lowdim.work.dispatch import require_one_device
 from lowdim.work.user_warnings import warn
 
 
@@ -53,9 +53,9 @@ class TwoViewReducer(Reducer, ABC):
         self
             This object.
         """
-        demand_beside(self._name, X, y, "X and y")
+        require_one_device(self._name, X, y, "X and y")
         given, X = X, self._take(X, reset=True, sparse=self._sparse, minimum=2)
-        self._learn(X, moved(gate.second_view(self._name, y, X, given=given), self._device, self._name))
+        self._learn(X, moved(validation.second_view(self._name, y, X, given=given), self._device, self._name))
         return self
 
     @applying
@@ -77,7 +77,7 @@ class TwoViewReducer(Reducer, ABC):
         scores = super().transform(X)
         if y is None:
             return scores
-        Y = gate.second_view(self._name, y, scores, n_columns=self._n_targets)
+        Y = validation.second_view(self._name, y, scores, n_columns=self._n_targets)
         return scores, self._second_scores(moved(Y, self._device, self._name))
 
     def _demand_count(self, limit: int, what: str, advice: str) -> None:

@@ -100,15 +100,15 @@ class UMAP(NeighborEmbedding):
     """
 
     _rules = neighbor_embedding.RULES | {
-        "n_neighbors": options.one_of("auto") | options.whole(2),
+        "n_neighbors": options.one_of("auto") | options.integer(2),
         "min_dist": options.real(0, closed="left"),
         "spread": options.real(1e-6, 1e6, closed="both"),
-        "n_epochs": options.one_of("auto") | options.whole(1),
+        "n_epochs": options.one_of("auto") | options.integer(1),
         "learning_rate": options.one_of("auto") | options.real(0, 1000, closed="right"),
         "local_connectivity": options.real(0, closed="left"),
         "set_op_mix_ratio": options.real(0, 1, closed="both"),
         "repulsion_strength": options.real(0, 1e6, closed="left"),
-        "negative_sample_rate": options.whole(0),
+        "negative_sample_rate": options.integer(0),
         "supervision": options.real(0, 1, closed="left"),
         "device": options.none | options.device,
     }

@@ -2,10 +2,10 @@
 
 from lowdim.quality.coranking import rnx_auc, rnx_curve
 from lowdim.quality.dimension import intrinsic_dimension
-from lowdim.quality.distances import reconstruction_error, residual_variance, shepard_correlation, stress
-from lowdim.quality.labels import knn_accuracy, neighbor_hit, silhouette
+from lowdim.quality.distance_scores import reconstruction_error, residual_variance, shepard_correlation, stress
+from lowdim.quality.label_scores import knn_accuracy, neighbor_hit, silhouette
 from lowdim.quality.measure import Measure
-from lowdim.quality.neighbourhoods import (
+from lowdim.quality.neighborhood_scores import (
     Distortion,
     continuity,
     distortion,

@@ -6,14 +6,10 @@ Formulas are in docs/maths/quality.md.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lowdim import _native
+from lowdim.compose.metric_space import Space, both, common_neighbors
 from lowdim.data import options
-from lowdim.quality.measure import METRIC, SAMPLE, Measure, Sample, draw_rows, measuring
-from lowdim.quality.space import Space, both
-from lowdim.work import jobs
-from lowdim.work.places import verb
+from lowdim.quality.measure import METRIC, SAMPLE, Measure, draw_rows, measuring
 
 _RULES = {"metric": METRIC, "sample": SAMPLE, "random_state": options.seed, "n_jobs": options.jobs}
 _PAIRS, _SOME = (
@@ -105,18 +101,3 @@ class Coranking:
         if self.sample.rows is not None:
             variance = np.maximum(squares - total.astype(np.float64) ** 2 / m, 0) / max(1, m - 1)
             self.error = np.sqrt(variance * (1 - m / n) / m) / (K * room)
-
-
-@verb
-def common_neighbors(
-    X: Space, Y: Space, sample: Sample, weights: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Sums over the rows of c_i(K), the neighbours among the K nearest of both spaces, and of c_i(K)², K = 1 … n − 2.
-
-    The third is Σ_K weights_K c_i(K) of each row (m,).
-    """
-    n = X.n
-    total, squares, scores = np.zeros(n - 2, np.int64), np.zeros(n - 2, np.int64), np.empty(len(sample))
-    for (rows, A), (_, B) in zip(X.strips(sample, "ranks in X"), Y.strips(sample, "ranks in Y"), strict=True):
-        scores[rows] = _native.common_neighbors(A, B, weights, total, squares, n_threads=jobs.current())
-    return total, squares, scores

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.compose.metric_space import Space, rows_of
 from lowdim.data import options
-from lowdim.quality.measure import METRIC, SAMPLE, Measure, demand_neighbors, draw_rows, measuring, rows_of
-from lowdim.quality.space import Space
+from lowdim.quality.measure import METRIC, SAMPLE, Measure, demand_neighbors, draw_rows, measuring
 from lowdim.work.user_warnings import warn
 
 _RULES = {
     "kind": options.one_of("two_nn", "mle"),
-    "n_neighbors": options.whole(3),
+    "n_neighbors": options.integer(3),
     "metric": METRIC,
     "sample": SAMPLE,
     "random_state": options.seed,

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data import gate, options
+from lowdim.compose.metric_space import SampledRows
+from lowdim.data import options
 from lowdim.data.labels import Labels, labels
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 from lowdim.work.random import seed_of, stream
 
-SAMPLE = options.none | options.one_of("auto") | options.whole(1)
+SAMPLE = options.none | options.one_of("auto") | options.integer(1)
 METRIC = options.one_of("euclidean", "cosine", "manhattan", "precomputed")
 
 
@@ -61,27 +61,8 @@ TEXTS = {  # what docstrings of measures share
 def measuring(name: str, rules: Mapping[str, options.Rule], **given: Any) -> Iterator[str]:
     """Validate the arguments of the measure ``name``, limit threads to its ``n_jobs``, and yield the name."""
     options.check(name, given, rules)
-    with jobs.using(given["n_jobs"]):
+    with thread_limit.using(given["n_jobs"]):
         yield name
-
-
-def rows_of(who: str, X: Any, called: str, *, sparse: bool = True, minimum: int = 3) -> Any:
-    """Rows of a measure, validated by the gate."""
-    if getattr(X, "ndim", 2) != 2:
-        advice = f"Pass {called}.reshape(-1, 1) if that is one column." if X.ndim == 1 else "Flatten each row."
-        raise ValueError(
-            f"{who}: {called} must be two-dimensional, rows by columns; got shape {tuple(X.shape)}. {advice}"
-        )
-    return gate.rows(X, who, sparse=sparse, minimum=minimum, called=called)
-
-
-def demand_same_length(who: str, A: Any, B: Any, names: tuple[str, str] = ("X", "Y")) -> None:
-    """Raise ValueError unless both have a row for each sample."""
-    if A.shape[0] != B.shape[0]:
-        raise ValueError(
-            f"{who}: {names[1]} must have one row for each of the {A.shape[0]:,} rows of {names[0]}; got "
-            f"{B.shape[0]:,}. Pass the same samples in the same order."
-        )
 
 
 def labels_of(who: str, y: Any, Y: Any) -> Labels:
@@ -100,20 +81,8 @@ def demand_neighbors(who: str, k: int, n: int, below: float, reason: str) -> Non
         )
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Rows that a measure uses: all of them, or some drawn without replacement."""
-
-    n: int
-    rows: NDArray[np.intp] | None
-
-    def __len__(self) -> int:
-        return self.n if self.rows is None else len(self.rows)
-
-    @property
-    def where(self) -> NDArray[np.intp]:
-        """Positions of the rows."""
-        return np.arange(self.n) if self.rows is None else self.rows
+class Sample(SampledRows):
+    """Rows that a measure uses, and the mean of a score over them with its error."""
 
     def mean(self, values: NDArray[np.floating]) -> Measure:
         """Mean over all rows, from the values of those used."""

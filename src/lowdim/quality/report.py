@@ -5,17 +5,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.compose.metric_space import both
 from lowdim.data import options
 from lowdim.data.descriptions import described
 from lowdim.quality.coranking import Coranking
-from lowdim.quality.distances import Pairs, reconstruction_error
-from lowdim.quality.labels import knn_accuracy, neighbor_hit, silhouette
+from lowdim.quality.distance_scores import Pairs, reconstruction_error
+from lowdim.quality.label_scores import knn_accuracy, neighbor_hit, silhouette
 from lowdim.quality.measure import METRIC, SAMPLE, TEXTS, Measure, labels_of, measuring
-from lowdim.quality.neighbourhoods import Distortion, Neighbourhoods
-from lowdim.quality.space import both
+from lowdim.quality.neighborhood_scores import Distortion, Neighbourhoods
 
 _RULES = {
-    "n_neighbors": options.whole(1),
+    "n_neighbors": options.integer(1),
     "metric": METRIC,
     "sample": SAMPLE,
     "pairs": SAMPLE,

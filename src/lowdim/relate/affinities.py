@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.work import jobs
-from lowdim.work.places import verb
+from lowdim.work import thread_limit
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 
 _NEIGHBORS = 3  # times the perplexity: the weights of further neighbours are negligible
@@ -35,7 +35,7 @@ def neighbors_for(perplexity: float, n: int) -> int:
     return max(1, min(n - 1, int(np.ceil(_NEIGHBORS * perplexity))))
 
 
-@verb
+@operation
 def likelihoods(
     distances: NDArray[np.floating], perplexities: list[float], sigma: float | None = None
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -53,11 +53,11 @@ def likelihoods(
         raise ValueError(f"Affinities: distances must be finite in {distances.dtype}; got {most}. Scale the data.")
     with stage("perplexity", total=len(distances)) as tick:
         if sigma is not None:
-            return _native.bandwidth(distances, float(sigma), n_threads=jobs.current(), tick=tick)
-        return _native.perplexity(distances, perplexities, n_threads=jobs.current(), tick=tick)
+            return _native.bandwidth(distances, float(sigma), n_threads=thread_limit.current(), tick=tick)
+        return _native.perplexity(distances, perplexities, n_threads=thread_limit.current(), tick=tick)
 
 
-@verb
+@operation
 def affinities(indices: NDArray[np.int32], p: NDArray[np.float32]) -> Affinities:
     """Symmetric ``P`` from the neighbours (n, k) of each row and their probabilities (n, k).
 
@@ -66,4 +66,4 @@ def affinities(indices: NDArray[np.int32], p: NDArray[np.float32]) -> Affinities
     (array([1, 0], dtype=int32), array([0.5, 0.5], dtype=float32))
     """
     with stage("affinities"):
-        return Affinities(*_native.symmetrize(indices, p, n_threads=jobs.current()))
+        return Affinities(*_native.symmetrize(indices, p, n_threads=thread_limit.current()))

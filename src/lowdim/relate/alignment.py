@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.relate.graph import Neighborhoods
 from lowdim.relate.weights import sparse_grams
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 from lowdim.work.progress import stage
 
 KINDS = ("ltsa", "hessian", "modified")
@@ -81,7 +81,7 @@ def _grams(X: Any, members: NDArray, about: NDArray) -> Doubles:
     if sp.issparse(X):
         return sparse_grams(X, X[about], members)
     Z = X[members].astype(np.float64) - X[about][:, None]
-    with jobs.alone():
+    with thread_limit.alone():
         return Z @ Z.transpose(0, 2, 1)
 
 
@@ -90,7 +90,7 @@ def _of_tangents(X: Any, members: NDArray, k: int, *, second: bool) -> Doubles:
     G = _grams(X, members, members[:, 0])
     G -= G.mean(axis=1, keepdims=True)
     G -= G.mean(axis=2, keepdims=True)
-    values, vectors = _native.spectra(np.ascontiguousarray(G), n_threads=jobs.current())
+    values, vectors = _native.spectra(np.ascontiguousarray(G), n_threads=thread_limit.current())
     m = members.shape[1]
     real = values[:, :k] > _NOTHING * values[:, :1]
     U = np.where(real[:, :, None], vectors[:, :k], 0.0)
@@ -99,7 +99,7 @@ def _of_tangents(X: Any, members: NDArray, k: int, *, second: bool) -> Doubles:
         return np.asarray(F)
     pairs = np.triu_indices(k)
     basis = np.concatenate([np.ones((len(U), 1, m)), U, U[:, pairs[0]] * U[:, pairs[1]]], axis=1)
-    with jobs.alone():
+    with thread_limit.alone():
         Q, R = np.linalg.qr(basis.transpose(0, 2, 1))
     H = Q[:, :, 1 + k :]
     # Products that are linear in the coordinates, as for neighbours on a line, carry no information on curvature.
@@ -112,7 +112,7 @@ def _slack(X: Any, near: Neighborhoods, k: int) -> float:
     """Median ratio of the variance of neighbourhoods outside k directions to that within them."""
     shares = []
     for members in _blocks(near):
-        values, _ = _native.spectra(_grams(X, members[:, 1:], members[:, 0]), n_threads=jobs.current())
+        values, _ = _native.spectra(_grams(X, members[:, 1:], members[:, 0]), n_threads=thread_limit.current())
         values = np.maximum(values, 0.0)
         within = values[:, :k].sum(axis=1)
         shares.append(values[:, k:].sum(axis=1) / np.where(within > 0, within, 1.0))
@@ -122,7 +122,7 @@ def _slack(X: Any, near: Neighborhoods, k: int) -> float:
 def _of_weights(X: Any, members: NDArray, k: int, reg: float, slack: float) -> Doubles:
     """Forms (b, m, m) of several weights: the optimal ones, along each direction of small variance."""
     G = _grams(X, members[:, 1:], members[:, 0])
-    values, vectors = _native.spectra(G, n_threads=jobs.current())
+    values, vectors = _native.spectra(G, n_threads=thread_limit.current())
     values = np.maximum(values, 0.0)
     total = values.sum(axis=1, keepdims=True)
     sums = vectors.sum(axis=2)  # of each vector

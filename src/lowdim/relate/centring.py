@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.work.places import to_numpy, verb
+from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.dispatch import operation
 from lowdim.work.products import centred
 from lowdim.work.rows import blank, cast
 
@@ -46,7 +47,7 @@ def gram_means(K: NDArray) -> Means:
     return Means(rows, float(rows.mean()))
 
 
-@verb
+@operation
 def centre(K: NDArray) -> Means:
     """Centre the symmetric array ``K`` in place and return the means it had.
 

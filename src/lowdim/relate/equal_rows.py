@@ -6,14 +6,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.work.blocks import row_blocks
-from lowdim.work.places import to_numpy, verb
+from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.blockwise import row_blocks
+from lowdim.work.dispatch import operation
 
 # Mixes all bits of a number (the last steps of the generator SplitMix64).
 _MIX = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
 
 
-@verb
+@operation
 def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
     """Index (m,) of the first row of ``X`` equal to each query, −1 where there is none.
 
@@ -64,7 +65,7 @@ def _are_equal(X: Any, rows: NDArray, queries: Any, asking: NDArray) -> NDArray[
     return out
 
 
-@verb
+@operation
 def merge_equal(Y: NDArray[np.float32], first: NDArray[np.int64]) -> NDArray[np.float32]:
     """Map in which equal rows have the mean of their positions; ``first`` (n,) is the first row equal to each.
 

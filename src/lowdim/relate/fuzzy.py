@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.work import jobs
-from lowdim.work.places import verb
+from lowdim.work import thread_limit
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 
 OTHER = 5.0  # −log of the factor on edges between classes at a supervision of one half
@@ -35,7 +35,7 @@ class Memberships(NamedTuple):
     sigma: NDArray[np.float32]
 
 
-@verb
+@operation
 def memberships(
     distances: NDArray[np.floating], local_connectivity: float = 1.0, typical: float | None = None
 ) -> Memberships:
@@ -57,20 +57,20 @@ def memberships(
             local=min(float(local_connectivity), float(k)),
             target=float(np.log2(k + 1)),
             typical=typical_distance(distances) if typical is None else typical,
-            n_threads=jobs.current(),
+            n_threads=thread_limit.current(),
             tick=tick,
         )
     return Memberships(*found)
 
 
-@verb
+@operation
 def typical_distance(distances: NDArray[np.floating]) -> float:
     """Mean of ``distances`` (n, k), the distance 0 of each row to itself included."""
     k = distances.shape[1]
     return float(distances.mean(dtype=np.float64)) * k / (k + 1)
 
 
-@verb
+@operation
 def fuzzy_union(indices: NDArray[np.int32], v: NDArray[np.float32], mix: float = 1.0) -> FuzzyGraph:
     """Graph of the neighbours (n, k) of each row and their memberships (n, k): union (``mix`` = 1) to intersection (0).
 
@@ -78,10 +78,10 @@ def fuzzy_union(indices: NDArray[np.int32], v: NDArray[np.float32], mix: float =
     array([1., 1.], dtype=float32)
     """
     with stage("graph"):
-        return FuzzyGraph(*_native.fuzzy_union(indices, v, mix=mix, n_threads=jobs.current()))
+        return FuzzyGraph(*_native.fuzzy_union(indices, v, mix=mix, n_threads=thread_limit.current()))
 
 
-@verb
+@operation
 def sharpened(graph: FuzzyGraph, codes: NDArray[np.int32], supervision: float) -> FuzzyGraph:
     """Graph with weaker edges between classes ``codes`` (n,), −1 for rows without a label.
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.relate.half import Half, bytes_for_half, half_panels
-from lowdim.work import jobs
-from lowdim.work.places import verb
+from lowdim.relate.packed_symmetric import Half, bytes_for_half, half_panels
+from lowdim.work import thread_limit
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Beside(NamedTuple):
     lengths: NDArray[np.float32]
 
 
-@verb
+@operation
 def geodesics(
     graph: "Graph", sources: "NDArray | Beside | None" = None, *, squared: bool = False
 ) -> NDArray[np.float32]:
@@ -38,7 +38,7 @@ def geodesics(
     m = len(sources.starts) - 1
     D = np.empty((m, graph.n), np.float32)
     with stage("shortest paths", total=m) as tick:
-        _native.geodesics(*graph, *sources, D, squared=squared, n_threads=jobs.current(), tick=tick)
+        _native.geodesics(*graph, *sources, D, squared=squared, n_threads=thread_limit.current(), tick=tick)
     return D
 
 
@@ -50,7 +50,7 @@ def all_geodesics(graph: "Graph") -> tuple[Half, NDArray[np.int32]]:
     """
     panels = half_panels(graph.n)
     with stage("shortest paths", total=graph.n) as tick:
-        order = _native.all_geodesics(*graph, panels, n_threads=jobs.current(), tick=tick)
+        order = _native.all_geodesics(*graph, panels, n_threads=thread_limit.current(), tick=tick)
     return Half(panels, graph.n), order
 
 
@@ -65,4 +65,4 @@ def bytes_for_all(n: int) -> float:
 
 
 def _bytes_to_search(n: int) -> float:
-    return jobs.current() * n * (64 * 4 + 32.0)
+    return thread_limit.current() * n * (64 * 4 + 32.0)

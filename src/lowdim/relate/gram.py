@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.work import jobs
-from lowdim.work.blocks import column_blocks, float_dtype, row_blocks
-from lowdim.work.places import verb
+from lowdim.work import thread_limit
+from lowdim.work.blockwise import column_blocks, float_dtype, row_blocks
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 
 Doubles = NDArray[np.float64]
@@ -28,7 +28,7 @@ class Centred:
         self.scale = np.ones(len(mean)) if scale is None else scale
         self.root = None if weights is None else np.sqrt(weights)
 
-    @verb
+    @operation
     def dense(self, dtype: np.dtype | type | str) -> NDArray:
         """``Z`` itself, for solvers that overwrite it."""
         Z = np.empty(self.X.shape, dtype)
@@ -44,7 +44,7 @@ class Centred:
                 Z /= self.scale[columns]
             yield columns, Z if self.root is None else Z * self.root[:, None]
 
-    @verb
+    @operation
     def gram(self) -> Doubles:
         """``Z Zᵀ`` (n, n) in float64, summed over blocks of columns."""
         n, d = self.X.shape
@@ -55,7 +55,7 @@ class Centred:
                 tick(columns.stop)
         return K
 
-    @verb
+    @operation
     def pull(self, U: Doubles) -> Doubles:
         """``Uᵀ Z`` (k, d) for ``U`` (n, k)."""
         out = np.empty((U.shape[1], self.X.shape[1]))
@@ -63,7 +63,7 @@ class Centred:
             out[:, columns] = U.T @ Z
         return out
 
-    @verb
+    @operation
     def scatter_operator(self) -> Callable[[NDArray], NDArray]:
         """Function ``V -> Zᵀ Z V`` for blocks ``V`` (d, b), reading ``X`` once per call."""
         if sp.issparse(self.X):
@@ -105,4 +105,4 @@ def csr_product(X: Any, V: Doubles) -> Doubles:
     """``X V`` for float64 CSR ``X`` and a block of vectors, on all threads allowed."""
     if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:  # more than 2³¹ stored values
         return np.asarray(X @ V)
-    return _native.csr_product(X.indptr, X.indices, X.data, np.ascontiguousarray(V), n_threads=jobs.current())
+    return _native.csr_product(X.indptr, X.indices, X.data, np.ascontiguousarray(V), n_threads=thread_limit.current())

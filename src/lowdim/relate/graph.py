@@ -7,10 +7,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from lowdim.relate import stored
+from lowdim.relate import precomputed_graph
 from lowdim.relate.geodesics import Beside
 from lowdim.relate.neighbors import demand_singles, nearest, within
-from lowdim.work.places import to_numpy, verb
+from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.dispatch import operation
 from lowdim.work.rows import take
 
 _FEW = 32  # rows of a component up to which all such components share one search
@@ -61,7 +62,7 @@ def undirected(n: int, tails: NDArray, ends: NDArray, lengths: NDArray) -> Graph
     return Graph(starts.astype(np.int64), (key % n).astype(np.int32), lengths.astype(np.float32))
 
 
-@verb
+@operation
 def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> Graph:
     """Graph of each row of ``X`` with its k nearest, or with all within the radius; a row without any is an error."""
     n = X.shape[0]
@@ -87,7 +88,7 @@ def rows_alone(radius: float, alone: NDArray, least: float) -> ValueError:
     )
 
 
-@verb(on=1)
+@operation(on=1)
 def beside(X: Any, queries: Any, k: int | None, radius: float | None, metric: str) -> Beside:
     """Neighbours of new rows among those of ``X``: the k nearest, or those within the radius (at least the nearest).
 
@@ -98,7 +99,7 @@ def beside(X: Any, queries: Any, k: int | None, radius: float | None, metric: st
         rows, lengths = _nearest_to(X, queries, k or 1, metric)
         return Beside(np.arange(m + 1) * rows.shape[1], rows.ravel(), lengths.ravel())
     if metric == "precomputed" and sp.issparse(queries):
-        starts, rows, lengths = stored.within(queries, float(radius), itself=False)
+        starts, rows, lengths = precomputed_graph.within(queries, float(radius), itself=False)
         tails = np.repeat(np.arange(m), np.diff(starts))
     elif metric == "precomputed":
         tails, rows = (found.astype(np.int32) for found in np.nonzero(queries <= radius))
@@ -119,7 +120,7 @@ def beside(X: Any, queries: Any, k: int | None, radius: float | None, metric: st
 def _nearest_to(X: Any, queries: Any, k: int, metric: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """The k nearest rows (m, k) of ``X`` to each query, all where there are fewer, and their distances."""
     if metric == "precomputed" and sp.issparse(queries):
-        found, lengths = stored.nearest(queries, k, itself=False)
+        found, lengths = precomputed_graph.nearest(queries, k, itself=False)
         return found, lengths.astype(np.float32)
     if metric == "precomputed":
         rows = np.argsort(queries, axis=1, kind="stable")[:, :k]
@@ -128,7 +129,7 @@ def _nearest_to(X: Any, queries: Any, k: int, metric: str) -> tuple[NDArray[np.i
     return near.indices, near.distances.astype(np.float32)
 
 
-@verb
+@operation
 def in_own_unit(graph: Graph) -> tuple[Graph, float]:
     """The graph with its lengths divided by a power of 2 near the longest, so that squares are finite in float32.
 
@@ -139,7 +140,7 @@ def in_own_unit(graph: Graph) -> tuple[Graph, float]:
     return graph._replace(lengths=graph.lengths / np.float32(unit)), unit
 
 
-@verb
+@operation
 def joined(graph: Graph, bridges: Bridges) -> Graph:
     """The graph with the bridges as edges."""
     tails = np.concatenate([graph.tails(), bridges.pairs[:, 0]])
@@ -147,7 +148,7 @@ def joined(graph: Graph, bridges: Bridges) -> Graph:
     return undirected(graph.n, tails, ends, np.concatenate([graph.lengths, bridges.lengths]))
 
 
-@verb
+@operation
 def part_of(graph: Graph, rows: NDArray) -> Graph:
     """The subgraph of some rows, numbered in the order given; edges to other rows are dropped.
 
@@ -163,7 +164,7 @@ def part_of(graph: Graph, rows: NDArray) -> Graph:
     return Graph(starts.astype(np.int64), ends[inside], graph.lengths[inside])
 
 
-@verb
+@operation
 def components(graph: Graph) -> NDArray[np.int32]:
     """Component (n,) of each row, numbered from the largest to the smallest."""
     return _by_size(connected_components(_pattern(graph.starts, graph.ends), directed=False)[1])
@@ -204,7 +205,7 @@ def _by_size(labels: NDArray) -> NDArray[np.int32]:
     return rank[codes]
 
 
-@verb
+@operation
 def closest_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
     """The shortest bridges that join all parts: the least spanning tree over their closest pairs.
 
@@ -219,7 +220,7 @@ def closest_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
 
 
 def spanning_bridges(X: Any, labels: NDArray, metric: str) -> Bridges:
-    """The same for rows on any place."""
+    """The same for rows of any backend."""
     labels = labels.copy()
     pairs: list[tuple[int, int]] = []
     lengths: list[float] = []

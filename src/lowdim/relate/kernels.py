@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from lowdim import _native
-from lowdim.relate.lengths import squared_norms, unit_rows
+from lowdim.relate.integer_valued import Pixels, looks_whole, whole_rows
 from lowdim.relate.moments import column_moments
-from lowdim.relate.whole import Pixels, looks_whole, whole_rows
-from lowdim.work import jobs
-from lowdim.work.blocks import float_dtype, row_blocks
-from lowdim.work.places import to_numpy, verb
+from lowdim.relate.row_norms import squared_norms, unit_rows
+from lowdim.work import thread_limit
+from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.blockwise import float_dtype, row_blocks
+from lowdim.work.dispatch import operation
 from lowdim.work.products import multiply
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
@@ -114,7 +115,7 @@ class Kernel:
         """Whether no Gram matrix has negative eigenvalues."""
         return self.name in ("linear", "rbf", "laplacian", "cosine") or (self.name == "poly" and self.coef0 >= 0)
 
-    @verb(on=1)
+    @operation(on=1)
     def shift(self, X: Any) -> NDArray | None:
         """Row to subtract from all rows before they are multiplied, so that float32 does not cancel; None for none.
 
@@ -124,7 +125,7 @@ class Kernel:
             return None
         return X[:: max(1, len(X) // _PILOT)].mean(axis=0, dtype=np.float64).astype(float_dtype(X.dtype))
 
-    @verb(on=1)
+    @operation(on=1)
     def rows(self, X: Any, shift: NDArray | None = None, dtype: Any = None) -> KernelRows:
         """``X`` as floats, less ``shift``, of norm 1 for the cosine; as bytes where that is faster."""
         dtype = np.dtype(dtype or float_dtype(X.dtype))
@@ -147,12 +148,12 @@ class Kernel:
         """Whether :meth:`rows` will be bytes, as far as a sample tells."""
         return self._reads_bytes and looks_whole(X)
 
-    @verb(on=1)
+    @operation(on=1)
     def as_rows(self, X: Any) -> KernelRows:
         """Rows that :meth:`rows` made before, from their floats."""
         return KernelRows(X, squared_norms(X) if self.name == "rbf" else None)
 
-    @verb(on=1)
+    @operation(on=1)
     def diagonal(self, A: KernelRows) -> NDArray[np.float64]:
         """``k(x, x)`` of each row."""
         if self.name in ("rbf", "laplacian"):
@@ -165,7 +166,7 @@ class Kernel:
         self._finish(values, A, A)
         return values[:, 0]
 
-    @verb(on=1)
+    @operation(on=1)
     def block(self, A: KernelRows, B: KernelRows, out: NDArray | None = None) -> NDArray:
         """Values (m, n) between the rows of ``A`` and those of ``B``, into ``out`` where given.
 
@@ -175,7 +176,7 @@ class Kernel:
             return A.X
         out = np.empty((len(A), len(B)), A.dtype) if out is None else out
         if A.pixels is not None and B.pixels is not None and A.pixels.unit == B.pixels.unit:
-            _native.whole_gaussian(A.X, B.X, out, self.gamma / A.pixels.unit**2, n_threads=jobs.current())
+            _native.integer_gaussian(A.X, B.X, out, self.gamma / A.pixels.unit**2, n_threads=thread_limit.current())
             return out
         A, B = (R if R.pixels is None else self.as_rows(R.floats()) for R in (A, B))
         if callable(self.name):
@@ -193,7 +194,7 @@ class Kernel:
         """Turn inner products (for the Laplacian: distances) into values of the kernel, in place."""
         if self.name == "rbf":
             a, b = np.asarray(A.norms), np.asarray(B.norms)
-            _native.gaussian(G, a, b, self.gamma, n_threads=jobs.current())
+            _native.gaussian(G, a, b, self.gamma, n_threads=thread_limit.current())
         elif self.name == "laplacian":
             G *= -self.gamma
             np.exp(G, out=G)
@@ -205,7 +206,7 @@ class Kernel:
             else:
                 _raise_to(G, self.degree)
 
-    @verb(on=1)
+    @operation(on=1)
     def gram(self, A: KernelRows) -> NDArray:
         """Symmetric Gram matrix (n, n) of ``A``, a new array in the precision of the rows."""
         n = len(A)
@@ -216,11 +217,11 @@ class Kernel:
             for start in range(0, n, self._strip(A)):
                 stop = min(n, start + self._strip(A))
                 self.block(A[start:stop], A[:stop], out=K[start:stop, :stop])
-                _native.mirror(K, start, stop, n_threads=jobs.current())
+                _native.mirror(K, start, stop, n_threads=thread_limit.current())
                 tick(stop)
         return K
 
-    @verb(on=1)
+    @operation(on=1)
     def product(self, A: KernelRows, V: NDArray) -> NDArray[np.float64]:
         """``K V`` (n, b) for the Gram matrix ``K`` of ``A``, whose tiles are computed on the fly, one half of them."""
         n, dtype = len(A), A.dtype
@@ -240,7 +241,7 @@ class Kernel:
                 tick(done + 1)
         return out
 
-    @verb(on=1)
+    @operation(on=1)
     def project(self, A: KernelRows, B: KernelRows, W: NDArray) -> NDArray:
         """``K(A, B) W`` (m, k), with ``K`` computed in blocks of rows."""
         out = np.empty((len(A), W.shape[1]), A.dtype)
@@ -272,7 +273,7 @@ def city_block(A: Any, B: Any, out: NDArray) -> None:
     if sp.issparse(A):
         A = A.toarray()
     for rows, block in row_blocks(B, A.dtype):
-        _native.manhattan(A, block, out[:, rows], n_threads=jobs.current())
+        _native.manhattan(A, block, out[:, rows], n_threads=thread_limit.current())
 
 
 def _not_of_blocks(shape: tuple[int, int], came: str, instead: str) -> str:
@@ -301,7 +302,7 @@ def _called(function: Callable[[Any, Any], Any], A: Any, B: Any) -> NDArray:
     return K.astype(A.dtype, copy=False)
 
 
-@verb(on=1)
+@operation(on=1)
 def demand_kernel_function(function: Callable[[Any, Any], Any], X: Any) -> None:
     """Try ``function`` on a few rows of ``X`` and refuse it unless it returns blocks and is symmetric."""
     A = X[:4]
@@ -313,7 +314,7 @@ def demand_kernel_function(function: Callable[[Any, Any], Any], X: Any) -> None:
         )
 
 
-@verb
+@operation
 def demand_gram(K: Any, name: str) -> None:
     """Refuse a precomputed matrix that is not square and symmetric, to the rounding of its precision."""
     n, m = K.shape

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 
 _FUNCTION = "function"
 
@@ -83,7 +83,7 @@ def kind_of(metric: str) -> Kind:
 
 
 def metric_with(metric: Any, params: Mapping[str, Any] | None, caller: str) -> Metric:
-    """Metric for the verbs, from the parameters ``metric`` (a name or a function of two rows) and ``metric_params``.
+    """Metric from the parameters ``metric`` (a name or a function of two rows) and ``metric_params``.
 
     >>> metric_with("minkowski", {"p": 1}, "Isomap")
     'manhattan'
@@ -141,7 +141,7 @@ def distances_to(B: NDArray, X: Any, metric: str) -> NDArray[np.float64]:
                 f"{D.min():g} to {D.max():g}. Correct it."
             )
         return np.asarray(D)
-    parts = [part for part in np.array_split(np.arange(len(B)), jobs.current()) if len(part)]
+    parts = [part for part in np.array_split(np.arange(len(B)), thread_limit.current()) if len(part)]
     with ThreadPoolExecutor(max(1, len(parts))) as pool:  # SciPy releases the GIL
         return np.concatenate(list(pool.map(lambda part: cdist(B[part], X, kind.scipy, **given), parts)))
 

@@ -7,11 +7,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.relate.states import ClassMoments, ColumnMoments, Doubles, Moments, less_outer
-from lowdim.relate.whole import whole_unit
-from lowdim.work import jobs
-from lowdim.work.blocks import float_dtype, is_ready, row_blocks
-from lowdim.work.places import verb
+from lowdim.relate.integer_valued import whole_unit
+from lowdim.relate.moment_states import ClassMoments, ColumnMoments, Doubles, Moments, less_outer
+from lowdim.work import thread_limit
+from lowdim.work.blockwise import float_dtype, is_ready, row_blocks
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 
 _PILOT_ROWS = 1024
@@ -19,7 +19,7 @@ _SAFE = 1e6  # mean² / variance up to which sparse products keep ten digits of 
 _LOST = 1e-3  # share of the scatter within classes below which float32 products are not enough
 
 
-@verb
+@operation
 def moments(X: Any, weights: Doubles | None = None) -> Moments:
     """Moments of the rows of ``X`` (dense of any numeric type and order, or CSR), read once.
 
@@ -51,7 +51,7 @@ def whole_sums(
 ) -> tuple[Doubles, Doubles]:
     """Sums by class (C, d) and products (d, d) of uint8 or bool: exact integers, which may be summed."""
     X = X.view(np.uint8) if X.dtype == bool else X
-    return _native.scatter(X, labels=labels, n_classes=n_classes, n_threads=jobs.current(), tick=tick)
+    return _native.scatter(X, labels=labels, n_classes=n_classes, n_threads=thread_limit.current(), tick=tick)
 
 
 def whole_moments(sums: Doubles, products: Doubles, rows: int) -> Moments:
@@ -59,10 +59,8 @@ def whole_moments(sums: Doubles, products: Doubles, rows: int) -> Moments:
     return _about_mean(*_about_whole(sums, products, np.array([rows])), float(rows), rows)
 
 
-@verb
-def class_moments(
-    X: NDArray, labels: NDArray[np.int32], class_weights: Doubles, *, doubles: bool = False
-) -> ClassMoments:
+@operation
+def class_moments(X: Any, labels: NDArray[np.int32], class_weights: Doubles, *, doubles: bool = False) -> ClassMoments:
     """Moments of the rows of ``X``, dense or CSR, by class, read once; a row of class c counts ``class_weights[c]``.
 
     ``labels`` are 0 … C − 1. Equal weights keep the exact sums of uint8. Where float32 products would lose the
@@ -145,7 +143,7 @@ def _dense_sums(
     The shift is a pilot mean, which keeps float32 from cancelling.
     """
     d = X.shape[1]
-    n_threads = jobs.current()
+    n_threads = thread_limit.current()
     dense = not sp.issparse(X)
     if weights is None and dense and (found := _whole_sums_of(X, labels, n_classes, tick)) is not None:
         sums, products, unit = found
@@ -185,7 +183,9 @@ def _whole_sums_of(
     unit = whole_unit(X)
     if unit is None:
         return None
-    found = _native.scatter_whole(X, unit, labels=labels, n_classes=n_classes, n_threads=jobs.current(), tick=tick)
+    found = _native.scatter_integers(
+        X, unit, labels=labels, n_classes=n_classes, n_threads=thread_limit.current(), tick=tick
+    )
     return None if found is None else (*found, unit)
 
 
@@ -222,7 +222,7 @@ def _sparse_moments(X: Any, weights: Doubles | None) -> Moments | None:
     return Moments(total, mean, scatter, rows)
 
 
-@verb
+@operation
 def cross_scatter(X: NDArray, Y: NDArray, x_mean: Doubles, y_mean: Doubles) -> Doubles:
     """``Σ (x − x_mean)(y − y_mean)ᵀ`` (d, e) over the rows of two dense matrices.
 
@@ -235,7 +235,7 @@ def cross_scatter(X: NDArray, Y: NDArray, x_mean: Doubles, y_mean: Doubles) -> D
     return out
 
 
-@verb
+@operation
 def column_moments(X: Any, weights: Doubles | None = None) -> ColumnMoments:
     """Moments of each column alone, for methods that never form the scatter matrix (wide or sparse data)."""
     n, d = X.shape
@@ -245,7 +245,7 @@ def column_moments(X: Any, weights: Doubles | None = None) -> ColumnMoments:
         if sp.issparse(X):
             return _sparse_column_moments(X.tocsr(), w, total)._replace(rows=counted)
         sums, squares = np.zeros(d), np.zeros(d)
-        pilot, n_threads = _pilot(X, weights), jobs.current()
+        pilot, n_threads = _pilot(X, weights), thread_limit.current()
         ready = X.dtype in (np.float32, np.float64) and X.dtype.isnative and is_ready(X)
         for rows, block in [(slice(n), X)] if ready else row_blocks(X, np.float64):
             found = _native.column_sums(block, pilot, w[rows], n_threads=n_threads)
@@ -269,7 +269,7 @@ def _sparse_column_moments(X: Any, w: Doubles, total: float) -> ColumnMoments:
     return ColumnMoments(total, mean, squares / total)
 
 
-@verb
+@operation
 def divided_by_deviation(X: Any) -> Any:
     """Columns divided by their standard deviations, constant ones as they are; integers become float32.
 
@@ -284,7 +284,7 @@ def divided_by_deviation(X: Any) -> Any:
     return X / deviation.astype(float_dtype(X.dtype))
 
 
-@verb
+@operation
 def rows_differ(X: Any, weights: Doubles | None = None) -> bool:
     """Whether two rows of positive weight differ.
 

@@ -15,17 +15,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.relate import partition, stored, trees
+from lowdim.relate import partition, precomputed_graph, trees
 from lowdim.relate.kernels import city_block
-from lowdim.relate.lengths import squared_norms, unit_rows
 from lowdim.relate.metrics import distances_to, kind_of
 from lowdim.relate.moments import moments
-from lowdim.work import jobs, memory
-from lowdim.work.blocks import float_dtype
-from lowdim.work.limits import SINGLES, SQUARES
-from lowdim.work.places import verb
+from lowdim.relate.row_norms import squared_norms, unit_rows
+from lowdim.work import memory, thread_limit
+from lowdim.work.blockwise import float_dtype
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
+from lowdim.work.value_limits import SINGLES, SQUARES
 
 HOW = ("auto", "exact", "approximate")
 _STRIP_BYTES = 2**26  # of distances at a time
@@ -54,7 +54,7 @@ class Within(NamedTuple):
     distances: NDArray[np.floating]
 
 
-@verb
+@operation
 def nearest(
     X: Any,
     k: int,
@@ -71,7 +71,9 @@ def nearest(
     m = (X if queries is None else queries).shape[0]
     memory.require(8 * m * k, f"The {k} neighbours of {m:,} rows", "Use fewer neighbours or rows.")
     if metric == "precomputed" and sp.issparse(X if queries is None else queries):
-        return Neighbors(*stored.nearest(X if queries is None else queries, k, itself=queries is None), "given")
+        return Neighbors(
+            *precomputed_graph.nearest(X if queries is None else queries, k, itself=queries is None), "given"
+        )
     if kind_of(metric).apart is not None or sp.issparse(X):
         return _by_strips(X, k, queries, metric)
     A, Q, halved = as_euclidean(X, queries, metric)
@@ -91,7 +93,7 @@ def nearest(
     return Neighbors(indices, _turned(distances, halved), how, recall)
 
 
-@verb
+@operation
 def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean") -> Within:
     """Rows of ``X`` within ``radius`` of each of ``queries``; without queries, of each row of ``X`` except itself.
 
@@ -99,7 +101,7 @@ def within(X: Any, radius: float, queries: Any = None, metric: str = "euclidean"
     array([1, 0], dtype=int32)
     """
     if metric == "precomputed" and sp.issparse(X if queries is None else queries):
-        return Within(*stored.within(X if queries is None else queries, radius, itself=queries is None))
+        return Within(*precomputed_graph.within(X if queries is None else queries, radius, itself=queries is None))
     if kind_of(metric).apart is not None or sp.issparse(X):
         return _within_strips(X, radius, queries, metric)
     A, Q, halved = as_euclidean(X, queries, metric)
@@ -133,7 +135,7 @@ def _demand_pairs(pairs: float, radius: float) -> None:
     memory.require(_PAIR_BYTES * pairs, too_many(f"{pairs:,.0f}", radius), "Lower radius, or use n_neighbors.")
 
 
-@verb
+@operation
 def demand_singles(X: Any, metric: str) -> None:
     """Refuse rows or distances whose distances are not finite in float32."""
     if metric not in ("cosine", "correlation", "hamming", "jaccard"):
@@ -169,7 +171,7 @@ def whitening(X: Any, form: NDArray | None = None) -> tuple[NDArray, NDArray]:
                 f"metric='mahalanobis' needs a VI of shape ({X.shape[1]}, {X.shape[1]}), a row per feature; got "
                 f"{form.shape}. Pass that of these features."
             )
-        with jobs.alone():
+        with thread_limit.alone():
             values, vectors = np.linalg.eigh(form)
         return np.zeros(len(form)), vectors * np.sqrt(np.maximum(values, 0.0))
     M = moments(X)
@@ -178,7 +180,7 @@ def whitening(X: Any, form: NDArray | None = None) -> tuple[NDArray, NDArray]:
     kept = np.flatnonzero(size > 0)
     if not len(kept):
         raise ValueError("metric='mahalanobis' needs rows that differ; got equal ones. Use metric='euclidean'.")
-    with jobs.alone():
+    with thread_limit.alone():
         values, vectors = np.linalg.eigh(S[np.ix_(kept, kept)] / np.outer(size[kept], size[kept]))
     sure = values > _SINGULAR * values[-1]
     white = np.zeros((len(S), int(sure.sum())))
@@ -186,7 +188,7 @@ def whitening(X: Any, form: NDArray | None = None) -> tuple[NDArray, NDArray]:
     return M.mean, white
 
 
-@verb
+@operation
 def whitened(X: Any, mean: NDArray, white: NDArray) -> NDArray:
     """``(X − mean) white``; summed row by row where that is affordable, so that equal rows stay equal to the bit."""
     if sp.issparse(X):
@@ -233,7 +235,7 @@ def _by_strips(X: Any, k: int, queries: Any, metric: str) -> Neighbors:
     with stage("neighbours", total=m) as tick:
         for rows, D in strips(X, queries, metric):
             skip = np.arange(rows.start, rows.stop, dtype=np.int32) if queries is None else None
-            indices[rows], distances[rows] = _native.smallest(D, k, skip=skip, n_threads=jobs.current())
+            indices[rows], distances[rows] = _native.smallest(D, k, skip=skip, n_threads=thread_limit.current())
             tick(rows.stop)
     return Neighbors(indices, distances, "exact")
 

@@ -8,12 +8,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.relate.lengths import squared_norms
 from lowdim.relate.metrics import kind_of
 from lowdim.relate.neighbors import as_euclidean
-from lowdim.work import jobs
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import verb
+from lowdim.relate.row_norms import squared_norms
+from lowdim.work import thread_limit
+from lowdim.work.blockwise import float_dtype
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
 
@@ -21,7 +21,7 @@ SCALE = slice(3, 6)  # the neighbours whose mean distance is the scale of a row
 _CANDIDATES = 6  # random rows of which the second nearest is of middle distance
 _BLOCK = 8192  # rows per block, each with its own random stream
 LEAST = 1e-10  # scale of a row among duplicates
-RING = 100_000  # rows from which further pairs form a ring, since random access to so many places is slow
+RING = 100_000  # rows from which further pairs form a ring, since random access to so many rows is slow
 
 Indices = NDArray[np.int32]
 
@@ -51,7 +51,7 @@ class Pairs(NamedTuple):
     excluded: Indices
 
 
-@verb
+@operation
 def scales(distances: NDArray[np.floating]) -> NDArray[np.float64]:
     """Mean distance (n,) of the fourth to sixth neighbour at ascending ``distances`` (n, k), or of the last ones.
 
@@ -66,7 +66,7 @@ def scale_columns(distances: Any) -> Any:
     return distances[:, SCALE] if distances.shape[1] > SCALE.start else distances[:, -1:]
 
 
-@verb
+@operation
 def nearest_by_scale(
     indices: Indices, distances: NDArray[np.floating], own: NDArray[np.float64], theirs: NDArray[np.float64], k: int
 ) -> Indices:
@@ -80,17 +80,17 @@ def nearest_by_scale(
     scaled = distances / own.astype(precise)[:, None]
     scaled *= scaled
     scaled *= own.astype(precise)[:, None] / theirs.astype(precise)[indices]
-    columns, _ = _native.smallest(np.ascontiguousarray(scaled), k, n_threads=jobs.current())
+    columns, _ = _native.smallest(np.ascontiguousarray(scaled), k, n_threads=thread_limit.current())
     return columns
 
 
-@verb
+@operation
 def at_columns(indices: Indices, columns: Indices) -> Indices:
     """Entries (m, k) of ``indices`` (m, c) at these columns of each row."""
     return np.take_along_axis(indices, columns, axis=1)
 
 
-@verb
+@operation
 def chosen(columns: Indices, width: int) -> NDArray[np.float32]:
     """Weights (m, width) that are 1 at these columns (m, k) of each row, 0 elsewhere.
 
@@ -112,7 +112,7 @@ def candidates(n: int, each: int, seed: int) -> Iterator[tuple[NDArray[np.int64]
         yield rows, others
 
 
-@verb
+@operation
 def draw_mid(X: Any, each: int, metric: str, seed: int) -> Indices:
     """Partners (n, each) of middle distance: the second nearest of six random rows."""
     n = X.shape[0]
@@ -124,14 +124,14 @@ def draw_mid(X: Any, each: int, metric: str, seed: int) -> Indices:
         for rows, others in candidates(n, each, seed):
             few = others.shape[1] // each
             apart = _distances(X, rows, others, metric).reshape(len(rows) * each, few)
-            two, _ = _native.smallest(np.ascontiguousarray(apart), min(2, few), n_threads=jobs.current())
+            two, _ = _native.smallest(np.ascontiguousarray(apart), min(2, few), n_threads=thread_limit.current())
             second = two[:, -1]
             mid[rows] = others.reshape(-1, few)[np.arange(len(second)), second].reshape(len(rows), each)
             tick(int(rows[-1]) + 1)
     return mid
 
 
-@verb
+@operation
 def draw_further(near: Indices, each: int, seed: int) -> Further:
     """Further pairs, ``each`` per row, at random among the rows that are not ``near`` (n, k).
 
@@ -178,7 +178,7 @@ def _distances(X: Any, rows: NDArray, others: Indices, metric: str) -> NDArray:
     if metric == "precomputed":
         return _stored(X[rows], others) if sp.issparse(X) else np.take_along_axis(X[rows], others, axis=1)
     if not sp.issparse(X) and metric == "euclidean":
-        return _native.squared_distances(X, others, rows=rows, n_threads=jobs.current())
+        return _native.squared_distances(X, others, rows=rows, n_threads=thread_limit.current())
     A, B = X[np.repeat(rows, others.shape[1])], X[others.ravel()]
     kind = kind_of(metric)
     if kind.apart is not None and not sp.issparse(X):

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.relate.neighbors import strips
-from lowdim.work import jobs
-from lowdim.work.blocks import float_dtype
-from lowdim.work.limits import SQUARES
+from lowdim.work import thread_limit
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.progress import stage
+from lowdim.work.value_limits import SQUARES
 
 _STRIP = 2**22  # distances at a time
 
@@ -51,5 +51,5 @@ def _dense_strips(X: NDArray, queries: NDArray | None) -> Iterator[tuple[slice, 
     for start in range(0, len(Q), step):
         rows = slice(start, min(len(Q), start + step))
         out = D[: rows.stop - start]
-        _native.euclidean(Q[rows], X, out, n_threads=jobs.current())
+        _native.euclidean(Q[rows], X, out, n_threads=thread_limit.current())
         yield rows, out

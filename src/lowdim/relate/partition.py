@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.relate.moments import moments
-from lowdim.work import jobs, memory
-from lowdim.work.blocks import row_blocks
-from lowdim.work.limits import SQUARES
+from lowdim.work import memory, thread_limit
+from lowdim.work.blockwise import row_blocks
 from lowdim.work.products import assign, multiply
 from lowdim.work.random import stream
+from lowdim.work.value_limits import SQUARES
 
 Singles = NDArray[np.float32]
 
@@ -68,7 +68,7 @@ class Parts:
         return max(_PROBES, self.groups // 16)
 
     def _given(self) -> dict[str, Any]:
-        return {"queries": None if self.queries is None else self.queries.parts(), "n_threads": jobs.current()}
+        return {"queries": None if self.queries is None else self.queries.parts(), "n_threads": thread_limit.current()}
 
     def nearest(self, k: int, probes: int | None, tick: Any) -> tuple[NDArray[np.int32], Singles]:
         """Indices and distances (m, k), scanning ``probes`` groups (None: all, for an exact answer)."""
@@ -128,7 +128,7 @@ def _turned(X: NDArray, mean: NDArray, scale: float, axes: NDArray | None) -> Si
 
 def _axes(X: NDArray) -> tuple[NDArray, NDArray]:
     """Principal axes (d, d) of some rows, by descending variance, and the coordinates at which stages end."""
-    with jobs.alone():
+    with thread_limit.alone():
         values, vectors = np.linalg.eigh(moments(X[:: max(1, len(X) // _SAMPLE)]).scatter)
     share = np.cumsum(np.maximum(values[::-1], 0))
     d = len(values)

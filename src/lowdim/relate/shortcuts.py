@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from lowdim.relate.geodesics import geodesics
 from lowdim.relate.graph import Graph, components
-from lowdim.work.places import brought, to_numpy, verb
+from lowdim.work.backend_arrays import moved_to, to_numpy
+from lowdim.work.dispatch import operation
 from lowdim.work.user_warnings import warn
 
 _FEWEST = 5  # neighbours in the reference graph
@@ -23,7 +24,7 @@ class ShortCircuits(NamedTuple):
     detours: NDArray[np.float32]
 
 
-@verb
+@operation
 def short_circuits(graph: Graph) -> ShortCircuits:
     """Edges that may connect rows far apart along the data, longest detour first.
 
@@ -36,7 +37,7 @@ def short_circuits(graph: Graph) -> ShortCircuits:
 
 
 def find_short_circuits(graph: Graph, like: Any) -> ShortCircuits:
-    """The same, with shortest paths computed on the place (device) of ``like``."""
+    """The same, with shortest paths computed on the device of ``like``."""
     tails = graph.tails()
     spare = _thinned(graph, tails)
     local = np.add.reduceat(np.append(graph.lengths, 0), graph.starts[:-1]) / np.maximum(1, np.diff(graph.starts))
@@ -44,7 +45,7 @@ def find_short_circuits(graph: Graph, like: Any) -> ShortCircuits:
     extra = np.flatnonzero(spare & (tails < graph.ends))
     sources = np.unique(tails[extra[np.argsort(-unusual[extra], kind="stable")[:_SUSPECTS]]])
     starts = np.concatenate([[0], np.cumsum(~spare)])[graph.starts]
-    thin = brought(Graph(starts.astype(np.int64), graph.ends[~spare], graph.lengths[~spare]), like)
+    thin = moved_to(Graph(starts.astype(np.int64), graph.ends[~spare], graph.lengths[~spare]), like)
     D = to_numpy(geodesics(thin, sources))
     place = np.full(graph.n, -1)
     place[sources] = np.arange(len(sources))

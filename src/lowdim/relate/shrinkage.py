@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.relate.gram import Centred
+from lowdim.relate.moment_states import ColumnMoments
 from lowdim.relate.moments import column_moments, moments
-from lowdim.relate.states import ColumnMoments
-from lowdim.work.blocks import row_blocks
-from lowdim.work.places import to_numpy, verb
+from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.blockwise import row_blocks
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 from lowdim.work.rows import take
 
@@ -27,7 +28,7 @@ class Shrinkage(NamedTuple):
     targets: Doubles
 
 
-@verb(anywhere=True)
+@operation(any_backend=True)
 def ledoit_wolf(X: Any, labels: NDArray[np.int32], n_classes: int) -> Shrinkage:
     """Shrinkage of the covariance of each class of rows, as in scikit-learn's LinearDiscriminantAnalysis.
 
@@ -76,7 +77,7 @@ def intensity_of(n: int, scale: Doubles, trace: float, square: float, fourth: fl
     return intensity, intensity * mu * scale**2
 
 
-@verb
+@operation
 def fourth_powers(X: Any, mean: Doubles, scale: Doubles) -> float:
     """``Σ ‖(x − mean)/scale‖⁴`` over the rows.
 
@@ -87,7 +88,7 @@ def fourth_powers(X: Any, mean: Doubles, scale: Doubles) -> float:
     return float(sum(blocks))
 
 
-@verb
+@operation
 def rounding_of(X: Any) -> float:
     """Machine epsilon of the values: that of their type, of float64 for integers."""
     return float(np.finfo(X.dtype if X.dtype.kind == "f" else np.float64).eps)

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from lowdim.relate import partition
-from lowdim.work import jobs
-from lowdim.work.limits import SQUARES
+from lowdim.work import thread_limit
 from lowdim.work.progress import stage
+from lowdim.work.value_limits import SQUARES
 
 _DIMENSIONS, _NEIGHBORS, _ROWS = 3, 64, 2000
 _PIECE = 4096  # rows per call of a thread
@@ -50,7 +50,7 @@ def _query(tree: KDTree, Q: NDArray, k: int) -> tuple[NDArray[np.float64], NDArr
     def search(piece: slice) -> None:
         far[piece], found[piece] = tree.query(Q[piece], k)
 
-    with stage("neighbours", total=len(pieces)) as tick, ThreadPoolExecutor(jobs.current()) as threads:
+    with stage("neighbours", total=len(pieces)) as tick, ThreadPoolExecutor(thread_limit.current()) as threads:
         try:
             for done, _ in enumerate(threads.map(search, pieces)):
                 tick(done + 1)

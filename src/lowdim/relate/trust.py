@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.work.places import verb
+from lowdim.work.dispatch import operation
 
 NEAREST = 15  # neighbours used
 
@@ -22,7 +22,7 @@ class Spacings(NamedTuple):
     loose: NDArray[np.float64]
 
 
-@verb
+@operation
 def spacings(indices: NDArray, distances: NDArray) -> Spacings:
     """Spacings of training rows by the neighbours (n, k) of each, nearest first.
 
@@ -34,7 +34,7 @@ def spacings(indices: NDArray, distances: NDArray) -> Spacings:
     return Spacings(each, np.sort(_looseness(indices, each, each)))
 
 
-@verb(on=1)
+@operation(on=1)
 def trust(of: Spacings, indices: NDArray, distances: NDArray) -> NDArray[np.float64]:
     """Trust (m,) in new rows by their neighbours (m, k) among the training rows, nearest first.
 

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.relate.geodesics import Beside
-from lowdim.work import jobs
-from lowdim.work.places import verb
+from lowdim.work import thread_limit
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 
 _BLOCK = 2**24  # entries of Gram matrices at a time
 
 
-@verb
+@operation
 def barycentric(X: Any, starts: NDArray, neighbors: NDArray, reg: float, queries: Any = None) -> NDArray[np.float64]:
     """Weights of ``neighbors`` (rows of ``X``), those of query i at starts[i] … starts[i + 1].
 
@@ -37,16 +37,16 @@ def barycentric(X: Any, starts: NDArray, neighbors: NDArray, reg: float, queries
         if not sp.issparse(X):
             X = np.ascontiguousarray(X)
             Q = np.ascontiguousarray(Q, dtype=X.dtype)
-            out = _native.barycentric(X, Q, starts, neighbors, float(reg), n_threads=jobs.current(), tick=tick)
+            out = _native.barycentric(X, Q, starts, neighbors, float(reg), n_threads=thread_limit.current(), tick=tick)
             return _demand_numbers(out)
         out = np.empty(len(neighbors))
         counts = np.diff(starts)
         for k in np.unique(counts[counts > 0]):
             rows = np.flatnonzero(counts == k)
             for some in np.array_split(rows, max(1, len(rows) * int(k) ** 2 // _BLOCK)):
-                places = starts[some, None] + np.arange(k)
-                G = sparse_grams(X, Q[some], neighbors[places])
-                out[places] = _native.gram_weights(G, float(reg), n_threads=jobs.current())
+                positions = starts[some, None] + np.arange(k)
+                G = sparse_grams(X, Q[some], neighbors[positions])
+                out[positions] = _native.gram_weights(G, float(reg), n_threads=thread_limit.current())
         return _demand_numbers(out)
 
 
@@ -57,7 +57,7 @@ def _demand_numbers(W: NDArray[np.float64]) -> NDArray[np.float64]:
     return W
 
 
-@verb
+@operation
 def interpolate(near: Beside, X: Any, queries: Any, Y: NDArray, reg: float) -> NDArray[np.float64]:
     """Positions ``Σ w_j y_j`` (m, k) of points, by the weights that reconstruct them from rows at ``Y`` (n, k).
 

@@ -6,8 +6,8 @@ Nothing here loads matplotlib until a function is called.
 from lowdim.show.biplot import biplot
 from lowdim.show.components import components
 from lowdim.show.distortion import distortion
-from lowdim.show.graph import graph
 from lowdim.show.loss import loss
+from lowdim.show.neighbor_graph import graph
 from lowdim.show.reconstructions import reconstructions
 from lowdim.show.rnx import rnx
 from lowdim.show.scatter import scatter

@@ -161,7 +161,7 @@ def _draw_bars(ax: Any, loadings: Floats, captions: list[str], names: list[str],
     ax = style.new_axes(ax, (6.4, 0.6 + 0.24 * len(loadings) * (per + 1.6)))
     style.quiet(ax, ticks=True)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    places: list[float] = []
+    positions: list[float] = []
     ticks: list[str] = []
     for j, row in enumerate(loadings):
         chosen = np.argsort(-np.abs(row), kind="stable")[:per]
@@ -172,12 +172,12 @@ def _draw_bars(ax: Any, loadings: Floats, captions: list[str], names: list[str],
             0.0, start - 0.65, captions[j], transform=ax.get_yaxis_transform(), va="bottom", fontsize="small",
             fontweight="bold", color=style.INK,
         )  # fmt: skip
-        places += at.tolist()
+        positions += at.tolist()
         ticks += [names[i] for i in chosen]
     ax.axvline(0.0, color=style.INK, linewidth=0.8)
-    ax.set_yticks(places, ticks)
+    ax.set_yticks(positions, ticks)
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(places[-1] + 0.7, -1.7)
+    ax.set_ylim(positions[-1] + 0.7, -1.7)
     limit = 1.05 * float(np.abs(loadings).max() or 1.0)
     ax.set_xlim(-limit, limit)
     ax.xaxis.set_major_locator(MaxNLocator(nbins=5, symmetric=True))

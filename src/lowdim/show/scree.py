@@ -43,7 +43,7 @@ def scree(model: Any, *, ax: Any = None, proportion: float = 0.9, n: int | None 
     """
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-    from lowdim.solve.components import components_for, elbow
+    from lowdim.solve.component_count import components_for, elbow
 
     if not 0.0 < proportion < 1.0:
         raise ValueError(f"scree: proportion must be between 0 and 1; got {proportion}. Pass 0.9 for 90 %.")

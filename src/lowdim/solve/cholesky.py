@@ -14,13 +14,13 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from lowdim.solve.eigen import direct, eigh_top
-from lowdim.work import jobs, memory
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import placed, to_numpy
+from lowdim.solve.leading_eigenpairs import direct, eigh_top
+from lowdim.work import memory, thread_limit
+from lowdim.work.backend_arrays import from_numpy, to_numpy
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
-from lowdim.work.rows import cast, room, take, totals
+from lowdim.work.rows import cast, take, totals, uninitialised
 
 _BLOCK = 128  # proposals at a time
 _COLUMNS = 8192  # multiplied at a time
@@ -53,7 +53,7 @@ class LowRank(NamedTuple):
         pairs = eigh_top(S, min(r, k))
         values, V = np.pad(pairs.values, (0, max(0, k - r))), np.pad(pairs.vectors, ((0, 0), (0, max(0, k - r))))
         offset = mean @ V
-        return values, V, F.T @ cast(placed(V, F), float_dtype(F.dtype)) - placed(offset, F), offset
+        return values, V, F.T @ cast(from_numpy(V, F), float_dtype(F.dtype)) - from_numpy(offset, F), offset
 
     def dual(self, V: NDArray) -> NDArray:
         """Weights W (s, k) of a row's values at the pivots that give its scores: ``k(x, S) W = φ(x)ᵀ V``."""
@@ -104,13 +104,13 @@ def pivoted_cholesky(
                 _demand_room(F.itemsize * n * (have + len(S) + 2 * _BLOCK), free, have + len(S))
             C = rows(S)
             if not turn:  # pages that are never written use no memory, so allocating the largest rank costs nothing
-                F, dtype = room((most, n), C), float_dtype(C.dtype)
+                F, dtype = uninitialised((most, n), C), float_dtype(C.dtype)
                 floor = _FLOOR * float(np.finfo(dtype).eps) * float(diagonal.max())
             C -= take(F[:have].T, S) @ F[:have]
             accepted, step = _accepted(to_numpy(take(C.T, S)).T.astype(np.float64), floor, random)
             if not accepted:
                 break
-            new = cast(placed(step, C), dtype) @ take(C, np.array(accepted))
+            new = cast(from_numpy(step, C), dtype) @ take(C, np.array(accepted))
             F[have : have + len(accepted)] = new
             rest -= to_numpy((new * new).sum(0))
             if not positive:
@@ -161,7 +161,7 @@ def nystroem(
                 stop = min(size, start + _BLOCK)
                 block = rows(S[start:stop])
                 if not start:
-                    C, dtype = room((most, n), block), float_dtype(block.dtype)
+                    C, dtype = uninitialised((most, n), block), float_dtype(block.dtype)
                 C[start:stop] = block
                 tick(stop)
             have = size
@@ -180,12 +180,12 @@ def nystroem(
 def _nothing(rows: Callable[[NDArray[np.int64]], NDArray], n: int) -> LowRank:
     """Factor of a zero matrix: one pivot with zero weight."""
     first = np.zeros(1, dtype=np.int64)
-    return LowRank(first, 0.0 * room((1, n), rows(first)), 0.0, np.zeros((1, 1)))
+    return LowRank(first, 0.0 * uninitialised((1, n), rows(first)), 0.0, np.zeros((1, 1)))
 
 
 def _inverse_root(A: NDArray[np.float64], dtype: np.dtype, positive: bool) -> NDArray[np.float64]:
     """W (s, r) with ``W Wᵀ`` the pseudo-inverse of ``A``, without eigenvalues that are rounding in ``dtype``."""
-    with jobs.alone() if direct(len(A), 1) else nullcontext():
+    with thread_limit.alone() if direct(len(A), 1) else nullcontext():
         values, U = sl.eigh((A + A.T) / 2, driver="evd", overwrite_a=True, check_finite=False)
     if not positive:
         _demand_positive(float(values[0]), values[-1:], dtype)
@@ -196,7 +196,7 @@ def _inverse_root(A: NDArray[np.float64], dtype: np.dtype, positive: bool) -> ND
 
 def _squares(C: NDArray, weights: NDArray[np.float64], keep: bool) -> NDArray[np.float64]:
     """Squared lengths (n,) of the columns of ``weightsᵀ C``, which takes the place of ``C`` where it is to be kept."""
-    W, lengths = cast(placed(np.ascontiguousarray(weights.T), C), float_dtype(C.dtype)), np.empty(C.shape[1])
+    W, lengths = cast(from_numpy(np.ascontiguousarray(weights.T), C), float_dtype(C.dtype)), np.empty(C.shape[1])
     for start in range(0, C.shape[1], _COLUMNS):
         columns = slice(start, start + _COLUMNS)
         F = W @ C[:, columns]
@@ -241,6 +241,6 @@ def _accepted(
             accepted.append(i)
             column = H[:, i] / np.sqrt(H[i, i])
             H -= np.outer(column, column)
-    with jobs.alone():
+    with thread_limit.alone():
         L = np.linalg.cholesky((A + A.T)[np.ix_(accepted, accepted)] / 2)
         return accepted, np.linalg.inv(L)

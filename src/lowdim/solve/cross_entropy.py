@@ -15,8 +15,8 @@ from scipy.optimize import least_squares
 
 from lowdim import _native
 from lowdim.solve.descent import Reached, SparseRows, Tell, sample_of
-from lowdim.work import jobs
-from lowdim.work.places import verb
+from lowdim.work import thread_limit
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
 
@@ -63,7 +63,7 @@ class CrossEntropy:
     unit: float = 1.0
     name = "loss"
 
-    @verb(on=1)
+    @operation(on=1)
     def lower(
         self, graph: SparseRows, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick
     ) -> int:
@@ -88,30 +88,30 @@ class CrossEntropy:
             rate=self.rate,
             every=every,
             report=told,
-            n_threads=jobs.current(),
+            n_threads=thread_limit.current(),
             tick=tick,
         )
         if not (stopped and stopped[-1]):
             np.multiply(Y, self.unit, out=Y)
         return done
 
-    @verb(on=1)
+    @operation(on=1)
     def at(self, graph: SparseRows, Y: NDArray[np.float32]) -> Reached:
         """``L`` over all pairs up to 20,000 points; above, its second term from 512 partners of each point."""
         n, exact = len(Y), len(Y) <= _EXACT
         order, shifts = all_pairs(n, once=True) if exact else self.pairs(n, 1, SAMPLE)
         with stage("loss"):
             points, terms = _native.cross_entropy(
-                *graph, in_units(self, Y), order, shifts, a=self.a, b=self.b, n_threads=jobs.current()
+                *graph, in_units(self, Y), order, shifts, a=self.a, b=self.b, n_threads=thread_limit.current()
             )
         return reached(self, n, points, terms, shifts[0], exact=exact)
 
-    @verb(on=1)
-    def settle(
+    @operation(on=1)
+    def place_new(
         self, neighbors: NDArray[np.int32], v: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
     ) -> NDArray[np.float32]:
         """Positions (m, k) of new points, repelled by one sample of the points of the map."""
-        places = _native.settle_cross_entropy(
+        positions = _native.place_new_cross_entropy(
             neighbors,
             v,
             in_units(self, Y),
@@ -120,10 +120,10 @@ class CrossEntropy:
             b=self.b,
             negatives=2 * self.negatives,  # both ends of a pair are pushed
             iterations=_STEPS,
-            n_threads=jobs.current(),
+            n_threads=thread_limit.current(),
             tick=tick,
         )
-        return places * np.float32(self.unit)
+        return positions * np.float32(self.unit)
 
     def gradient(self, graph: SparseRows, Y: NDArray[np.float32]) -> NDArray[np.float32]:
         """Gradient (n, k) of ``L`` over all pairs, in float32."""
@@ -135,7 +135,7 @@ class CrossEntropy:
             b=self.b,
             negatives=2 * self.negatives,  # both ends of a pair are pushed
             longest=np.inf,
-            n_threads=jobs.current(),
+            n_threads=thread_limit.current(),
         )
         return gradient / np.float32(self.unit)
 

@@ -1,4 +1,4 @@
-"""Descent of a map whose loss is a parameter, and places for new points by the same loss.
+"""Descent of a map whose loss is a parameter, and positions of new points by the same loss.
 
 A loss knows the native optimiser that lowers it: :mod:`lowdim.solve.divergence` has that of SNE and t-SNE.
 """
@@ -53,7 +53,7 @@ class Loss(Protocol):
         """Loss of the map."""
         ...
 
-    def settle(
+    def place_new(
         self, neighbors: NDArray[np.int32], weights: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
     ) -> NDArray[np.float32]:
         """Places (m, k) of new points with these neighbours (m, near) and weights; none depends on another."""
@@ -86,10 +86,10 @@ def descend(
 def place(neighbors: NDArray[np.int32], weights: NDArray[np.float32], Y: NDArray, loss: Loss) -> NDArray[np.float32]:
     """Place new points (m, k) with these neighbours (m, near) and weights in the fixed map ``Y``.
 
-    Each lowers its own loss from places among its neighbours; none depends on another.
+    Each lowers its own loss from positions among its neighbours; none depends on another.
     """
     with stage("places", total=len(neighbors)) as tick:
-        return loss.settle(neighbors, weights, searchable(Y, np.float32), tick)
+        return loss.place_new(neighbors, weights, searchable(Y, np.float32), tick)
 
 
 def sample_of(n: int) -> NDArray[np.int32]:

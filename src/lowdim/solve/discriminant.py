@@ -11,8 +11,8 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from lowdim.solve.eigen import eigh_top
-from lowdim.work import jobs
+from lowdim.solve.leading_eigenpairs import eigh_top
+from lowdim.work import thread_limit
 from lowdim.work.progress import stage
 
 Doubles = NDArray[np.float64]
@@ -116,7 +116,7 @@ def _by_pivots(R: Doubles, tol: float) -> _Clear | None:
     """
     d = len(R)
     v = np.ones(d)
-    with stage("Cholesky factor", flops=2.0 * d**3), jobs.alone():
+    with stage("Cholesky factor", flops=2.0 * d**3), thread_limit.alone():
         for _ in range(4):
             v = R @ (v / np.linalg.norm(v))
         most = float(v @ (R @ v) / (v @ v))  # at most the largest eigenvalue
@@ -139,7 +139,7 @@ def _by_pivots(R: Doubles, tol: float) -> _Clear | None:
 
 def discriminants(P: Doubles, B: Doubles, k: int) -> tuple[Doubles, Doubles]:
     """Largest ratios (k,) and directions (k, d), normalised by ``wᵀ S w = 1``, given a whitening ``P`` of ``S``."""
-    with jobs.alone():
+    with thread_limit.alone():
         U, s, _ = sl.svd((B @ P).T, full_matrices=False, check_finite=False)
         return np.square(s[:k]), (P @ U[:, :k]).T
 
@@ -149,7 +149,7 @@ class GramDiscriminants(NamedTuple):
 
     values: Doubles
     weights: Doubles
-    places: Doubles
+    positions: Doubles
 
 
 def gram_discriminants(
@@ -167,12 +167,12 @@ def gram_discriminants(
     Q = np.asfortranarray((turn / np.sqrt(counts)[:, None])[codes])
     largest = float(np.trace(K))
     K[np.diag_indices(n)] += total
-    with stage("Cholesky factor", flops=0.5 * n**3), jobs.alone() if n <= _SMALL else nullcontext():
+    with stage("Cholesky factor", flops=0.5 * n**3), thread_limit.alone() if n <= _SMALL else nullcontext():
         factor, failed = sl.lapack.dpotrf(K.T, lower=1, clean=0, overwrite_a=1)
         if failed or total <= _REGULAR * largest:
             return None
         Z = sl.lapack.dpotrs(factor, Q, lower=1)[0]
-    with jobs.alone():
+    with thread_limit.alone():
         left, V = sl.eigh(total * (Q.T @ Z), check_finite=False)  # smallest first: largest ratios
     if left[-1] > 1 - _REGULAR or left[0] <= 0:
         return None
@@ -190,7 +190,7 @@ def orthogonal_discriminants(P: Doubles, B: Doubles, k: int, metric: Doubles) ->
     forbidden = np.zeros((P.shape[1], 0))
     ratios, directions = np.zeros(k), np.zeros((k, len(P)))
     for j in range(k):
-        with jobs.alone():
+        with thread_limit.alone():
             U = sl.svd(C - forbidden @ (forbidden.T @ C), full_matrices=False, check_finite=False)[0]
             z = U[:, 0] - forbidden @ (forbidden.T @ U[:, 0])
             z /= np.linalg.norm(z)

@@ -1,4 +1,4 @@
-"""``KL(P‖Q)`` as the loss of a map: its descent, its value, its gradient, and places for new points.
+"""``KL(P‖Q)`` as the loss of a map: its descent, its value, its gradient, and positions of new points.
 
 ``Q_ij = f(‖y_i − y_j‖²) / Z`` over all pairs, with Student's ``f = (1 + s/ν)^(−(ν + 1)/2)`` or Gauss's ``f = e^−s``.
 The gradient is ``4 Σ_j (p_ij − q_ij) a_ij (y_i − y_j)``, ``a = −f′/f``.
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.solve.descent import Reached, SparseRows, Tell
-from lowdim.work import jobs
-from lowdim.work.places import verb
+from lowdim.work import thread_limit
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
 
@@ -53,7 +53,7 @@ class Falloff(NamedTuple):
 
 
 def choose(n: int, k: int, falloff: Falloff, *, tree: bool = True) -> str:
-    """Rule behind ``repulsion="auto"``; some places (devices) have neither a tree nor near pairs.
+    """Rule behind ``repulsion="auto"``; some devices have neither a tree nor near pairs.
 
     >>> cauchy = Falloff("student")
     >>> [choose(n, k, cauchy) for n, k in ((1500, 2), (3000, 2), (3000, 1), (70_000, 3), (70_000, 5))]
@@ -82,7 +82,7 @@ class Divergence:
     rate: float | None = None
     name = "KL"
 
-    @verb(on=1)
+    @operation(on=1)
     def lower(self, P: SparseRows, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick) -> int:
         """Move the map ``Y`` (n, k) in place; stops early without further progress."""
         rate = self.rate
@@ -105,15 +105,15 @@ class Divergence:
             report=tell,
             tick=tick,
             **self.falloff.law(),
-            n_threads=jobs.current(),
+            n_threads=thread_limit.current(),
         )
 
     def at(self, P: SparseRows, Y: NDArray[np.float32]) -> Reached:
         """``KL(P‖Q)`` without exaggeration."""
         return divergence(P, Y, self.falloff)
 
-    @verb(on=1)
-    def settle(
+    @operation(on=1)
+    def place_new(
         self, neighbors: NDArray[np.int32], p: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
     ) -> NDArray[np.float32]:
         """Positions (m, k) that minimise the divergence of each new point, with ``Y`` fixed."""
@@ -125,20 +125,20 @@ class Divergence:
             iterations=_STEPS,
             tick=tick,
             **self.falloff.law(),
-            n_threads=jobs.current(),
+            n_threads=thread_limit.current(),
         )
 
 
 def gradient(P: SparseRows, Y: NDArray, falloff: Falloff) -> tuple[float, NDArray]:
     """``KL(P‖Q)`` at the map ``Y`` (n, k), and its gradient (n, k), by exact sums in the precision of ``Y``."""
-    law = {**falloff.law(), "n_threads": jobs.current()}
+    law = {**falloff.law(), "n_threads": thread_limit.current()}
     pull, costs = _native.attraction(*P, Y, **law)
     push, phi = _native.repulsion_at(Y, Y, **law)
     Z = float((phi - 1.0).sum())
     return float(costs.sum() + np.log(Z)), 4.0 * (pull - push / Z)
 
 
-@verb
+@operation
 def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reached:
     """``KL(P‖Q)`` at the map ``Y`` (n, k), with ``Q`` normalised over all pairs.
 
@@ -146,7 +146,7 @@ def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reach
     mean difference from exact sums at 1000 points, and the remaining uncertainty of the divergence is reported, with
     the relative error of the grid's forces at these points.
     """
-    (n, k), law = Y.shape, {**falloff.law(), "n_threads": jobs.current()}
+    (n, k), law = Y.shape, {**falloff.law(), "n_threads": thread_limit.current()}
     with stage("divergence"):
         _, costs = _native.attraction(*P, Y, **law)
         if n <= _EXACT_NORMALISER or k > FAST["barnes_hut"]:

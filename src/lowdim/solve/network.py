@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.work.blocks import float_dtype, row_blocks
-from lowdim.work.places import verb
+from lowdim.work.blockwise import float_dtype, row_blocks
+from lowdim.work.dispatch import operation
 from lowdim.work.random import stream
 
 
@@ -63,7 +63,7 @@ def push(xp: ModuleType, layers: Sequence[Layer], Z: Any, activation: str) -> li
     return outputs
 
 
-@verb(on=1)
+@operation(on=1)
 def apply(layers: Sequence[Layer], X: Any, activation: str, less: NDArray | None = None) -> Any:
     """Output of a stack for the rows of ``X − less``, block by block, by NumPy: torch is not needed for arrays."""
     width, dtype = max(max(W.shape) for W, _ in layers), float_dtype(X.dtype)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.solve.descent import Reached, Tell, sample_of
-from lowdim.work import jobs
-from lowdim.work.places import verb
+from lowdim.work import thread_limit
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import Tick, stage
 
 Indices = NDArray[np.int32]
@@ -35,7 +35,7 @@ class PairLoss:
     further: float = 0.0
     name = "loss"
 
-    @verb(on=1)
+    @operation(on=1)
     def lower(
         self, pairs: Partners, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick
     ) -> int:
@@ -48,30 +48,30 @@ class PairLoss:
             rate=self.rate,
             every=every,
             report=tell,
-            n_threads=jobs.current(),
+            n_threads=thread_limit.current(),
             tick=tick,
         )
 
-    @verb(on=1)
+    @operation(on=1)
     def at(self, pairs: Partners, Y: NDArray[np.float32]) -> Reached:
         """Loss of the map, over all pairs."""
         with stage("loss"):
-            points, _ = _native.pair_loss(*pairs, Y, LAST, n_threads=jobs.current())
+            points, _ = _native.pair_loss(*pairs, Y, LAST, n_threads=thread_limit.current())
         return Reached(float(points.sum()), points, "exact: all pairs drawn")
 
-    @verb(on=1)
-    def settle(
+    @operation(on=1)
+    def place_new(
         self, neighbors: NDArray[np.int32], p: NDArray[np.float32], Y: NDArray[np.float32], tick: Tick
     ) -> NDArray[np.float32]:
         """Positions (m, k) of new points, repelled by one sample of the points of the map."""
-        return _native.settle_pairs(
+        return _native.place_new_pairs(
             neighbors,
             p,
             Y,
             sample_of(len(Y)),
             further=self.further,
             iterations=_STEPS,
-            n_threads=jobs.current(),
+            n_threads=thread_limit.current(),
             tick=tick,
         )
 
@@ -102,5 +102,5 @@ def gradient(
     pairs: Partners, Y: NDArray[np.float32], weights: tuple[float, float, float] = LAST
 ) -> tuple[float, NDArray[np.float32]]:
     """Loss at the map ``Y`` (n, k) with these weights of the three kinds, and its gradient (n, k)."""
-    points, G = _native.pair_loss(*pairs, Y, weights, n_threads=jobs.current())
+    points, G = _native.pair_loss(*pairs, Y, weights, n_threads=thread_limit.current())
     return float(points.sum()), G

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 from lowdim.work.progress import Tick, note, stage
 from lowdim.work.random import stream
 
@@ -50,14 +50,14 @@ def by_polynomials(
         while True:
             # T grows by e^(2 m √reach); much more than e^16 would leave the last vectors too few digits.
             degree = int(np.clip(growth / np.sqrt(reach), 20, 4000))
-            with jobs.alone():
+            with thread_limit.alone():
                 V -= null @ (null.T @ V)
             for start in range(0, width, WIDTH):
                 block = np.ascontiguousarray(V[:, start : start + WIDTH])
                 damp(block, low, high, degree, tick)
                 V[:, start : start + WIDTH] = block
             used += degree
-            with jobs.alone():  # the bits must not depend on the threads of BLAS
+            with thread_limit.alone():  # the bits must not depend on the threads of BLAS
                 V, _ = np.linalg.qr(V - null @ (null.T @ V))
                 image = apply(V)
                 values, turn = sl.eigh(V.T @ image, check_finite=False)

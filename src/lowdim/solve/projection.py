@@ -6,15 +6,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.work.blocks import row_blocks
-from lowdim.work.places import verb
+from lowdim.work.blockwise import row_blocks
+from lowdim.work.dispatch import operation
 from lowdim.work.products import multiply
 
 _SAMPLE = 256  # rows from which the size of the mean is estimated
 _FAR = 100  # times the spread: a squared mean above that would cancel
 
 
-@verb
+@operation
 def project(X: Any, P: NDArray[np.float64], mean: NDArray[np.float64], dtype: np.dtype) -> NDArray:
     """``(X − mean) P`` (n, k), computed as ``X P − mean P`` unless the mean is so large that this would cancel.
 
@@ -37,7 +37,7 @@ def project(X: Any, P: NDArray[np.float64], mean: NDArray[np.float64], dtype: np
     return Y
 
 
-@verb
+@operation
 def lift(Y: Any, B: NDArray, mean: NDArray) -> NDArray:
     """``Y B + mean`` (n, d) in the precision of the scores ``Y`` (n, k)."""
     X = Y @ B.astype(Y.dtype)
@@ -45,7 +45,7 @@ def lift(Y: Any, B: NDArray, mean: NDArray) -> NDArray:
     return X
 
 
-@verb
+@operation
 def squared_lengths(
     X: Any, U: NDArray, mean: NDArray, scale: NDArray, values: NDArray, noise: float
 ) -> NDArray[np.float64]:
@@ -64,7 +64,7 @@ def squared_lengths(
     return out
 
 
-@verb
+@operation
 def missed(X: Any, U: NDArray, mean: NDArray, scale: NDArray, dtype: np.dtype) -> NDArray:
     """Squared distance (n,) of each row from its projection on the orthonormal rows of ``U``, in scaled features.
 

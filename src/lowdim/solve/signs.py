@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.work.places import verb
+from lowdim.work.dispatch import operation
 
 
-@verb
+@operation
 def signs(V: NDArray[np.floating], tol: float = 1e-6) -> NDArray[np.floating]:
     """Sign (k,) for each row of ``V`` (k, d) that makes its entry of largest magnitude positive.
 

@@ -14,8 +14,8 @@ from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import pdist, squareform
 
 from lowdim import _native
-from lowdim.solve.blocked import factorise, solve_by
-from lowdim.work import jobs
+from lowdim.solve.blocked_cholesky import factorise, solve_by
+from lowdim.work import thread_limit
 from lowdim.work.progress import note, stage
 
 Doubles = NDArray[np.float64]
@@ -26,7 +26,7 @@ _KNOTS = 2000  # knots of the monotone function that replaces distances in the n
 class Majorised(NamedTuple):
     """Map (n, k), its stress, the stress at the start and after each step, Σ w δ², and knots of disparities."""
 
-    places: Doubles
+    positions: Doubles
     stress: float
     trace: Doubles
     size: float
@@ -107,7 +107,7 @@ def majorise(
 
 
 def place(
-    D: Singles, places: Doubles, starts: Doubles, *, weights: Singles | None, n_iter: int, tol: float
+    D: Singles, positions: Doubles, starts: Doubles, *, weights: Singles | None, n_iter: int, tol: float
 ) -> tuple[Doubles, Doubles]:
     """Places (m, k) of new points with distances ``D`` (m, n) to a fixed map (n, k), and the stress of each (m,).
 
@@ -115,12 +115,12 @@ def place(
     """
     total = np.full(len(D), float(D.shape[1])) if weights is None else weights.sum(axis=1, dtype=np.float64)
     total = np.where(total > 0, total, 1.0)[:, None]
-    base = np.broadcast_to(places.mean(axis=0), starts.shape) if weights is None else (weights @ places) / total
+    base = np.broadcast_to(positions.mean(axis=0), starts.shape) if weights is None else (weights @ positions) / total
     best, stress, Y = starts.copy(), np.full(len(D), np.inf), starts.copy()
     active = np.arange(len(D))
     for _ in range(n_iter + 1):
         some = None if weights is None else weights[active]
-        moved, sums = _guttman(D[active], some, Y[active], places)
+        moved, sums = _guttman(D[active], some, Y[active], positions)
         lower = sums[:, 0] < stress[active]
         going = lower & (stress[active] - sums[:, 0] > tol * stress[active])
         going |= np.isinf(stress[active])
@@ -133,9 +133,9 @@ def place(
     return best, stress
 
 
-def _guttman(D: Singles, weights: Singles | None, points: Doubles, places: Doubles) -> tuple[Doubles, Doubles]:
-    P, Y = (np.ascontiguousarray(A, dtype=np.float32) for A in (points, places.T))
-    return _native.guttman(D, weights, P, Y, n_threads=jobs.current())
+def _guttman(D: Singles, weights: Singles | None, points: Doubles, positions: Doubles) -> tuple[Doubles, Doubles]:
+    P, Y = (np.ascontiguousarray(A, dtype=np.float32) for A in (points, positions.T))
+    return _native.guttman(D, weights, P, Y, n_threads=thread_limit.current())
 
 
 def _size(D: Singles, weights: Singles | None) -> float:

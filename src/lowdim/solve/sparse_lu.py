@@ -7,7 +7,7 @@ import scipy.sparse.linalg as sla
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 
 Doubles = NDArray[np.float64]
 
@@ -38,4 +38,4 @@ class SparseLU:
     def solve(self, B: Doubles, transposed: bool = False) -> Doubles:
         """X (n, b) with ``A X = B``, or ``Aᵀ X = B``."""
         B = np.ascontiguousarray(B)
-        return _native.lu_solve(*self._parts, B, transposed=transposed, n_threads=jobs.current())
+        return _native.lu_solve(*self._parts, B, transposed=transposed, n_threads=thread_limit.current())

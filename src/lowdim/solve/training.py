@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.solve.network import Layer, pull, push
-from lowdim.work import devices, jobs
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import verb
+from lowdim.work import devices, thread_limit
+from lowdim.work.blockwise import float_dtype
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
 
@@ -57,7 +57,7 @@ def find_torch() -> ModuleType:
     return devices.find_torch("to train a network")
 
 
-@verb
+@operation
 def device_of(X: Any) -> Any:  # noqa: ARG001  # it says where
     """Device on which the rows are."""
     return find_torch().device("cpu")
@@ -70,7 +70,7 @@ def find_device(name: str | None, X: Any) -> Any:
     return devices.find(name, "to train a network")
 
 
-@verb
+@operation
 def reader(X: Any, mean: NDArray, scale: NDArray) -> Callable[[NDArray], Any]:
     """Function from row numbers to ``(x − mean)/scale`` of these rows, in a buffer that the next call reuses."""
     torch, dtype, d = find_torch(), float_dtype(X.dtype), X.shape[1]
@@ -115,7 +115,7 @@ def train(layers: Sequence[Layer], rows: TrainingRows, plan: Plan, activation: s
     """Train the layers, of which the first half encodes and the second decodes; ``spread`` is the variance of the rows.
 
     Everything random comes from ``plan.seed``. On a CPU small networks run on one thread, which gives the same bits for
-    any number of them; large ones run on ``jobs.current()``, and the same number gives the same bits.
+    any number of them; large ones run on ``thread_limit.current()``, and the same number gives the same bits.
     """
     torch = rows.torch
     with torch.no_grad(), _threads(torch, _useful_threads(layers, min(plan.batch_size, rows.n))):
@@ -239,7 +239,7 @@ class _Trainer:
 
 def _useful_threads(layers: Sequence[Layer], batch_size: int) -> int:
     work = batch_size * sum(layer.weights.size for layer in layers)
-    return 1 if work <= _SERIAL else jobs.current()
+    return 1 if work <= _SERIAL else thread_limit.current()
 
 
 @contextmanager

@@ -6,7 +6,8 @@ from typing import Any
 import scipy.sparse as sp
 
 from lowdim.work import memory
-from lowdim.work.places import demand_together, of, placed
+from lowdim.work.backend_arrays import from_numpy
+from lowdim.work.dispatch import backend_of, require_one_memory
 
 
 def find_torch(purpose: str) -> ModuleType:
@@ -40,17 +41,19 @@ def moved(X: Any, name: str | None, owner: str) -> Any:
     >>> moved(np.ones(2), None, "TSNE")
     array([1., 1.])
     """
-    if name is None or (name == "cpu" and of(X) is None):
+    if name is None or (name == "cpu" and backend_of(X) is None):
         return X
-    demand_together(X, f"{owner}: device={name!r}", "Leave device out: a fit from blocks is computed by the workers.")
+    require_one_memory(
+        X, f"{owner}: device={name!r}", "Leave device out: a fit from blocks is computed by the workers."
+    )
     device = find(name, f"for device={name!r}")
     if sp.issparse(X):
         raise TypeError(
             f"{owner}: device={name!r} needs dense rows; got sparse ones. Pass X.toarray(), or leave device out."
         )
-    if of(X) is not None:
+    if backend_of(X) is not None:
         return X.to(device)
     there = find_torch("").empty(0, device=device)
     what = f"{owner}: {X.shape[0]:,} rows moved to {name!r}"
     memory.require(X.nbytes, what, "Pass fewer rows, or leave device out.", there)
-    return placed(X, there)
+    return from_numpy(X, there)

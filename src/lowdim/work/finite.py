@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.work.places import verb
+from lowdim.work.dispatch import operation
 
 _ADVICE = "Multiply the data by a constant that brings them near 1."
 
@@ -22,7 +22,7 @@ def is_finite(values: NDArray[Any]) -> bool:
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
-@verb
+@operation
 def bad_row(values: NDArray[Any]) -> int | None:
     """The first row of an array of floats that holds NaN or infinity; None if all are finite.
 

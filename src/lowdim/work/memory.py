@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from lowdim.work.places import verb
+from lowdim.work.dispatch import operation
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _NEGLIGIBLE = 2**20  # bytes that are given without reading how many are free, which takes 0.2 ms
@@ -98,14 +98,14 @@ def recording() -> Iterator[list[float]]:
         _recorded.reset(token)
 
 
-@verb
+@operation
 def available_for(rows: Any) -> int:  # noqa: ARG001  # it says where
-    """Bytes that can be allocated now on the place of the rows."""
+    """Bytes that can be allocated now where the rows are."""
     return available()
 
 
 def require(n_bytes: float, what: str, instead: str, where: Any = None) -> None:
-    """Raise MemoryError unless ``n_bytes`` for ``what`` fit on the place of some rows; ``instead`` says what to do.
+    """Raise MemoryError unless ``n_bytes`` for ``what`` fit where some rows are; ``instead`` says what to do.
 
     >>> require(1, "PCA: a byte", "Use less.")
     """

@@ -15,14 +15,14 @@ import scipy.linalg.cython_blas as blas
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 from lowdim.work.rows import cast
 
 _SMALL = 2e6  # multiplications up to which threads gain nothing
 _FEW = 1e5  # entries of a block up to which the same is so
 _TILE, _THIN = 256, 128  # side of a piece; rows of one that is narrow
-_PARTS = 16  # of a sum over rows, here and in multiply_half
-_AT_ONCE = 96  # columns that multiply_half sums in parts
+_PARTS = 16  # of a sum over rows, here and in multiply_packed
+_AT_ONCE = 96  # columns that multiply_packed sums in parts
 _GEMM = {"float32": "sgemm", "float64": "dgemm"}
 
 
@@ -37,7 +37,7 @@ def multiply(A: Any, B: Any, out: Any = None) -> Any:
     (m, d), n = A.shape, B.shape[1]
     if out is None:
         out = np.empty((m, n), np.result_type(A, B))
-    with jobs.alone():
+    with thread_limit.alone():
         if float(m) * d * n <= _SMALL or out.dtype.name not in _GEMM:
             return np.matmul(A, B, out=out)
     _by_pieces(A, B, out)
@@ -50,8 +50,8 @@ def _by_pieces(A: NDArray, B: NDArray, out: NDArray, *, less: bool = False) -> N
     high = _THIN if n <= _TILE else min(m, _TILE)
     wide = _THIN if m <= _TILE < n else min(n, _TILE)
     A, B = _for_blas(A, out.dtype), _for_blas(B, out.dtype)
-    with jobs.alone():
-        gemm, n_threads = _gemm(out.dtype.name), jobs.current()
+    with thread_limit.alone():
+        gemm, n_threads = _gemm(out.dtype.name), thread_limit.current()
         _native.multiply(gemm, A, B, out, high=high, wide=wide, less=less, n_threads=n_threads)
 
 
@@ -80,27 +80,29 @@ def inner(A: Any, B: Any) -> Any:
     if not isinstance(A, np.ndarray):
         return A.T @ B
     n, p, q, dtype = len(A), A.shape[1], B.shape[1], np.result_type(A, B)
-    with jobs.alone():
+    with thread_limit.alone():
         if float(n) * p * q <= _SMALL or dtype.name not in _GEMM:
             return A.T @ B
         out, A, B = np.empty((_PARTS * p, q), dtype), _for_blas(A, dtype), _for_blas(B, dtype)
-        _native.multiply(_gemm(dtype.name), A.T, B, out, high=_TILE, wide=_TILE, parts=_PARTS, n_threads=jobs.current())
+        _native.multiply(
+            _gemm(dtype.name), A.T, B, out, high=_TILE, wide=_TILE, parts=_PARTS, n_threads=thread_limit.current()
+        )
     return out.reshape(_PARTS, p, q).sum(axis=0)
 
 
-def multiply_half(A: NDArray[np.float32], V: NDArray[np.float32]) -> NDArray[np.float32]:
-    """``A V`` (n, q) for a symmetric matrix in panels, see :class:`lowdim.relate.half.Half`."""
+def multiply_packed(A: NDArray[np.float32], V: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``A V`` (n, q) for a symmetric matrix in panels, see :class:`lowdim.relate.packed_symmetric.Half`."""
     out = np.empty(V.shape, np.float32)
     cuts = np.linspace(0, V.shape[1], -(-V.shape[1] // _AT_ONCE) + 1).astype(int)
     for left, right in pairwise(cuts):
         some = np.ascontiguousarray(V[:, left:right])
-        with jobs.alone():
-            out[:, left:right] = _native.multiply_half(_gemm("float32"), A, some, n_threads=jobs.current())
+        with thread_limit.alone():
+            out[:, left:right] = _native.multiply_packed(_gemm("float32"), A, some, n_threads=thread_limit.current())
     return out
 
 
 def bytes_to_multiply_half(n: int, width: int) -> float:
-    """Memory that :func:`multiply_half` needs for a matrix (n, n) and ``V`` (n, width): the product and its parts."""
+    """Memory that :func:`multiply_packed` needs for a matrix (n, n) and ``V`` (n, width): the product and its parts."""
     return 4.0 * n * (width + min(width, _AT_ONCE) * (_PARTS + 2))
 
 
@@ -116,7 +118,7 @@ def centred(A: Any, dtype: Any) -> Any:
         return cast(A - A.mean(0), dtype)
     A = np.require(A, requirements=["C", "A"])
     out = np.empty(A.shape, dtype)
-    _native.centre_columns(A, out, n_threads=jobs.current() if A.size > _FEW else 1)
+    _native.centre_columns(A, out, n_threads=thread_limit.current() if A.size > _FEW else 1)
     return out
 
 
@@ -128,8 +130,8 @@ def assign(Z: NDArray[np.float32], centres: NDArray[np.float32]) -> NDArray[np.i
     """
     Z, centres = (A if A.strides[1] == A.itemsize else np.ascontiguousarray(A) for A in (Z, centres))
     halves = np.einsum("ij,ij->i", centres, centres) / 2
-    with jobs.alone():
-        return _native.assign(_gemm("float32"), Z, centres, halves, n_threads=jobs.current())
+    with thread_limit.alone():
+        return _native.assign(_gemm("float32"), Z, centres, halves, n_threads=thread_limit.current())
 
 
 def _for_blas(A: NDArray, dtype: np.dtype) -> NDArray:

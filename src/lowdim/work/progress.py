@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from lowdim.work import pace
+from lowdim.work import lapack_time
 from lowdim.work.notebook import NotebookBars
 from lowdim.work.user_warnings import warn
 
@@ -100,18 +100,18 @@ def stage(name: str, total: int | None = None, flops: float = 0.0) -> Iterator[T
     if follow is not None:
         yield follow(name, total)
         return
-    reporter, expected = _current.get(), pace.seconds(flops)
+    reporter, expected = _current.get(), lapack_time.seconds(flops)
     if reporter is None:
         if expected > _LONG:
             warn(
-                f"{_title.get() or 'lowdim'}: {name} will take about {pace.human(expected)}, growing with the cube of "
-                "the size, and cannot be stopped before its end. Pass fewer rows, or verbose=1 to follow the stages."
+                f"{_title.get() or 'lowdim'}: {name} will take about {lapack_time.human(expected)}, growing with the "
+                "cube of the size, and cannot be stopped before its end. Pass fewer rows, or verbose=1 to follow it."
             )
         yield _silent
         return
     label = f"{reporter.title}: {name}"
     if expected > _TOLD:
-        label += f" (about {pace.human(expected)})"
+        label += f" (about {lapack_time.human(expected)})"
     if reporter.bars is None:
         if expected > _TOLD:
             print(f"{label} …", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Operations on rows on any place: indexing, copies, conversion, allocation."""
+"""Operations on rows of any backend: indexing, copies, conversion, allocation."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.work import jobs, memory
-from lowdim.work.blocks import float_dtype
-from lowdim.work.places import verb
+from lowdim.work import memory, thread_limit
+from lowdim.work.blockwise import float_dtype
+from lowdim.work.dispatch import operation
 
 _LARGE = 2**24  # bytes
 
 
-@verb
+@operation
 def take(A: Any, ids: Any) -> Any:
     """The rows of ``A`` with these numbers.
 
@@ -25,38 +25,38 @@ def take(A: Any, ids: Any) -> Any:
     return A[ids]
 
 
-@verb
+@operation
 def put(A: Any, ids: Any, B: Any) -> Any:
     """``A`` with the rows of these numbers replaced by those of ``B``, in place."""
     A[ids] = B
     return A
 
 
-@verb
+@operation
 def cast(A: Any, dtype: Any) -> Any:
     """``A`` in another type, itself where it has it."""
     return A.astype(dtype, copy=False)
 
 
-@verb
+@operation
 def own(A: Any) -> Any:
     """A copy, independent of later changes of ``A``."""
     return A.copy()
 
 
-@verb
+@operation
 def kept(A: Any, dtype: Any) -> Any:
     """A copy as floats in C order, or CSR."""
     return A.astype(dtype, copy=True) if sp.issparse(A) else np.array(A, dtype, order="C")
 
 
-@verb
+@operation
 def shared(A: Any, B: Any) -> bool:
     """Whether two arrays, sparse ones excepted, have memory in common."""
     return not sp.issparse(A) and np.shares_memory(A, B)
 
 
-@verb
+@operation
 def totals(A: Any, axis: int) -> Any:
     """Sums along an axis, in float64 for NumPy.
 
@@ -66,13 +66,13 @@ def totals(A: Any, axis: int) -> Any:
     return A.sum(axis=axis, dtype=np.float64)
 
 
-@verb
+@operation
 def searchable(A: Any, dtype: Any) -> Any:
     """Rows as the neighbour search takes them: floats in C order, or CSR."""
     return sp.csr_array(A, dtype=dtype) if sp.issparse(A) else np.ascontiguousarray(A, dtype=dtype)
 
 
-@verb
+@operation
 def in_form_of(A: Any, other: Any) -> Any:
     """``A`` dense or sparse, as ``other`` is.
 
@@ -88,21 +88,27 @@ def in_form_of(A: Any, other: Any) -> Any:
     return A.toarray()
 
 
-@verb(on=1)
-def room(shape: tuple[int, ...], like: Any) -> Any:
-    """Uninitialised array of the type of ``like``, in C order, on its place."""
+@operation(on=1)
+def uninitialised(shape: tuple[int, ...], like: Any) -> Any:
+    """Uninitialised array of the type of ``like``, in C order, on its backend."""
     return np.empty(shape, like.dtype)
 
 
 def touched(shape: tuple[int, int], dtype: Any) -> NDArray:
     """Uninitialised array, whose pages are in memory if it is large and several threads will write to it."""
     out = np.empty(shape, dtype)
-    if out.nbytes >= _LARGE and jobs.current() > 1:
-        _native.touch(out, n_threads=jobs.current())
+    if out.nbytes >= _LARGE and thread_limit.current() > 1:
+        _native.touch(out, n_threads=thread_limit.current())
     return out
 
 
-@verb(on=1)
+@operation(on=1)
 def blank(shape: tuple[int, ...], like: Any) -> Any:  # noqa: ARG001  # it says where
-    """Uninitialised float64 array in Fortran order, on the place of ``like``."""
+    """Uninitialised float64 array in Fortran order, on the backend of ``like``."""
     return np.empty(shape, order="F")
+
+
+@operation(on=2)
+def call(model: Any, method: str, X: Any, y: Any = None) -> Any:
+    """``model.method(X)``, or of both views: at once for rows in memory, lazily for distributed rows."""
+    return getattr(model, method)(X) if y is None else getattr(model, method)(X, y)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowdim.show.report.page import compose
-from lowdim.work.atomic import atomic
+from lowdim.show.report.assembly import compose
+from lowdim.work.atomic_files import atomic
 
 if TYPE_CHECKING:
     from lowdim.comparison.result import Comparison

@@ -12,9 +12,9 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from lowdim.solve.criteria.criterion import CandidateScores, Criterion, Split
-from lowdim.solve.criteria.discriminant import Discriminant
 from lowdim.solve.criteria.least_squares import METRICS, LeastSquares
-from lowdim.solve.criteria.neighbours import Neighbours
+from lowdim.solve.criteria.linear_discriminant import Discriminant
+from lowdim.solve.criteria.nearest_neighbors import Neighbours
 from lowdim.solve.criteria.refit import Refit, changed
 
 

@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 
 from lowdim.solve.criteria.criterion import CandidateScores, Doubles, Split
-from lowdim.work import jobs
+from lowdim.work import thread_limit
 from lowdim.work.progress import stage
 
 
@@ -33,7 +33,9 @@ class Refit:
     def _all(self, sets: list[list[int]]) -> CandidateScores:
         # On a cluster (joblib.parallel_config("dask")) all its workers; here the threads of n_jobs.
         elsewhere = "dask" in type(joblib.parallel.get_active_backend()[0]).__name__.lower()
-        parallel = joblib.Parallel(n_jobs=-1 if elsewhere else min(jobs.current(), len(sets)), return_as="generator")
+        parallel = joblib.Parallel(
+            n_jobs=-1 if elsewhere else min(thread_limit.current(), len(sets)), return_as="generator"
+        )
         scores, failures = np.full((len(sets), len(self.task[3])), np.nan), {}
         with stage("candidates", total=len(sets)) as tick:
             results = parallel(joblib.delayed(_fit_and_score)(*self.task, features) for features in sets)

@@ -1,0 +1,54 @@
+"""Operations for torch tensors on any device. Importing the package registers them with the table of backends."""
+
+from importlib.util import find_spec
+
+from lowdim.backends.torch import (  # noqa: F401  # each registers its functions
+    centring,
+    finite,
+    gram,
+    kernel_values,
+    leading_eigenpairs,
+    memory,
+    moments,
+    network,
+    projection,
+    row_norms,
+    rows,
+    scaling,
+    shrinkage,
+    signs,
+    tensors,
+    training,
+    trust,
+    validation,
+    weights,
+)
+
+if find_spec("triton"):  # these have kernels in Triton
+    from lowdim.backends.torch import (  # noqa: F401
+        affinities,
+        common_neighbors,
+        cross_entropy,
+        descent_loop,
+        divergence,
+        equal_rows,
+        fuzzy,
+        geodesic_map,
+        geodesics,
+        graph,
+        layout,
+        neighbors,
+        new_points,
+        pair_loss,
+        pairs,
+        ranks,
+        shortcuts,
+    )
+
+ESTIMATORS = frozenset(
+    {"Autoencoder", "CCA", "Isomap", "KLExpansion", "KernelPCA", "LDA", "PCA", "PaCMAP", "SNE", "TSNE", "UMAP"}
+)
+MEASURES = frozenset(
+    {"continuity", "distortion", "lcmc", "neighborhood_recall", "rnx_auc", "rnx_curve", "trustworthiness"}
+)
+SUPPORTED = ESTIMATORS | MEASURES  # all of whose operations are here

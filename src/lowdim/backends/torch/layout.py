@@ -1,0 +1,125 @@
+"""Initial layouts of a map on a device."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from lowdim.backends.torch import small_components
+from lowdim.backends.torch.moments import moments
+from lowdim.backends.torch.smoothest import parts, smoothest
+from lowdim.backends.torch.tensors import implements_on_device
+from lowdim.compose import layout as numpy_layout
+from lowdim.solve.signs import signs
+from lowdim.work.random import stream
+
+_SOLVED = 1000  # rows of a graph up to which its eigenvectors are found in NumPy
+_DIRECT = 3000  # columns up to which the scatter is solved directly
+_SPARE, _TURNS = 8, 12  # additional directions and iterations of the subspace
+
+
+@implements_on_device(numpy_layout.by_pca)
+def by_pca(X: Any, k: int, seed: int) -> Any:
+    """Scores (n, k) of the leading principal components."""
+    n, d = X.shape
+    few = min(k, n, d)
+    mean = X.double().mean(0)
+    if d <= _DIRECT:
+        M = moments(X)
+        values, vectors = torch.linalg.eigh(torch.as_tensor(M.scatter, device=X.device))
+        values, V = values.flip(0)[:few], vectors.flip(1)[:, :few].T
+    else:
+        values, V = _leading(X, mean, few, seed)
+    V = V.numpy(force=True)
+    V = torch.as_tensor(numpy_layout.tilted(V * signs(V)[:, None], seed), device=X.device)
+    Y = torch.zeros(n, k, dtype=torch.float64, device=X.device)
+    Y[:, :few] = torch.cat([(block.double() - mean) @ V.T for block in X.split(max(1, 2**22 // d))])
+    Y[:, :few] *= values > 1e-12 * values[0]  # a direction of rounding errors only
+    return _sized(Y, seed)
+
+
+@implements_on_device(numpy_layout.scores)
+def scores(X: Any, by: Any) -> Any:
+    """Scores (n, k) of rows along the axes, in float64."""
+    mean, axes = (torch.as_tensor(part, device=X.device) for part in by)
+    return torch.cat([(block.double() - mean) @ axes.T for block in X.split(max(1, 2**22 // X.shape[1]))])
+
+
+implements_on_device(numpy_layout.scores_of_new)(scores)
+
+
+@implements_on_device(numpy_layout.widened)
+def widened(Y: Any, width: float) -> Any:
+    """The layout scaled so that its widest coordinate spans ``width``."""
+    low, high = torch.aminmax(Y, dim=0)
+    extent = float((high - low).max())
+    return Y * (width / extent) if extent > 0 else Y
+
+
+@implements_on_device(numpy_layout.by_spectrum)
+def by_spectrum(P: Any, k: int, seed: int) -> Any:
+    """Smoothest coordinates (n, k) of the graph, its components side by side; small ones are laid out together."""
+    indptr, indices, values = P
+    n, device = len(indptr) - 1, indices.device
+    tails = torch.arange(n, device=device).repeat_interleave(indptr.diff())
+    joins = values > 0
+    tails, ends, values = tails[joins], indices[joins].long(), values[joins]
+    S = _sparse(n, tails, ends, values)
+    labels, part = torch.unique(parts(*S[:2]), return_inverse=True)
+    if len(labels) == 1:
+        return _sized(_smooth(S, k, seed), seed)
+    sizes = torch.bincount(part)
+    Y = torch.empty(n, k, dtype=torch.float64, device=device)
+    for c in small_components.lay_out(S, part, sizes, Y, seed):
+        rows, inside = (part == c).nonzero().view(-1), part[tails] == c
+        place = torch.full((n,), -1, dtype=torch.int64, device=device)
+        place[rows] = torch.arange(len(rows), device=device)
+        one = _sparse(len(rows), place[tails[inside]], place[ends[inside]], values[inside])
+        Y[rows] = _sized(_smooth(one, k, seed), seed)
+    share, order = sizes.double() / n, torch.sort(sizes, descending=True, stable=True).indices
+    done = torch.empty_like(sizes)
+    done[order] = torch.cumsum(sizes[order], 0) - sizes[order]
+    radius = share.sqrt() if k > 1 else share / 4
+    centre = numpy_layout.sunflower(done.numpy(force=True), sizes.numpy(force=True), n, k)
+    Y *= (radius / (2 * numpy_layout.SIZE))[part][:, None]
+    return _sized(Y + 2 * torch.as_tensor(centre, device=device)[part], seed)
+
+
+def _sparse(n: int, tails: Any, ends: Any, values: Any) -> tuple[Any, Any, Any]:
+    """Sparse rows of edges in the order of their tails."""
+    starts = torch.zeros(n + 1, dtype=torch.int64, device=tails.device)
+    torch.cumsum(torch.bincount(tails, minlength=n), 0, out=starts[1:])
+    return starts, ends.int(), values
+
+
+def _smooth(S: tuple[Any, Any, Any], k: int, seed: int) -> Any:
+    n = len(S[0]) - 1
+    if n > _SOLVED:
+        Y = smoothest(*S, k, seed, numpy_layout.SPECTRAL)
+        return Y * torch.as_tensor(signs(Y.T), device=Y.device)
+    starts, ends, values = (part.numpy(force=True) for part in S)
+    V = sp.csr_array((values.astype(np.float64), ends, starts), shape=(n, n))
+    V.sort_indices()
+    return torch.as_tensor(numpy_layout.eigenvectors(V, k, seed), device=S[0].device)
+
+
+def _leading(X: Any, mean: Any, few: int, seed: int) -> tuple[Any, Any]:
+    """Leading eigenvalues and directions of the scatter, by subspace iteration."""
+    start = stream(seed, "layout subspace").standard_normal((X.shape[1], few + _SPARE))
+    V = torch.as_tensor(start, device=X.device)
+    for _ in range(_TURNS):
+        V = torch.linalg.qr(V).Q
+        V = sum(block.T @ (block @ V) for block in _apart(X, mean))
+    Q = torch.linalg.qr(V).Q
+    values, turn = torch.linalg.eigh(sum((block @ Q).T @ (block @ Q) for block in _apart(X, mean)))
+    return values.flip(0)[:few], (Q @ turn.flip(1)[:, :few]).T
+
+
+def _apart(X: Any, mean: Any) -> Any:
+    return (block.double() - mean for block in X.split(max(1, 2**22 // X.shape[1])))
+
+
+def _sized(Y: Any, seed: int) -> Any:
+    """Centred layout, scaled as a whole, with a little noise where it has no extent."""
+    return small_components.sized(Y[None], torch.ones(1, len(Y), dtype=torch.bool, device=Y.device), seed)[0]

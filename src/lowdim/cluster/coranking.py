@@ -1,8 +1,0 @@
-"""Curves over all sizes of neighbourhoods, which need all distances of a row at once."""
-
-from typing import Any
-
-
-def common_neighbors(X: Any, Y: Any, sample: Any, weights: Any) -> Any:  # noqa: ARG001  # the verb's
-    """Refuse, with the measures that can be had instead."""
-    return X.strips(sample, "ranks in X")

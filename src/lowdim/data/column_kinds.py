@@ -1,0 +1,169 @@
+"""What a column of a table holds, by fixed rules: numbers, yes/no values, categories, dates, identifiers or nothing."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data import text_formats
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KINDS = ("number", "yes/no", "category", "date", "identifier", "constant", "empty", "mixed", "other")
+_DIFFERENT = 0.9  # share of distinct values from which text is an identifier of its row
+_COUNTED = 10  # number of rows from which consecutive integers are taken for row numbers
+_MOSTLY = 0.5  # share of numbers (dates) from which text is taken for numbers (dates) with invalid values
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Recognised kind of a column, and the reason."""
+
+    kind: str
+    why: str
+    gaps: int
+    distinct: int  # 0 if not counted
+    spelling: str = ""  # style of numbers or format of dates where text spells them
+    low: str = ""
+    high: str = ""
+    problem: str = ""  # what keeps it from being used, for kinds "mixed", "empty" and "other"
+
+
+def recognise(column: "pl.Series", *, most_levels: int = 50, count: bool = False) -> Finding:
+    """Kind of a column by the rules, in this order; with ``count``, distinct numbers and dates are counted too.
+
+    - no value: ``empty``; one value only: ``constant``;
+    - booleans, or text that holds only yes and no values: ``yes/no``;
+    - numbers, or text that spells numbers throughout: ``number``, unless they are integers that number the rows,
+      which are an ``identifier``;
+    - dates, or text that spells dates throughout: ``date``;
+    - text that is mostly, but not entirely, numbers (dates): ``mixed``;
+    - text with more than nine in ten values distinct: ``identifier``; any other text: ``category``.
+
+    >>> import polars as pl
+    >>> recognise(pl.Series(["a", "b", "a", None])).kind, recognise(pl.Series(["1,5", "2,0"])).spelling
+    ('category', 'decimal commas')
+    """
+    import polars as pl
+
+    gaps = int(is_missing(column).sum())
+    filled = column.drop_nulls()
+    filled = filled.drop_nans() if filled.dtype.is_float() else filled
+    if not len(filled):
+        return Finding("empty", "it has no value in any row", gaps, 0, problem="no value in any row")
+    if filled.dtype.is_nested() or filled.dtype in (pl.Binary, pl.Object):
+        return Finding("other", f"it holds {filled.dtype}", gaps, 0, problem=f"it holds {filled.dtype}")
+    if filled.dtype == pl.String:
+        return _recognise_text(filled, gaps, most_levels)
+    numeric = filled.dtype.is_numeric() or filled.dtype.is_temporal()
+    distinct = 1 if numeric and filled.min() == filled.max() else int(filled.n_unique()) if count or not numeric else 0
+    if distinct == 1:
+        return Finding("constant", f"every value is {_shown(filled[0])}", gaps, 1)
+    if filled.dtype == pl.Boolean:
+        return Finding("yes/no", "it holds true and false", gaps, distinct)
+    if filled.dtype.is_numeric():
+        low, high = _shown(filled.min()), _shown(filled.max())
+        if filled.dtype.is_integer() and _counts_rows(filled, gaps):
+            return Finding("identifier", "its integers number the rows", gaps, distinct, "", low, high)
+        return Finding("number", "it holds numbers", gaps, distinct, "", low, high)
+    ends = _shown(filled.min()), _shown(filled.max())
+    return Finding("date", f"it holds {filled.dtype}", gaps, distinct, "", *ends)
+
+
+def _recognise_text(filled: "pl.Series", gaps: int, most_levels: int) -> Finding:
+    """Kind of a column of text, by its distinct values and their counts."""
+    counts = filled.value_counts()
+    values, often = counts[:, 0], counts[:, 1].to_numpy()
+    distinct = len(values)
+    if distinct == 1:
+        return Finding("constant", f"every value is {_shown(values[0])}", gaps, 1)
+    if distinct == 2 and not text_formats.answers(values).null_count():
+        return Finding("yes/no", "it holds yes and no", gaps, 2)
+    style, numbers = text_formats.number_style(values, counts=often)
+    if numbers == 1.0:
+        spelled = text_formats.spelled_numbers(values, style)
+        ends = _shown(spelled.min()), _shown(spelled.max())
+        return Finding("number", f"its text spells numbers with {style}", gaps, distinct, style, *ends)
+    form, dates = text_formats.date_format(values, often)
+    if dates == 1.0:
+        moments = text_formats.spelled_dates(values, form)
+        ends = _shown(moments.min()), _shown(moments.max())
+        return Finding("date", f"its text spells dates as {form}", gaps, distinct, form, *ends)
+    mixtures: list[tuple[str, float, pl.Series | None]] = [
+        ("number", numbers, text_formats.spelled_numbers(values, style)),
+        ("date", dates, text_formats.spelled_dates(values, form) if form else None),
+    ]
+    for what, share, read in mixtures:
+        if read is not None and (share >= _MOSTLY or read.drop_nulls().n_unique() > most_levels):
+            others = filled.filter(filled.is_in(values.filter(read.is_null()).to_list()))
+            words = f"{share:.0%} of its values are {what}s, but not {_shown(others[0])}"
+            return Finding("mixed", words, gaps, distinct, form if what == "date" else style, problem=what)
+    if distinct > _DIFFERENT * len(filled):
+        how_many = "every value is" if distinct == len(filled) else f"{distinct / len(filled):.0%} of the values are"
+        return Finding("identifier", f"{how_many} different", gaps, distinct)
+    return Finding("category", f"text of {distinct:,} different values", gaps, distinct)
+
+
+def numbers_in(column: "pl.Series", style: str = "") -> NDArray[np.float64]:
+    """Values of a column of numbers or yes/no values, NaN where one is missing or not a number."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        column = text_formats.spelled_numbers(column, style or text_formats.PLAIN)
+    return _floats(column)
+
+
+def answers_in(column: "pl.Series") -> NDArray[np.float64]:
+    """1 for yes, 0 for no, NaN where neither is given."""
+    import polars as pl
+
+    values = _floats(text_formats.answers(column) if column.dtype == pl.String else column)
+    return np.where((values == 0) | (values == 1), values, np.nan)
+
+
+def moments_in(column: "pl.Series", form: str = "") -> "pl.Series":
+    """Points in time of a column of dates, null where one is missing or not a date."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        return text_formats.spelled_dates(column, form)
+    if column.dtype in (pl.Time, pl.Duration):
+        return column.cast(pl.Duration("us")).cast(pl.Int64).cast(pl.Datetime("us"))
+    return column.cast(pl.Datetime("us"), strict=False)
+
+
+def days_in(moments: "pl.Series") -> NDArray[np.float64]:
+    """Days since the beginning of 1970, NaN where a date is missing."""
+    import polars as pl
+
+    return _floats(moments.cast(pl.Int64)) / 86_400e6
+
+
+def _floats(column: "pl.Series") -> NDArray[np.float64]:
+    import polars as pl
+
+    return np.asarray(column.cast(pl.Float64, strict=False).to_numpy(), dtype=np.float64)
+
+
+def is_missing(column: "pl.Series") -> NDArray[np.bool_]:
+    """Rows without a value: null, and NaN among numbers."""
+    lost = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
+    return np.asarray(lost.fill_null(True).to_numpy())
+
+
+def _counts_rows(filled: "pl.Series", gaps: int) -> bool:
+    return not gaps and len(filled) >= _COUNTED and bool((filled.diff().drop_nulls() == 1).all())
+
+
+def _shown(value: Any) -> str:
+    """A value as messages show it."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat(sep=" ") if hasattr(value, "hour") and hasattr(value, "year") else value).replace(
+            " 00:00:00", ""
+        )
+    text = str(value) if not isinstance(value, str) else repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"

@@ -1,0 +1,266 @@
+"""Treatment of each column: by the parameters of ``Prepare``, or by the entry of the plan for that column."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lowdim.data import column_kinds, options, text_formats
+from lowdim.data.column_kinds import Finding
+from lowdim.data.column_recipes import NUMBERS, Recipe, circles_of, learn_levels, learn_scale
+from lowdim.data.file_errors import listing
+from lowdim.work.archive_errors import shortened
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RULES = {
+    "numbers": options.one_of(*NUMBERS),
+    "missing": options.one_of("error", "mean", "median", "drop"),
+    "indicators": options.flag,
+    "categories": options.one_of("onehot", "ordinal", "drop"),
+    "max_levels": options.integer(2),
+    "dates": options.one_of("number", "cyclic", "drop"),
+}
+_COLUMN_RULES = RULES | {
+    "kind": options.one_of("number", "yes/no", "category", "date", "drop"),
+    "order": options.Rule(
+        lambda value: isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 1,
+        "a list of two levels or more",
+    ),
+    "format": options.Rule(lambda value: isinstance(value, str) and "%" in value, "a format such as '%d.%m.%Y'"),
+    "weight": options.real(0.0),
+}
+_HELD = 0.5  # share of the rows that the most frequent levels must cover for a column to be a category
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Settings for one column."""
+
+    numbers: str
+    missing: str
+    indicators: bool
+    categories: str
+    max_levels: int
+    dates: str
+    kind: str = ""
+    order: Sequence[str] | None = None
+    format: str = ""
+    weight: float = 1.0
+
+
+def wishes(defaults: Mapping[str, Any], plan: Any, names: list[str]) -> list[Wish]:
+    """Settings for each of the columns ``names``; ``plan`` maps columns to the settings that differ."""
+    common = Wish(**defaults)
+    if plan is None:
+        return [common] * len(names)
+    if not isinstance(plan, Mapping):
+        raise ValueError(
+            f"Prepare: plan must map columns to what is done with them, such as {{'name': 'drop'}}; got a "
+            f"{type(plan).__name__}. Pass a dictionary."
+        )
+    unknown = [str(name) for name in plan if name not in names]
+    if unknown:
+        close = get_close_matches(unknown[0], names, n=1)
+        advice = f"Did you mean {close[0]!r}?" if close else f"There are {listing(names, 20)}."
+        raise ValueError(f"Prepare: plan must name columns of the table; got {listing(unknown)}. {advice}")
+    return [_wish(common, name, plan[name]) if name in plan else common for name in names]
+
+
+def _wish(common: Wish, name: str, given: Any) -> Wish:
+    if isinstance(given, str):
+        given = {"kind": given}
+    elif isinstance(given, list | tuple):
+        given = {"kind": "category", "categories": "ordinal", "order": list(given)}
+    if not isinstance(given, Mapping):
+        raise ValueError(
+            f"Prepare: plan must give a kind, an order of levels or a mapping for column {name!r}; got {given!r}. "
+            "Pass for example 'drop', ['low', 'high'] or {'kind': 'category', 'max_levels': 10}."
+        )
+    for key, value in given.items():
+        rule = _COLUMN_RULES.get(key)
+        if rule is None:
+            raise ValueError(
+                f"Prepare: plan of column {name!r} may say {', '.join(_COLUMN_RULES)}; got {key!r}. Check the spelling."
+            )
+        if not rule.accepts(value):
+            raise ValueError(f"Prepare: {key} of column {name!r} must be {rule.needs}; got {value!r}. Change the plan.")
+    asked = dict(given)
+    if "order" in asked:
+        asked["order"] = [str(level) for level in asked["order"]]
+        asked.setdefault("kind", "category")
+        asked.setdefault("categories", "ordinal")
+    return replace(common, **asked)
+
+
+def read_plan(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Parameters of a preparation from a TOML file: its defaults on top, columns under ``[columns.NAME]``."""
+    import tomllib
+
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"Prepare: a plan is needed, a TOML file; there is none at '{path}'. Check the path, or pass auto or none."
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ValueError(f"Prepare: a plan in TOML is needed; '{path}' is not one ({error}). Correct it.") from None
+    plan = content.pop("columns", None)
+    strange = [name for name in content if name not in RULES]
+    if strange:
+        raise ValueError(
+            f"Prepare: a plan may set {', '.join(RULES)} and [columns.NAME]; '{path}' has {listing(strange)}. "
+            "Check the spelling."
+        )
+    return content | {"plan": plan}
+
+
+def decide(name: str, finding: Finding, wish: Wish) -> tuple[str, str, str]:
+    """Kind, action and reason for a column; ValueError where it cannot be used as asked."""
+    kind, why = finding.kind, finding.why
+    if wish.kind:
+        kind, why = wish.kind, "the plan says so"
+    if kind == "drop":
+        return finding.kind, "drop", why
+    if finding.kind == "empty":
+        raise ValueError(
+            f"Prepare: a column needs at least one value; {name!r} has none. Leave it out, as by "
+            f"plan={{{name!r}: 'drop'}}."
+        )
+    if finding.kind == "other":
+        raise ValueError(
+            f"Prepare: columns must hold numbers, text or dates; {name!r} does not: {finding.why}. Convert it, or "
+            f"leave it out: plan={{{name!r}: 'drop'}}."
+        )
+    if kind in ("identifier", "constant") or finding.kind == "constant":
+        return finding.kind, "drop", finding.why
+    if kind == "mixed":  # refused, naming the row, when its text is read
+        kind = finding.problem
+    if kind == "category":
+        return kind, wish.categories, why
+    if kind == "date":
+        return kind, {"number": "date"}.get(wish.dates, wish.dates), why
+    return kind, kind, why
+
+
+def learn(name: str, column: "pl.Series", finding: Finding, wish: Wish, order: list[str] | None) -> Recipe:
+    """Recipe for a column, from the rows it is given."""
+    kind, action, why = decide(name, finding, wish)
+    gaps = int(column_kinds.is_missing(column).sum())
+    if action == "drop":
+        return Recipe(kind, "drop", "left out", why, gaps)
+    made = Recipe(
+        kind,
+        action,
+        "",
+        why,
+        gaps,
+        wish.missing,
+        _spelled(name, column, wish, action),
+        weight=float(wish.weight),
+    )
+    if kind == "category":
+        made = _learn_category(name, column, made, wish, order)
+    if action != "onehot":
+        words, row = made.refusal(column)
+        if words:
+            raise ValueError(f"Prepare: column {name!r} {words} in row {row} (counted from 0). Change the plan.")
+        made = _learn_numbers(name, column, made, wish)
+    if action == "cyclic":
+        circles = circles_of(column_kinds.moments_in(column, made.spelling))
+        made = replace(made, circles=circles, done=f"{made.done}; sine and cosine of {', '.join(circles)}")
+    if wish.indicators and gaps and wish.missing in ("mean", "median"):
+        made = replace(
+            made, indicator=True, indicator_share=gaps / len(column), done=f"{made.done}; missing values indicated"
+        )
+    if gaps:
+        made = replace(made, done=f"{made.done}; {_filled(made)}")
+    return replace(made, done=made.done.strip("; "))
+
+
+def _spelled(name: str, column: "pl.Series", wish: Wish, action: str) -> str:
+    """Format of the numbers or dates in a column of text; ValueError if some cells do not match it."""
+    import polars as pl
+
+    if action in ("onehot", "ordinal", "yes/no") or column.dtype != pl.String:
+        return ""
+    if action == "number":
+        how = text_formats.number_style(column)[0]
+        values = text_formats.spelled_numbers(column, how)
+    else:
+        how = wish.format or text_formats.date_format(column)[0]
+        values = text_formats.spelled_dates(column, how) if how else pl.Series([None] * len(column), dtype=pl.Datetime)
+    strange = column.is_not_null() & values.is_null()
+    if strange.any():
+        row = int(strange.arg_max() or 0)
+        what = "numbers" if action == "number" else "dates"
+        form = f" as {how}" if action != "number" and how else ""
+        raise ValueError(
+            f"Prepare: column {name!r} must hold {what}{form} in every row; got "
+            f"{shortened(repr(column[row]))} in row {row} (counted from 0). "
+            "Correct it, or say in a plan what the column is: a category, or 'drop'."
+        )
+    return how
+
+
+def _learn_category(name: str, column: "pl.Series", made: Recipe, wish: Wish, order: list[str] | None) -> Recipe:
+    order = list(wish.order) if wish.order is not None else order
+    most = wish.max_levels if made.action == "onehot" else column.len()
+    found, count, held = learn_levels(column, max(most, 2), order)
+    if made.action == "ordinal":
+        if order is None:
+            return replace(made, levels=found["levels"], done="coded 0, 1, 2, … in alphabetical order")
+        strange = [level for level in found["levels"] if level not in order]
+        if strange:
+            raise ValueError(
+                f"Prepare: the order of column {name!r} must name all its levels; it lacks {listing(strange)}. "
+                "Add them."
+            )
+        return replace(made, levels=list(order), done=f"coded 0, 1, 2, … in the order {' < '.join(order[:6])}")
+    if found["pooled"] and held < _HELD:
+        raise ValueError(
+            f"Prepare: a category needs repeated levels; {name!r} has {count:,}, of which the {most - 1} most "
+            f"frequent cover {held:.0%} of the rows. Leave it out (plan={{{name!r}: 'drop'}}), or raise max_levels."
+        )
+    pooled = f", {count - len(found['levels']):,} rare levels pooled" if found["pooled"] else ""
+    scaled = "as_is" if wish.numbers == "as_is" else "standardize"
+    done = f"one-hot encoded to {len(found['shares'])}{pooled}{'' if scaled == 'as_is' else ', scaled as a group'}"
+    return replace(made, **found, numbers=scaled, done=done)
+
+
+def _learn_numbers(name: str, column: "pl.Series", made: Recipe, wish: Wish) -> Recipe:
+    values = made._values(column)
+    values = values[~np.isnan(values)]
+    if np.isinf(values).any():
+        raise ValueError(
+            f"Prepare: X must be finite; got infinity in column {name!r}. Drop such rows, or replace the values."
+        )
+    numbers = wish.numbers if made.action == "number" or wish.numbers == "as_is" else "standardize"
+    if numbers == "log1p" and values.min() <= -1.0:
+        raise ValueError(
+            f"Prepare: log(1 + x) needs values above -1; column {name!r} goes down to {values.min():g}. Choose "
+            "numbers='ranks', or another rule for this column in a plan."
+        )
+    try:
+        found, words = learn_scale(values, numbers)
+    except ValueError as error:
+        raise ValueError(f"Prepare: column {name!r}: {error}") from None
+    how = {"yes/no": "coded 0 and 1", "date": "as days", "cyclic": "as days"}.get(made.action, "")
+    words = ", ".join(filter(None, [made.done, how, "" if how and numbers == "as_is" else words]))
+    return replace(made, **found, done=words)
+
+
+def _filled(made: Recipe) -> str:
+    count = "1 missing value" if made.gaps == 1 else f"{made.gaps:,} missing values"
+    if made.missing == "drop":
+        return f"rows with its {count} left out"
+    if made.action == "onehot":
+        most = f"the most frequent level, {made.levels[int(np.argmax(made.shares[: len(made.levels)]))]!r}"
+        return f"{count} filled by {most if made.missing == 'median' else 'the mean of each column'}"
+    return f"{count} filled by the {made.missing}"

@@ -1,0 +1,285 @@
+"""Text and parquet files into tables, through polars."""
+
+import csv
+import gzip
+import io
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lowdim.data.file_errors import damaged, no_data
+from lowdim.data.file_memory import demand_frame, demand_text, unpacked
+from lowdim.data.table import Table, Wanted, as_list, from_frame
+from lowdim.data.text_formats import MISSING, number_style, spelled_numbers, stripped
+from lowdim.work import memory
+from lowdim.work.archive_errors import ARCHIVE_ERRORS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_PANDAS_INDEX = "__index_level_0__"
+_SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_BLOCK = 2**24  # bytes per block
+_PROBE = 10_000  # rows by which types of columns are first inferred
+
+
+class _NotUTF8Error(ValueError):
+    """Bytes that are not UTF-8: the file has another encoding."""
+
+
+def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | None = None) -> Table:
+    """Table of a file of text, or of its bytes; the separator is detected unless given."""
+    if isinstance(data, Path) and data.suffix.lower() == ".gz":
+        try:
+            with gzip.GzipFile(data) as file:
+                data = unpacked(file, source)
+        except ARCHIVE_ERRORS as error:
+            raise damaged(source, "gzip", error, "Compress it again.") from None
+    try:
+        return _read(data, source, wanted, separator, [])
+    except _NotUTF8Error:
+        data, encoding = _recoded(data, source)
+        return _read(data, source, wanted, separator, [f"encoded in {encoding}"])
+
+
+def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None, notes: list[str]) -> Table:
+    """Table of text in UTF-8; ``notes`` list what was detected so far."""
+    import polars as pl
+
+    first, second = _first_lines(data, source, notes)
+    if separator is None:
+        separator = _separator(first, second)
+        if separator != ",":
+            notes.append(f"separated by {_SIGNS[separator]}")
+    try:
+        cells, below = (next(csv.reader([line], delimiter=separator), []) for line in (first, second))
+    except csv.Error as error:
+        raise damaged(source, "text", error, "Check its quotes and line ends.") from None
+    header = not _is_numbers(cells, below, commas=separator != ",")
+    names = [cell.strip() for cell in cells]
+    demand_text(data, separator, len(cells), source)
+    if header and (twice := next((name for name, n in Counter(names).items() if name and n > 1), None)):
+        raise ValueError(
+            f"read: column names must be unique; {source} has {twice!r} more than once. Rename one of them."
+        )
+    # Labels and ids are read as text first: 007 is not 7.
+    kept = {cell: pl.String for j, cell in enumerate(cells) if _keeps_text(j, cell.strip(), wanted)}
+    options: dict[str, Any] = {
+        "separator": separator,
+        "has_header": header,
+        "new_columns": None if header else [f"x{j}" for j in range(len(cells))],
+        "schema_overrides": kept if header else None,
+        "glob": False,
+    }
+    try:
+        try:  # types by the first rows, which is quick; by all rows where one of the others differs
+            frame = pl.read_csv(data, infer_schema_length=_PROBE, **options)
+        except pl.exceptions.PolarsError:
+            frame = pl.read_csv(data, infer_schema_length=None, **options)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, *ARCHIVE_ERRORS) as error:
+        if "utf-8" in str(error).lower():
+            raise _NotUTF8Error from None
+        _blank_rows(data, source, separator, header, len(cells))  # a ragged line is the likely cause: name it
+        raise damaged(source, "text", error, "Check its quotes.") from None
+    if frame.width > 1 and frame.height and frame[:, -1].null_count():
+        blank = _blank_rows(data, source, separator, header, frame.width)
+        frame = frame.filter(~pl.Series(np.isin(np.arange(frame.height), blank))) if blank else frame
+    if frame.width == 1 and frame.height and (filled := frame[:, 0].is_not_null()).any():
+        frame = frame.head(int(filled.arg_true()[-1]) + 1)  # blank lines at the end hold no value that is missing
+    # polars leaves doubled quotes in names as they are; names that are not all different it numbers itself
+    if header and len(set(names)) == frame.width == len(names) and first.count('"') % 2 == 0:
+        frame.columns = names
+    frame, index, spelt = _tidy(frame, wanted, commas=separator != ",")
+    notes += [f"{style} in {n} column{'s' * (n > 1)}" for style, n in spelt.items()]
+    return replace(from_frame(frame, wanted, source, id=index), notes=tuple(notes))
+
+
+def _recoded(data: Path | bytes, source: str) -> tuple[bytes, str]:
+    """Bytes of a file converted to UTF-8, and its encoding."""
+    raw = data
+    if isinstance(raw, Path):
+        memory.require(3 * raw.stat().st_size, f"Reading {source} in another encoding than UTF-8", "Save it as UTF-8.")
+        with _open(raw) as file:
+            raw = file.read()
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        try:
+            return raw.decode("utf-16").encode(), "UTF-16"
+        except UnicodeDecodeError as error:
+            raise damaged(source, "text", error, "Save it as UTF-8.") from None
+    if b"\0" in raw[:4096]:
+        raise damaged(source, "text", "it holds binary data", "Name the file after what it is.")
+    try:
+        return raw.decode("cp1252").encode(), "Windows-1252 (Latin-1)"
+    except UnicodeDecodeError:
+        return raw.decode("latin-1").encode(), "Latin-1"
+
+
+def _separator(first: str, second: str) -> str:
+    """Separator that splits both lines into equally many cells: the one with most cells, or on a tie the usual one."""
+    counts = {sign: [re.sub('"[^"]*"', "", line).count(sign) for line in (first, second)] for sign in ",\t;|"}
+    even = [sign for sign, (above, below) in counts.items() if above == below > 0]
+    for sign in even:  # commas inside cells with another separator are decimal commas
+        if sign != "," and any(re.fullmatch(r"\s*[+-]?\d+,\d+\s*", cell) for cell in second.split(sign)):
+            return sign
+    return max(even or counts, key=lambda sign: counts[sign][0])
+
+
+def _keeps_text(place: int, name: str, wanted: Wanted) -> bool:
+    return name in (wanted.label, wanted.id) or (place == 0 and not name)
+
+
+def _open(data: Path | bytes) -> io.BytesIO | io.BufferedReader:
+    return io.BytesIO(data) if isinstance(data, bytes) else open(data, "rb")
+
+
+def _first_lines(data: Path | bytes, source: str, notes: list[str]) -> tuple[str, str]:
+    """First two lines that are not blank, the second empty if there is none."""
+    try:
+        with _open(data) as file:
+            if file.read(3) == b"\xef\xbb\xbf":
+                notes.append("encoded in UTF-8 with a byte order mark")
+            file.seek(0)
+            lines = (line.decode("utf-8-sig").rstrip("\r\n") for line in file)
+            filled = (line for line in lines if line.strip())
+            first, second = next(filled, ""), next(filled, "")
+    except UnicodeDecodeError:
+        raise _NotUTF8Error from None
+    if not first:
+        raise ValueError(no_data(source))
+    if "\0" in first:
+        raise damaged(source, "text", "it holds binary data", "Name the file after what it is.")
+    return first, second
+
+
+def _is_numbers(cells: list[str], below: list[str], *, commas: bool) -> bool:
+    """Whether the first line is data: all numbers, and not the 0, 1, 2, ... of a pandas header."""
+    cells = [cell.strip() for cell in cells]
+    numbers = [_parses(cell.replace(",", ".", 1) if commas else cell, float) for cell in cells]
+    if not any(numbers) or not all(ok or cell in MISSING for ok, cell in zip(numbers, cells, strict=True)):
+        return False
+    counts = [str(j) for j in range(len(cells))]
+    if cells == counts:  # 0, 1 may be data: a header only if the next line is not integers
+        return len(cells) < 2 or (len(cells) == 2 and all(_parses(cell, int) for cell in below))
+    return cells != ["", *counts[:-1]]
+
+
+def _parses(cell: str, kind: type) -> bool:
+    try:
+        kind(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _blank_rows(data: Path | bytes, source: str, separator: str, header: bool, width: int) -> list[int]:
+    """Positions of blank lines among the rows; raises if a line has more or fewer cells than the first."""
+    if _even(data, separator, width):
+        return []
+    blank: list[int] = []
+    try:
+        with _open(data) as file:
+            lines = csv.reader(io.TextIOWrapper(file, "utf-8-sig", "replace", newline=""), delimiter=separator)
+            row, started = 0, False
+            for cells in lines:
+                if not started and (header or not cells):
+                    started = bool(cells)
+                    continue
+                started = True
+                if not cells:
+                    blank.append(row)
+                elif len(cells) != width:
+                    raise ValueError(
+                        f"read: every line needs {width} cells; "
+                        f"line {lines.line_num} of {source} has {len(cells)}. "
+                        f"Correct the line, or quote cells that contain {separator!r}."
+                    )
+                row += 1
+    except (csv.Error, OSError, EOFError):
+        return []
+    return blank
+
+
+def _even(data: Path | bytes, separator: str, width: int) -> bool:
+    """Whether all lines have ``width`` cells, by their separators alone; False where quotes make that hard to tell."""
+    try:
+        with _open(data) as file:
+            while block := file.read(_BLOCK) + file.readline():
+                signs = np.frombuffer(block, np.uint8)
+                ends = np.flatnonzero(signs == ord("\n"))
+                starts = np.concatenate([[0], ends[ends < len(signs) - 1] + 1])
+                counts = np.add.reduceat(signs == ord(separator), starts, dtype=np.int64)
+                if (counts != width - 1).any() or b'"' in block:
+                    return False
+    except (OSError, EOFError):
+        return False
+    return True
+
+
+def _tidy(frame: "pl.DataFrame", wanted: Wanted, *, commas: bool) -> tuple["pl.DataFrame", str | None, Counter[str]]:
+    """Frame of a text file, text converted to numbers where possible; its row index, if any; number formats."""
+    import polars as pl
+
+    if "" in frame.columns[1:] and frame[""].null_count() == frame.height:  # lines that end in a separator
+        frame = frame.drop("")
+    index = "index" if frame.columns[0] == "" and "index" not in frame.columns else None
+    if index:
+        frame = frame.rename({"": index})
+    spelt: Counter[str] = Counter()
+    for column in frame:
+        if column.dtype == pl.String:
+            identity = column.name in (wanted.id, index)
+            text = column.str.strip_chars() if identity else stripped(column)
+            numbers = _numbers(text, identity or column.name == wanted.label, whole=identity)
+            if numbers.dtype == pl.String and not identity and column.name != wanted.label and _maybe_numbers(text):
+                style, share = number_style(text, commas=commas)
+                if share == 1.0:
+                    numbers, spelt[style] = spelled_numbers(text, style), spelt[style] + 1
+            frame = frame.with_columns(numbers)
+    return *_without_index(frame, index, wanted), spelt
+
+
+def _numbers(text: "pl.Series", exact: bool, whole: bool) -> "pl.Series":
+    """Column of text as numbers, or the text.
+
+    ``exact`` keeps text that integers would not reproduce (007); ``whole`` accepts integers only.
+    """
+    import polars as pl
+
+    if exact and _all_numbers(text, pl.Int64):
+        numbers = text.cast(pl.Int64)
+        return numbers if (numbers.cast(pl.String) == text).all() else text
+    return text.cast(pl.Float64) if not whole and _all_numbers(text, pl.Float64) else text
+
+
+def _maybe_numbers(text: "pl.Series") -> bool:
+    """Whether the first cells have digits, which words do not."""
+    return bool(text.drop_nulls().head(100).str.contains(r"\d").all())
+
+
+def _all_numbers(text: "pl.Series", dtype: Any) -> bool:
+    return _maybe_numbers(text) and bool(text.cast(dtype, strict=False).null_count() == text.null_count())
+
+
+def _without_index(frame: "pl.DataFrame", index: str | None, wanted: Wanted) -> tuple["pl.DataFrame", str | None]:
+    """Frame whose row index is the id, or is dropped if another column is: it is not a feature unless requested."""
+    if index is None or index in (wanted.label, *as_list(wanted.columns)):
+        return frame, None
+    return (frame, index) if wanted.id in (None, index) else (frame.drop(index), None)
+
+
+def read_parquet(path: Path, source: str, wanted: Wanted) -> Table:
+    """Table of a parquet file."""
+    import polars as pl
+
+    try:
+        demand_frame(path, source)
+        frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise damaged(source, "parquet", error) from None
+    index = _PANDAS_INDEX if _PANDAS_INDEX in frame.columns else None
+    frame, index = _without_index(frame, index, wanted)
+    return from_frame(frame, wanted, source, id=index)

@@ -12,7 +12,7 @@ from lowdim import TSNE, data, show
 X, y = data.load("digits")
 figure, axes = plt.subplots(1, 4, figsize=(15, 4.1), layout="constrained")
 for ax, factor in zip(axes, (1, 4, 12, 40), strict=True):
-    Y = TSNE(late_exaggeration=factor, exaggeration=max(12, factor), random_state=0).fit_transform(X)
+    Y = TSNE(exaggeration=factor, early_exaggeration=max(12, factor), random_state=0).fit_transform(X)
     show.scatter(Y, y, legend=False, ax=ax)
-    ax.set_title(f"late_exaggeration = {factor}", fontsize=11, loc="left")
+    ax.set_title(f"exaggeration = {factor}", fontsize=11, loc="left")
 plt.show()

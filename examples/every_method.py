@@ -14,7 +14,7 @@ from lowdim import data, show
 from lowdim.methods import registry
 
 NO_MAP = {"select", "cca", "kernel_cca"}
-GIVEN = {"kernel_pca": {"gamma": "median"}, "lle": {"variant": "ltsa", "n_neighbors": 12}}  # besides the defaults
+GIVEN = {"kernel_pca": {"gamma": "median"}, "lle": {"method": "ltsa", "n_neighbors": 12}}  # besides the defaults
 
 digits, digit = data.load("digits")
 digits, digit = digits[:500], digit[:500]

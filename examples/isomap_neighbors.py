@@ -18,7 +18,9 @@ for ax, (k, word) in zip(axes, {3: "too few", 8: "right", 30: "too many"}.items(
         warnings.simplefilter("always")
         model = Isomap(2, n_neighbors=k).fit(X)
     show.scatter(model.embedding_, t, legend=False, ax=ax)
-    facts = f"connected components: {model.components_found_}; suspected short circuits: {len(model.short_circuits_)}"
+    facts = (
+        f"connected components: {model.n_connected_components_}; suspected short circuits: {len(model.short_circuits_)}"
+    )
     ax.set_title(
         f"{k} neighbours, {word}: residual variance {model.residual_variance_[1]:.3f}\n{facts}",
         fontsize=10,

@@ -27,9 +27,9 @@ methods = {
     "Laplacian eigenmaps": LaplacianEigenmaps(2, n_neighbors=12, random_state=0),
     "Diffusion map": DiffusionMap(2, n_neighbors=12, random_state=0),
     "LLE": LLE(2, n_neighbors=12, random_state=0),
-    "LLE, modified": LLE(2, n_neighbors=12, variant="modified", random_state=0),
-    "LLE, Hessian": LLE(2, n_neighbors=12, variant="hessian", random_state=0),
-    "LLE, ltsa": LLE(2, n_neighbors=12, variant="ltsa", random_state=0),
+    "LLE, modified": LLE(2, n_neighbors=12, method="modified", random_state=0),
+    "LLE, Hessian": LLE(2, n_neighbors=12, method="hessian", random_state=0),
+    "LLE, ltsa": LLE(2, n_neighbors=12, method="ltsa", random_state=0),
 }
 figure, axes = plt.subplots(2, 4, figsize=(14, 5.6), layout="constrained")
 axes[0, 0].scatter(*sheet.T, c=sheet[:, 0], s=3)

@@ -39,7 +39,7 @@ def parameters(rng: np.random.Generator, cls: Any, wild: float = 0.04) -> dict[s
     """Some parameters of ``cls``, mostly ones that its rules accept; ``wild`` is the share of any others."""
     known = inspect.signature(cls).parameters
     chosen = {name: _parameter(rng, name, rule, wild) for name, rule in cls._rules.items() if rng.random() < 0.2}
-    quick = {"n_iter": 60, "exaggeration_iter": 20, "max_epochs": 3, "random_state": 0, "n_jobs": 1}
+    quick = {"max_iter": 60, "early_exaggeration_iter": 20, "max_epochs": 3, "random_state": 0, "n_jobs": 1}
     return {name: value for name, value in (quick | chosen).items() if name in known}
 
 

@@ -39,6 +39,6 @@ def run(rng: np.random.Generator, only: str = "") -> str:
 
 
 def _make(method: Any) -> Any:
-    cls, quick = method.load(), {"n_iter": 60, "exaggeration_iter": 20, "n_jobs": 2, "random_state": 0}
+    cls, quick = method.load(), {"max_iter": 60, "early_exaggeration_iter": 20, "n_jobs": 2, "random_state": 0}
     known = set(cls._rules)
     return cls(**{name: value for name, value in quick.items() if name in known})

@@ -23,7 +23,7 @@ def _roll(_, n):
 def mds(X, **params) -> Any:
     from lowdim import MDS
 
-    return MDS(K, tol=0, n_iter=300, random_state=0, **params).fit(X)
+    return MDS(K, tol=0, max_iter=300, random_state=0, **params).fit(X)
 
 
 def sklearn_mds(X) -> Any:
@@ -48,7 +48,7 @@ def sklearn_laplacian(X) -> Any:
 def lle(X, variant) -> Any:
     from lowdim import LLE
 
-    return LLE(K, n_neighbors=12, variant=variant, random_state=0).fit(X[:, :3] if X.shape[1] == 4 else X)
+    return LLE(K, n_neighbors=12, method=variant, random_state=0).fit(X[:, :3] if X.shape[1] == 4 else X)
 
 
 def sklearn_lle(X, variant) -> Any:
@@ -143,8 +143,8 @@ TASKS = [
             f"LLE, variant {variant}, swiss roll, 10,000 rows, 12 neighbours, k = 2",
             partial(_roll, n=10_000),
             {
-                "lowdim": System(partial(lle, variant=variant)),
-                "scikit-learn": System(partial(sklearn_lle, variant=variant)),
+                "lowdim": System(partial(lle, method=variant)),
+                "scikit-learn": System(partial(sklearn_lle, method=variant)),
             },
             distortion,
             "share of the sheet left unexplained (lower is better)",
@@ -158,7 +158,7 @@ TASKS = [
             f"lle_{variant}_mnist",
             f"LLE, variant {variant}, MNIST in 50 dimensions, 4,000 rows, 12 neighbours, k = 2",
             partial(_mnist50, n=4000),
-            {"lowdim": System(partial(lle, variant=variant))},
+            {"lowdim": System(partial(lle, method=variant))},
             left,
             "residual of the eigenvectors",
             needs="mnist",

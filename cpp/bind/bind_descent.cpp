@@ -28,11 +28,11 @@ Repel repel_of(const std::string& name, int k) {
         demand(k <= 3, "a tree needs 1 to 3 dimensions");
         return Repel::by_tree;
     }
-    if (name == "interpolation") {
+    if (name == "fft") {
         demand(k <= 2, "a grid needs 1 or 2 dimensions");
         return Repel::by_grid;
     }
-    demand(name == "exact", "how must be 'exact', 'barnes_hut' or 'interpolation'");
+    demand(name == "exact", "how must be 'exact', 'barnes_hut' or 'fft'");
     return Repel::exactly;
 }
 

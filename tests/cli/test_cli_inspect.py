@@ -73,7 +73,7 @@ def test_model_files_are_described(tmp_path):
     lowdim.PCA(2, whiten=True).fit(X).save(tmp_path / "m.lowdim")
     text = output("inspect", tmp_path / "m.lowdim")
     assert line(text, "model").endswith("PCA")
-    assert line(text, "written by").endswith(f"lowdim {lowdim.__version__}, format 2")
+    assert line(text, "written by").endswith(f"lowdim {lowdim.__version__}, format 3")
     assert line(text, "  whiten").endswith("True")
     assert line(text, "columns").endswith("4")
     assert line(text, "  components_").endswith("2 × 4 float64")

@@ -47,10 +47,10 @@ CASES = {
     "kernel_pca, pixels refined": (lowdim.KernelPCA, LOW_RANK | {"refine": 1}, pixels(8000, 3000)),
     "kernel_lda": (lowdim.KernelLDA, {}, gaussian(2000, 10)),
     "kernel_cca": (lowdim.KernelCCA, {}, (gaussian(1500, 10)[0], gaussian(1500, 10)[0][::-1].copy())),
-    "mds": (lowdim.MDS, {"n_iter": 5}, gaussian(2000, 10)),
+    "mds": (lowdim.MDS, {"max_iter": 5}, gaussian(2000, 10)),
     "laplacian": (lowdim.LaplacianEigenmaps, {}, gaussian(20_000, 10)),
     "laplacian, banded": (lowdim.LaplacianEigenmaps, {"n_neighbors": 30}, sheet(20_000)),
-    "pacmap": (lowdim.PaCMAP, {"n_iter": 3, "random_state": 0}, gaussian(20_000, 10)),
+    "pacmap": (lowdim.PaCMAP, {"max_iter": 3, "random_state": 0}, gaussian(20_000, 10)),
     "isomap": (lowdim.Isomap, {}, sheet(4000)),
     "isomap, small": (lowdim.Isomap, {}, sheet(1500)),
     "isomap, landmarks": (lowdim.Isomap, {"landmarks": 500}, sheet(16_000)),
@@ -58,7 +58,7 @@ CASES = {
     "lle, many": (lowdim.LLE, {"n_neighbors": 40}, sheet(8000)),
     "lle, filling": (lowdim.LLE, {"random_state": 0}, gaussian(4000, 10)),
     "lle, deep": (lowdim.LLE, {"random_state": 0}, gaussian(8000, 4)),
-    "tsne": (lowdim.TSNE, {"n_iter": 5, "random_state": 0}, gaussian(20_000, 8)),
+    "tsne": (lowdim.TSNE, {"max_iter": 5, "random_state": 0}, gaussian(20_000, 8)),
     "umap": (lowdim.UMAP, {"n_epochs": 3, "random_state": 0}, gaussian(20_000, 8)),
 }
 

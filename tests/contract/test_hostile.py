@@ -51,7 +51,7 @@ def test_scores_that_overflow_are_refused(cls, rng):
 @pytest.mark.parametrize("method", [m for m in registry.METHODS if m.name not in ("autoencoder", "prepare")])
 def test_fits_of_any_scale_are_finite_or_refused(method, scale, rng):
     X, y = (rng.random((24, 4)) * scale).astype(np.float32), np.arange(24) % 2
-    model = method.load()(**({"n_iter": 30} if "n_iter" in method.load()._rules else {}))
+    model = method.load()(**({"max_iter": 30} if "max_iter" in method.load()._rules else {}))
     try:
         model.fit(X, y)
     except ValueError as error:

@@ -67,10 +67,10 @@ def test_labels_are_read_in_the_partitions_of_the_rows(client, parts, tmp_path):
 def test_methods_that_need_rows_in_one_memory_are_fitted_on_some(client, parts, tmp_path):
     folder, frame = parts
     where = ["--cluster", client.scheduler.address, "--drop", "cell,kind", "--seed", 3]
-    fast = ["--method", "tsne", "--set", "n_iter=60", "--set", "perplexity=10"]
+    fast = ["--method", "tsne", "--set", "max_iter=60", "--set", "perplexity=10"]
     told = run("reduce", folder, *fast, *where, "--sample", 120, "-o", tmp_path / "map")
     assert "fitted on 120 rows" in told.stderr
-    model = lowdim.TSNE(n_iter=60, perplexity=10, random_state=3)
+    model = lowdim.TSNE(max_iter=60, perplexity=10, random_state=3)
     model.fit(lowdim.data.sample(frame[list("abcd")], 120, random_state=3))
     blocks = [frame[list("abcd")][start:stop] for start, stop in ((0, 100), (100, 150), (150, 300))]
     np.testing.assert_allclose(read(tmp_path / "map"), np.concatenate([model.transform(b) for b in blocks]), atol=1e-6)

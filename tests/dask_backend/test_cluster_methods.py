@@ -142,7 +142,7 @@ def test_every_method_places_blocks(client, table, method, dtype):
     if method == "autoencoder":
         pytest.importorskip("torch", reason="the autoencoder needs PyTorch")
     known = set(cls._get_param_names())
-    given = {"random_state": 0, "n_iter": 60, "max_iter": 3, "n_neighbors": 8, "perplexity": 8, "inverse": True}
+    given = {"random_state": 0, "max_iter": 60, "n_neighbors": 8, "perplexity": 8, "inverse": True}
     if method == "select":
         given = {"n_features": 2}
     with warnings.catch_warnings():

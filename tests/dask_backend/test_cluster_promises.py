@@ -38,7 +38,7 @@ def test_the_number_of_workers_changes_no_bit(processes, client, watched):
     rows, _ = watched
     X, y = rows(20), da.from_array(np.arange(1000) % 3, chunks=50)
     two = fitted(X, y)
-    Y = lowdim.TSNE(n_iter=50, perplexity=5, random_state=0).fit(whole(2)).transform(X)
+    Y = lowdim.TSNE(max_iter=50, perplexity=5, random_state=0).fit(whole(2)).transform(X)
     placed = Y.compute()
     for n in (1, 3):
         processes.scale(n)
@@ -151,7 +151,7 @@ def test_the_graph_and_what_comes_back_are_small(client, watched, monkeypatch):
         assert came.pop() < 8 * 40 * 40 + 2000  # the moments, whatever the number of rows
     assert sizes[1] < 2.2 * sizes[0]
     assert sizes[1] < 40 * 4000
-    model = lowdim.TSNE(n_iter=50, perplexity=5).fit(whole(4))
+    model = lowdim.TSNE(max_iter=50, perplexity=5).fit(whole(4))
     alone = len(pickle.dumps(model))
     assert len(pickle.dumps(dict(model.transform(rows(200)).__dask_graph__()))) < alone + 200 * 4000
 

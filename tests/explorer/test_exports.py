@@ -76,7 +76,7 @@ def test_a_model_file_loads_and_places(page, tmp_path):
 
 
 def test_the_model_of_a_map_that_began_at_another_is_saved_without_the_layout(page, tmp_path):
-    number = page.ask("fit", method="tsne", parameters={"n_iter": 40}, start=page.number).fields["map"]
+    number = page.ask("fit", method="tsne", parameters={"max_iter": 40}, start=page.number).fields["map"]
     page.finish(number)
     path = tmp_path / "map.lowdim"
     path.write_bytes(page.ask("export", what="model", format="lowdim", map=number).arrays["bytes"].tobytes())

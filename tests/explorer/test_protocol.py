@@ -107,7 +107,7 @@ def test_frames_hold_the_places_of_the_map(page, data, dims):
 def test_every_method_offered_makes_a_map(page):
     for method in page.ask("hello").fields["methods"]:
         if method["name"] != "autoencoder":  # learns for seconds
-            few = {name: 30 for name in ("n_iter", "n_epochs") if name in {p["name"] for p in method["parameters"]}}
+            few = {name: 30 for name in ("max_iter", "n_epochs") if name in {p["name"] for p in method["parameters"]}}
             number = page.ask("fit", method=method["name"], parameters=few, dims=2).fields["map"]
             one = page.finish(number)
             assert (one.status, one.positions().shape) == ("done", (120, 2)), (method["name"], one.message)
@@ -115,7 +115,7 @@ def test_every_method_offered_makes_a_map(page):
 
 
 def test_live_frames_wait_for_the_page_and_the_newest_wins(page):
-    number = page.ask("fit", method="tsne", parameters={"n_iter": 200}).fields["map"]
+    number = page.ask("fit", method="tsne", parameters={"max_iter": 200}).fields["map"]
     one = page.finish(number)
     assert one.frame > 3
     frames = [message for message in page.read() + page.read() if message.type == "frame"]
@@ -131,7 +131,7 @@ def test_live_frames_wait_for_the_page_and_the_newest_wins(page):
 
 
 def test_frames_of_a_map_are_a_tenth_of_a_second_apart(page):
-    number = page.ask("fit", method="tsne", parameters={"n_iter": 50}).fields["map"]
+    number = page.ask("fit", method="tsne", parameters={"max_iter": 50}).fields["map"]
     one = page.finish(number)
     for _ in range(2):  # the last frame of the fit may come after its end; the second of these is certain
         page.read()
@@ -151,7 +151,7 @@ def test_a_frame_that_was_never_answered_does_not_hold_the_map_for_ever(page):
 
 
 def test_a_fit_pauses_goes_on_and_stops(page):
-    number = page.ask("fit", method="tsne", parameters={"n_iter": 1_000_000}).fields["map"]
+    number = page.ask("fit", method="tsne", parameters={"max_iter": 1_000_000}).fields["map"]
     one = page.session.map(number)
     wait_for(lambda: one.frame > 1)
     assert page.ask("pause", map=number).fields["status"] == "paused"
@@ -171,16 +171,16 @@ def test_a_fit_pauses_goes_on_and_stops(page):
 
 
 def test_a_paused_fit_can_be_stopped(page):
-    number = page.ask("fit", method="tsne", parameters={"n_iter": 1_000_000}).fields["map"]
+    number = page.ask("fit", method="tsne", parameters={"max_iter": 1_000_000}).fields["map"]
     page.ask("pause", map=number)
     page.ask("stop", map=number)
     assert page.finish(number).status == "stopped"
 
 
 def test_a_map_goes_on_from_another_with_a_new_perplexity(page):
-    first = fitted(page, "tsne", parameters={"perplexity": 10, "n_iter": 300})
+    first = fitted(page, "tsne", parameters={"perplexity": 10, "max_iter": 300})
     before = page.session.map(first).positions()
-    second = fitted(page, "tsne", parameters={"perplexity": 20, "n_iter": 1}, start=first)
+    second = fitted(page, "tsne", parameters={"perplexity": 20, "max_iter": 1}, start=first)
     after = page.session.map(second).positions()
     assert np.abs(after - before).max() < 0.2 * np.ptp(before)
     assert np.corrcoef(before[:, 0], after[:, 0])[0, 1] > 0.99
@@ -189,7 +189,7 @@ def test_a_map_goes_on_from_another_with_a_new_perplexity(page):
 
 def test_a_map_of_another_method_or_dimension_can_be_a_start(page):
     first = fitted(page)
-    one = page.session.map(fitted(page, "tsne", parameters={"n_iter": 60}, start=first, dims=3))
+    one = page.session.map(fitted(page, "tsne", parameters={"max_iter": 60}, start=first, dims=3))
     assert one.positions().shape == (120, 3)
     assert one.fitted.init == "pca"  # the layout is no part of the model
     assert "cannot start from another map" in page.refused("fit", method="isomap", parameters={}, start=first)
@@ -197,10 +197,10 @@ def test_a_map_of_another_method_or_dimension_can_be_a_start(page):
 
 
 def test_a_selection_is_embedded_again_from_where_it_stands(page):
-    first = fitted(page, "tsne", parameters={"n_iter": 250})
+    first = fitted(page, "tsne", parameters={"max_iter": 250})
     rows = np.arange(120) < 50
     page.select(rows)
-    number = fitted(page, "tsne", parameters={"n_iter": 20}, rows="selection", start=first)
+    number = fitted(page, "tsne", parameters={"max_iter": 20}, rows="selection", start=first)
     frame = page.ask("map", map=number)
     np.testing.assert_array_equal(unpack_bits(frame.arrays["present"], 120), rows)
     assert (frame.arrays["positions"][~rows] == 65535).all()
@@ -241,7 +241,7 @@ def test_fits_that_cannot_be_are_refused_before_they_start(page, fields, words):
 
 
 def test_only_so_many_fits_run_at_a_time(page):
-    numbers = [page.ask("fit", method="tsne", parameters={"n_iter": 10**6}).fields["map"] for _ in range(4)]
+    numbers = [page.ask("fit", method="tsne", parameters={"max_iter": 10**6}).fields["map"] for _ in range(4)]
     assert "at most 4 fits" in page.refused("fit", method="pca", parameters={})
     for number in numbers:
         page.ask("stop", map=number)
@@ -353,7 +353,7 @@ def test_labels_are_shared_by_all_pages_and_outlive_them(page):
 
 def test_maps_are_shared_by_all_pages_and_a_closed_one_stops_nothing(page):
     other = Page(page.session)
-    number = page.ask("fit", method="tsne", parameters={"n_iter": 300}).fields["map"]
+    number = page.ask("fit", method="tsne", parameters={"max_iter": 300}).fields["map"]
     page.visitor.close()
     one = other.finish(number)
     assert one.status == "done"

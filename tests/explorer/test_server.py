@@ -74,7 +74,7 @@ def session(rng):
 
 def test_frames_come_while_a_fit_runs_and_the_last_is_the_map(session):
     with serving(session) as server, Tab(server.address) as tab:
-        number = tab.ask("fit", method="tsne", parameters={"n_iter": 5000}).fields["map"]
+        number = tab.ask("fit", method="tsne", parameters={"max_iter": 5000}).fields["map"]
         tab.until(lambda message: message.type == "frame" and message.fields["iteration"] > 0)
         tab.ask("stop", map=number)
         last = tab.until(lambda message: message.type == "frame" and message.fields["final"])
@@ -89,7 +89,7 @@ def test_two_tabs_share_maps_and_labels_and_one_can_go(session):
     with serving(session) as server, Tab(server.address) as first, Tab(server.address) as second:
         first.ask("select", {"mask": pack_bits(np.arange(300) < 7)})
         first.ask("label", column="mine", name="a")
-        number = first.ask("fit", method="tsne", parameters={"n_iter": 10**6}).fields["map"]
+        number = first.ask("fit", method="tsne", parameters={"max_iter": 10**6}).fields["map"]
         first.channel.close()
         second.until(lambda message: message.type == "frame" and message.fields["map"] == number)
         assert (second.ask("column", name="mine").arrays["codes"][:7] == 0).all()
@@ -101,7 +101,7 @@ def test_a_server_that_stops_ends_fits_and_tells_its_pages(session):
     with ExitStack() as stack:
         with serving(session) as server:
             tab = stack.enter_context(Tab(server.address))
-            tab.ask("fit", method="tsne", parameters={"n_iter": 10**6})
+            tab.ask("fit", method="tsne", parameters={"max_iter": 10**6})
         with pytest.raises(ConnectionClosed):
             tab.until(lambda _: False)
     assert not any(one.alive for one in session.maps.values())

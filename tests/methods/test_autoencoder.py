@@ -78,7 +78,7 @@ def test_stacked_layers_lose_less_than_pca(activation, digits):
 def test_rows_not_seen_lose_less_than_by_pca_too(digits):
     train, test = digits[:1200], digits[1200:]
     pca = PCA(5, standardize=True).fit(train)
-    model = Autoencoder(5, hidden=(64,), max_epochs=40, validation_share=0.1, random_state=0).fit(train)
+    model = Autoencoder(5, hidden=(64,), max_epochs=40, validation_fraction=0.1, random_state=0).fit(train)
     assert share_lost(model, test, pca.scale_) < 0.85 * share_lost(pca, test, pca.scale_)
 
 
@@ -114,12 +114,12 @@ def test_numpy_and_torch_apply_the_same_network(activation, digits):
 
 def test_loss_is_a_share_of_the_variance_and_falls(digits):
     model = Autoencoder(5, hidden=(32,), max_epochs=30, random_state=0).fit(digits)
-    assert model.loss_trace_.shape == (30,)
+    assert model.loss_curve_.shape == (30,)
     assert model.n_epochs_ == 30
     scale = np.where(model.scale_ > 0, model.scale_, 1)
     # The trace is the mean over an epoch; steps at its end are so short that this is the loss after it.
-    assert model.loss_trace_[-1] == pytest.approx(share_lost(model, digits, scale), rel=0.01)
-    assert model.loss_trace_[-1] < 0.5 * model.loss_trace_[0]
+    assert model.loss_curve_[-1] == pytest.approx(share_lost(model, digits, scale), rel=0.01)
+    assert model.loss_curve_[-1] < 0.5 * model.loss_curve_[0]
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
@@ -128,7 +128,7 @@ def test_same_bits_for_any_number_of_threads(n_jobs, digits):
     one, more = (Autoencoder(4, n_jobs=n, **options).fit(digits) for n in (1, n_jobs))
     for a, b in zip(one.weights_, more.weights_, strict=True):
         np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(one.loss_trace_, more.loss_trace_)
+    np.testing.assert_array_equal(one.loss_curve_, more.loss_curve_)
 
 
 def test_large_networks_use_threads_and_repeat_their_bits(digits, monkeypatch):
@@ -139,7 +139,7 @@ def test_large_networks_use_threads_and_repeat_their_bits(digits, monkeypatch):
     one, two = (Autoencoder(4, n_jobs=2, **FEW).fit(digits) for _ in range(2))
     assert set(used) == {2}
     assert torch.get_num_threads() == before
-    np.testing.assert_array_equal(one.loss_trace_, two.loss_trace_)
+    np.testing.assert_array_equal(one.loss_curve_, two.loss_curve_)
 
 
 def test_memory_maps_give_the_bits_of_arrays_and_are_read_in_windows(digits, tmp_path, monkeypatch):
@@ -150,7 +150,7 @@ def test_memory_maps_give_the_bits_of_arrays_and_are_read_in_windows(digits, tmp
     taken = []
     take = training.TrainingRows.take
     monkeypatch.setattr(training.TrainingRows, "take", lambda self, ids: (taken.append(ids.copy()), take(self, ids))[1])
-    options = FEW | {"validation_share": 0.1}
+    options = FEW | {"validation_fraction": 0.1}
     one = Autoencoder(2, **options).fit(X)
     ids = np.concatenate(taken[: -(-1617 // 64)])
     assert max(map(len, taken)) == 64
@@ -176,10 +176,10 @@ def test_rows_in_columns_order_are_taken_without_copying_all(dtype, rng):
 
 def test_early_stopping_keeps_the_best_epoch_and_waits(rng):
     X = rng.normal(size=(60, 30))  # nothing to learn
-    model = Autoencoder(5, hidden=(64,), validation_share=0.3, patience=4, max_epochs=400, random_state=0).fit(X)
-    trace = model.validation_trace_
+    model = Autoencoder(5, hidden=(64,), validation_fraction=0.3, patience=4, max_epochs=400, random_state=0).fit(X)
+    trace = model.validation_curve_
     assert 4 < model.n_epochs_ < 400
-    assert len(trace) == len(model.loss_trace_) == model.n_epochs_
+    assert len(trace) == len(model.loss_curve_) == model.n_epochs_
     assert trace.argmin() < len(trace) - 1
     held = np.sort(lowdim.work.random.stream(0, "validation").permutation(60)[:18])
     E = (model.inverse_transform(model.transform(X[held])) - X[held]) / model.scale_
@@ -188,11 +188,11 @@ def test_early_stopping_keeps_the_best_epoch_and_waits(rng):
 
 def test_warm_start_goes_on_where_the_fit_before_ended(digits):
     model = Autoencoder(4, hidden=(32,), max_epochs=10, warm_start=True, random_state=0).fit(digits)
-    first, mean = model.loss_trace_.copy(), model.mean_
+    first, mean = model.loss_curve_.copy(), model.mean_
     model.set_params(max_epochs=5, learning_rate=1e-3).fit(digits)
     assert model.n_epochs_ == 15
-    np.testing.assert_array_equal(model.loss_trace_[:10], first)
-    assert model.loss_trace_[10] < 1.1 * first[-1]
+    np.testing.assert_array_equal(model.loss_curve_[:10], first)
+    assert model.loss_curve_[10] < 1.1 * first[-1]
     assert model.mean_ is mean
     with pytest.raises(
         ValueError, match=r"warm_start=True needs the layers .*got \[64, 16, 4, 16, 64\].*warm_start=False"
@@ -208,7 +208,7 @@ def test_a_saved_model_goes_on_too(digits, tmp_path):
     model.save(tmp_path / "m.lowdim")
     again = lowdim.load(tmp_path / "m.lowdim")
     assert again.hidden == (8,)
-    np.testing.assert_array_equal(again.fit(digits).loss_trace_, model.fit(digits).loss_trace_)
+    np.testing.assert_array_equal(again.fit(digits).loss_curve_, model.fit(digits).loss_curve_)
 
 
 def test_a_model_is_what_was_fitted_whatever_its_parameters_are_set_to(digits, tmp_path):
@@ -242,13 +242,13 @@ def test_weight_decay_shrinks_weights(digits):
 
 @pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "float16"])
 def test_types_of_data_train_alike(dtype, digits):
-    expected = Autoencoder(2, **FEW).fit(digits).loss_trace_
-    np.testing.assert_allclose(Autoencoder(2, **FEW).fit(digits.astype(dtype)).loss_trace_, expected, rtol=1e-4)
+    expected = Autoencoder(2, **FEW).fit(digits).loss_curve_
+    np.testing.assert_allclose(Autoencoder(2, **FEW).fit(digits.astype(dtype)).loss_curve_, expected, rtol=1e-4)
 
 
 def test_a_large_mean_costs_nothing(digits):
-    expected = Autoencoder(2, **FEW).fit(digits).loss_trace_
-    np.testing.assert_allclose(Autoencoder(2, **FEW).fit(digits + 1e6).loss_trace_, expected, rtol=1e-4)
+    expected = Autoencoder(2, **FEW).fit(digits).loss_curve_
+    np.testing.assert_allclose(Autoencoder(2, **FEW).fit(digits + 1e6).loss_curve_, expected, rtol=1e-4)
 
 
 def test_constant_features_come_back(digits):
@@ -268,7 +268,7 @@ def test_constant_features_come_back(digits):
 def test_tensors_train_as_arrays_do(dtype, digits):
     T = torch.from_numpy(digits).to(dtype)
     model, expected = (Autoencoder(2, **FEW).fit(X) for X in (T, T.numpy()))
-    np.testing.assert_allclose(model.loss_trace_, expected.loss_trace_, rtol=1e-5)
+    np.testing.assert_allclose(model.loss_curve_, expected.loss_curve_, rtol=1e-5)
     np.testing.assert_allclose(model.mean_, expected.mean_, rtol=1e-12)
     assert model.transform(T).dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
     assert model.n_features_in_ == 64
@@ -315,10 +315,10 @@ def test_a_gpu_that_is_not_there_is_named(digits):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU that PyTorch can use")
 def test_a_gpu_trains_as_a_cpu_does(digits):
-    expected = Autoencoder(2, **FEW).fit(digits).loss_trace_
+    expected = Autoencoder(2, **FEW).fit(digits).loss_curve_
     for X, device in ((digits, "cuda"), (torch.from_numpy(digits).cuda(), None), (torch.from_numpy(digits), "cuda")):
         model = Autoencoder(2, device=device, **FEW).fit(X)
-        np.testing.assert_allclose(model.loss_trace_, expected, rtol=1e-3)
+        np.testing.assert_allclose(model.loss_curve_, expected, rtol=1e-3)
     X = torch.from_numpy(digits).cuda()
     Y = model.transform(X)
     assert Y.device == X.device
@@ -341,8 +341,8 @@ def test_a_gpu_trains_as_a_cpu_does(digits):
         ({"batch_size": 0}, "batch_size must be"),
         ({"learning_rate": 0}, "learning_rate must be"),
         ({"weight_decay": -1}, "weight_decay must be"),
-        ({"validation_share": 1}, "validation_share must be"),
-        ({"validation_share": 0.9999}, r"validation_share must leave rows.*of 1797 rows leaves none. Lower it"),
+        ({"validation_fraction": 1}, "validation_fraction must be"),
+        ({"validation_fraction": 0.9999}, r"validation_fraction must leave rows.*of 1797 rows leaves none. Lower it"),
         ({"patience": 0}, "patience must be"),
         ({"device": "gpu"}, r"device must be .*got 'gpu'"),
     ],

@@ -76,7 +76,7 @@ def test_steps_of_one_class_and_chains_inside_get_names_of_their_own():
 
 @pytest.mark.parametrize("make", [lowdim.chain, make_pipeline])
 def test_a_saved_chain_is_identical_whoever_made_it(make, frame, tmp_path):
-    model = make(lowdim.PCA(4), lowdim.TSNE(n_iter=60, random_state=0)).fit(frame)
+    model = make(lowdim.PCA(4), lowdim.TSNE(max_iter=60, random_state=0)).fit(frame)
     lowdim.save(model, tmp_path / "m.lowdim")
     again = lowdim.load(tmp_path / "m.lowdim")
     assert [name for name, _ in again.steps] == [name for name, _ in model.steps]

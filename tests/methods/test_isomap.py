@@ -182,7 +182,7 @@ def test_parts_are_bridged_with_a_warning_that_says_so(two_parts):
         UserWarning, match=r"2 components of 80, 40 rows.*A bridge .* of length .*disconnected='largest'"
     ):
         model = Isomap(2, n_neighbors=5).fit(two_parts)
-    assert model.components_found_ == 2
+    assert model.n_connected_components_ == 2
     D = cdist(two_parts[:80], two_parts[80:])
     i, j = np.unravel_index(D.argmin(), D.shape)
     assert model.bridges_.tolist() == [[i, j + 80]]

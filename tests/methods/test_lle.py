@@ -96,7 +96,7 @@ def test_closed_classes_are_bridged_refused_or_cut(two_parts):
     assert model.weights_[[i]].toarray()[0, j] != 0
     assert model.weights_[[j]].toarray()[0, i] != 0
     assert model.eigenvalues_[0] > 0
-    assert model.components_found_ == 2
+    assert model.n_connected_components_ == 2
     with pytest.warns(UserWarning, match="The largest is fitted; the other 40 rows are placed"):
         cut = LLE(2, n_neighbors=5, disconnected="largest").fit(two_parts)
     alone = LLE(2, n_neighbors=5).fit(two_parts[:80])
@@ -113,7 +113,7 @@ def test_classes_that_symmetric_edges_would_hide_are_found():
     X[60:] = [[17, 0], [23, 0]]
     with pytest.warns(UserWarning, match="has 2 closed classes of .* rows, with 8 rows in none"):
         model = LLE(1, n_neighbors=4).fit(X)
-    assert model.components_found_ == 2
+    assert model.n_connected_components_ == 2
     side = model.embedding_[:, 0] > np.median(model.embedding_)
     assert len(set(side[:30])) == 1
     assert side[0] != side[30]
@@ -168,7 +168,7 @@ def test_the_largest_part_is_connected_not_closed():
     X = np.vstack([X, [[1.2, 0], [1.4, 0], [1.6, 0], [1.8, 0]]])
     with pytest.warns(UserWarning, match="The largest is fitted; the other 20 rows are placed"):
         model = LLE(1, n_neighbors=5, disconnected="largest").fit(X)
-    assert model.components_found_ == 3
+    assert model.n_connected_components_ == 3
     far = np.repeat([False, True, False], [55, 20, 4])
     assert not np.diff(model.weights_.indptr)[far].any()
     assert (np.diff(model.weights_.indptr)[~far] >= 5).all()

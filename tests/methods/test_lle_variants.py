@@ -39,7 +39,7 @@ def hole():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_roll_with_a_hole_becomes_its_rectangle(variant, dtype, hole):
     X, sheet = hole
-    model = LLE(2, n_neighbors=12, variant=variant, random_state=0).fit(X.astype(dtype))
+    model = LLE(2, n_neighbors=12, method=variant, random_state=0).fit(X.astype(dtype))
     theirs = manifold.LocallyLinearEmbedding(n_neighbors=12, method=variant, eigen_solver="dense").fit(X)
     assert model.embedding_.dtype == dtype
     assert left(model.embedding_, sheet) < min(2e-3, 1.1 * left(theirs.embedding_, sheet))
@@ -83,7 +83,7 @@ def test_graphs_of_high_dimension_have_a_map_with_its_residual(variant):
     X = np.random.default_rng(0).normal(size=(700, 20))
     assert (np.bincount(nearest(X, 12).indices.ravel(), minlength=700) == 0).any()
     with pytest.warns(UserWarning, match="a few rows dominate the map"):
-        model = LLE(2, n_neighbors=12, variant=variant, random_state=0).fit(X)
+        model = LLE(2, n_neighbors=12, method=variant, random_state=0).fit(X)
     assert model.residual_ < 1e-8
     assert model.eigenvalues_[0] > 0
     assert model.weights_ is None
@@ -92,11 +92,11 @@ def test_graphs_of_high_dimension_have_a_map_with_its_residual(variant):
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"variant": "hessian", "n_neighbors": 5}, r"above n_components \(n_components \+ 3\) / 2 = 5; got 5. Raise"),
-        ({"variant": "hessian", "n_components": 4}, "= 14; got 10"),
-        ({"variant": "ltsa", "n_neighbors": 2}, "variant='ltsa' needs n_neighbors above n_components = 2; got 2"),
-        ({"variant": "modified", "n_neighbors": 1}, "above n_components = 2; got 1"),
-        ({"variant": "dense"}, "variant must be one of"),
+        ({"method": "hessian", "n_neighbors": 5}, r"above n_components \(n_components \+ 3\) / 2 = 5; got 5. Raise"),
+        ({"method": "hessian", "n_components": 4}, "= 14; got 10"),
+        ({"method": "ltsa", "n_neighbors": 2}, "method='ltsa' needs n_neighbors above n_components = 2; got 2"),
+        ({"method": "modified", "n_neighbors": 1}, "above n_components = 2; got 1"),
+        ({"method": "dense"}, "method must be one of"),
     ],
 )
 def test_too_few_neighbours_are_refused_with_the_number_needed(params, words, hole):
@@ -109,7 +109,7 @@ def test_parts_are_bridged_refused_or_cut(variant):
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(150, 2)) * [4, 1]
     X[100:] += [8, 0]
-    params = {"n_neighbors": 8, "variant": variant, "random_state": 0}
+    params = {"n_neighbors": 8, "method": variant, "random_state": 0}
     with pytest.raises(ValueError, match=r"connected; it has 2 components of 100, 50 rows"):
         LLE(1, disconnected="error", **params).fit(X)
     with pytest.warns(UserWarning, match="A bridge"):
@@ -125,20 +125,20 @@ def test_parts_are_bridged_refused_or_cut(variant):
 @every_variant
 def test_new_and_sparse_and_equal_rows_and_files(variant, hole, tmp_path):
     X, sheet = hole
-    model = LLE(2, n_neighbors=12, variant=variant, random_state=0).fit(X[40:])
+    model = LLE(2, n_neighbors=12, method=variant, random_state=0).fit(X[40:])
     both = np.vstack([model.embedding_, model.transform(X[:40])])
     assert left(both, np.vstack([sheet[40:], sheet[:40]])) < 2e-2
     model.save(tmp_path / "m.lowdim")
     np.testing.assert_array_equal(lowdim.load(tmp_path / "m.lowdim").transform(X[:40]), model.transform(X[:40]))
     some = np.abs(X[:200])
-    dense, sparse = (LLE(2, n_neighbors=12, variant=variant, random_state=0).fit(A) for A in (some, sp.csr_array(some)))
+    dense, sparse = (LLE(2, n_neighbors=12, method=variant, random_state=0).fit(A) for A in (some, sp.csr_array(some)))
     np.testing.assert_allclose(sparse.embedding_, dense.embedding_, atol=1e-2)
-    twice = LLE(2, n_neighbors=12, variant=variant, random_state=0).fit_transform(np.vstack([some, some[:20]]))
+    twice = LLE(2, n_neighbors=12, method=variant, random_state=0).fit_transform(np.vstack([some, some[:20]]))
     np.testing.assert_array_equal(twice[200:], twice[:20])
     np.testing.assert_allclose(twice[:200], dense.embedding_, atol=1e-6)
 
 
 @every_variant
 def test_threads_do_not_change_the_bits(variant, hole):
-    one, two = (LLE(2, n_neighbors=12, variant=variant, random_state=0, n_jobs=n).fit(hole[0]) for n in (1, 2))
+    one, two = (LLE(2, n_neighbors=12, method=variant, random_state=0, n_jobs=n).fit(hole[0]) for n in (1, 2))
     np.testing.assert_array_equal(one.embedding_, two.embedding_)

@@ -44,7 +44,7 @@ def test_classical_scaling_is_pca(cloud):
 
 
 def test_stress_is_that_of_the_formula_and_falls_at_every_step(cloud):
-    model = MDS(2, random_state=0, normalized=False, tol=0, n_iter=60).fit(cloud)
+    model = MDS(2, random_state=0, normalized=False, tol=0, max_iter=60).fit(cloud)
     gaps = pdist(cloud) - pdist(model.embedding_)
     assert model.stress_ == pytest.approx(np.square(gaps).sum(), rel=1e-5)
     share = np.square(gaps).sum() / np.square(pdist(cloud)).sum()
@@ -59,7 +59,7 @@ def test_stress_is_that_of_the_formula_and_falls_at_every_step(cloud):
 def test_a_step_is_guttmans_transform(cloud):
     D = squareform(pdist(cloud)).astype(np.float32)
     Y = cloud[:, :2] - cloud[:, :2].mean(axis=0)
-    found = smacof.majorise(D, Y, weights=None, n_iter=1, tol=0.0)
+    found = smacof.majorise(D, Y, weights=None, max_iter=1, tol=0.0)
     d = squareform(pdist(Y)) + np.eye(len(Y))
     B = -D / d
     np.fill_diagonal(B, 0)
@@ -95,8 +95,8 @@ def test_tied_distances_may_be_torn_apart():
 
 def test_weights_of_one_change_nothing_and_weights_decide_what_is_kept(cloud):
     D = squareform(pdist(cloud[:40]))
-    plain = MDS(2, metric="precomputed", random_state=0, n_iter=50, tol=0).fit(D)
-    ones = MDS(2, metric="precomputed", random_state=0, n_iter=50, tol=0).fit(D, weights=np.full((40, 40), 7.0))
+    plain = MDS(2, metric="precomputed", random_state=0, max_iter=50, tol=0).fit(D)
+    ones = MDS(2, metric="precomputed", random_state=0, max_iter=50, tol=0).fit(D, weights=np.full((40, 40), 7.0))
     np.testing.assert_allclose(ones.embedding_, plain.embedding_, atol=1e-3)
     W = np.where(np.median(D) > D, 1.0, 0.01)
     near = MDS(2, metric="precomputed", random_state=0).fit(D, weights=W)
@@ -112,7 +112,7 @@ def test_unknown_distances_are_left_out():
     D = squareform(pdist(X))
     unknown = np.triu(rng.uniform(size=D.shape) < 0.4, 1)
     given = np.where(unknown | unknown.T, np.nan, D)
-    model = MDS(2, metric="precomputed", random_state=0, tol=1e-10, n_iter=3000).fit(given)
+    model = MDS(2, metric="precomputed", random_state=0, tol=1e-10, max_iter=3000).fit(given)
     np.testing.assert_allclose(squareform(pdist(model.embedding_)), D, atol=1e-2)
     new = rng.uniform(size=(4, 2))
     apart = np.linalg.norm(new[:, None] - X[None], axis=2)

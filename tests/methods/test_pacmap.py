@@ -36,7 +36,7 @@ def test_maps_keep_neighbours_and_the_large_shape(digits, fitted):
     assert KNeighborsClassifier(1).fit(Y[::2], y[::2]).score(Y[1::2], y[1::2]) > 0.93
     assert quality.trustworthiness(X, Y, n_neighbors=15) > 0.94
     assert quality.shepard_correlation(X, Y) > 0.4
-    assert fitted.loss_trace_[-1] == fitted.loss_ < fitted.loss_trace_[0]
+    assert fitted.loss_curve_[-1] == fitted.loss_ < fitted.loss_curve_[0]
     assert set(fitted.timings_) == {"neighbors", "pairs", "start", "descent", "loss"}
     assert fitted.n_iter_ == 450
     assert fitted.n_neighbors_ == 10
@@ -46,7 +46,7 @@ def test_maps_keep_neighbours_and_the_large_shape(digits, fitted):
 @pytest.mark.parametrize("k", [1, 2, 3, 6])
 def test_maps_of_several_dimensions(k, digits):
     X, y = digits
-    Y = PaCMAP(k, n_iter=200, random_state=0).fit_transform(X)
+    Y = PaCMAP(k, max_iter=200, random_state=0).fit_transform(X)
     assert Y.shape == (700, k)
     assert KNeighborsClassifier(1).fit(Y[::2], y[::2]).score(Y[1::2], y[1::2]) > (0.5 if k == 1 else 0.9)
 
@@ -54,7 +54,7 @@ def test_maps_of_several_dimensions(k, digits):
 @pytest.mark.parametrize("init", ["pca", "spectral", "random"])
 def test_any_number_of_threads_gives_the_same_bits(init, digits):
     X = np.tile(digits[0], (4, 1)) + np.random.default_rng(0).normal(scale=0.1, size=(2800, 64))
-    one, two = (PaCMAP(n_iter=30, init=init, n_jobs=n, random_state=0).fit(X) for n in (1, 2))
+    one, two = (PaCMAP(max_iter=30, init=init, n_jobs=n, random_state=0).fit(X) for n in (1, 2))
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
     assert one.loss_ == two.loss_
     new = X[:40] + 0.5
@@ -78,7 +78,7 @@ def test_few_rows_have_a_map(n, rng):
     ids=["constant", "duplicates", "a line", "equidistant"],
 )
 def test_degenerate_data_have_a_map(init, X):
-    model = PaCMAP(n_iter=90, init=init, random_state=0).fit(X)
+    model = PaCMAP(max_iter=90, init=init, random_state=0).fit(X)
     assert np.isfinite(model.embedding_).all()
     assert np.isfinite(model.loss_)
 
@@ -88,10 +88,10 @@ def test_degenerate_data_have_a_map(init, X):
     [
         ({"n_neighbors": 49}, r"n_neighbors must be below n_samples - 1, or no row .* \(49\); got 49. Lower it"),
         ({"n_neighbors": 0}, "n_neighbors must be"),
-        ({"mid_near": -1.0}, "mid_near must be"),
-        ({"further": -1.0}, "further must be"),
+        ({"MN_ratio": -1.0}, "MN_ratio must be"),
+        ({"FP_ratio": -1.0}, "FP_ratio must be"),
         ({"n_components": 65}, "at most 64"),
-        ({"n_iter": 0}, "n_iter must be"),
+        ({"max_iter": 0}, "max_iter must be"),
         ({"init": np.zeros((3, 2))}, r"shape \(n_samples, n_components\) = \(50, 2\)"),
         ({"metric": "precomputed"}, "square matrix"),
     ],
@@ -133,7 +133,7 @@ def test_new_points_do_not_see_each_other_and_land_among_their_kind(digits, fitt
 
 def test_equal_rows_have_one_place(digits):
     X = np.vstack([digits[0][:200], digits[0][:50], digits[0][:50]])
-    model = PaCMAP(n_iter=90, random_state=0).fit(X)
+    model = PaCMAP(max_iter=90, random_state=0).fit(X)
     np.testing.assert_array_equal(model.embedding_[:50], model.embedding_[200:250])
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
 
@@ -141,7 +141,7 @@ def test_equal_rows_have_one_place(digits):
 @pytest.mark.parametrize("init", ["spectral", "random"])
 def test_a_sparse_graph_that_stores_all_distances_gives_the_map_of_the_array(init, rng):
     D = squareform(pdist(rng.normal(size=(90, 4))))
-    rest = {"metric": "precomputed", "init": init, "n_iter": 45, "random_state": 0}
+    rest = {"metric": "precomputed", "init": init, "max_iter": 45, "random_state": 0}
     given, full = PaCMAP(**rest).fit(sp.csr_array(D)), PaCMAP(**rest).fit(D)
     np.testing.assert_array_equal(given.embedding_, full.embedding_)
 
@@ -151,7 +151,7 @@ def test_a_sparse_graph_of_neighbours_is_enough_and_too_few_are_refused(rng):
     D = squareform(pdist(X))
     near = np.argsort(D, axis=1)
     few, many = (sp.csr_array(np.where(near.argsort(axis=1) <= k, D, 0)) for k in (20, 60))
-    given = {"metric": "precomputed", "init": "spectral", "n_iter": 90, "random_state": 0}
+    given = {"metric": "precomputed", "init": "spectral", "max_iter": 90, "random_state": 0}
     with pytest.raises(ValueError, match="at least 60 neighbours stored for each row besides itself; got 20"):
         PaCMAP(**given).fit(few)
     assert quality.trustworthiness(X, PaCMAP(**given).fit(many).embedding_, n_neighbors=15) > 0.85
@@ -162,7 +162,7 @@ def test_other_metrics_give_maps(metric, digits):
     X = digits[0][:150] + 1
     init = "spectral" if metric == "precomputed" else "pca"
     X = squareform(pdist(X)) if metric == "precomputed" else X
-    model = PaCMAP(metric=metric, init=init, n_iter=45, random_state=0).fit(X)
+    model = PaCMAP(metric=metric, init=init, max_iter=45, random_state=0).fit(X)
     assert np.isfinite(model.loss_)
     np.testing.assert_array_equal(model.transform(X[:4]), model.embedding_[:4])
 
@@ -183,9 +183,9 @@ def test_a_callback_sees_the_map_and_can_stop(digits):
 
 def test_a_warm_start_goes_on_in_the_last_phase(digits):
     X = digits[0][:300]
-    model = PaCMAP(n_iter=90, warm_start=True, random_state=0).fit(X)
+    model = PaCMAP(max_iter=90, warm_start=True, random_state=0).fit(X)
     before, loss = model.embedding_, model.loss_
-    model.set_params(n_iter=100).fit(X)
+    model.set_params(max_iter=100).fit(X)
     assert model.n_iter_ == 190
     assert model.loss_ < loss
     assert np.corrcoef(pdist(before), pdist(model.embedding_))[0, 1] > 0.9

@@ -53,33 +53,33 @@ def test_maps_are_as_good_as_those_of_scikit_learn(digits, fitted):
     assert KNeighborsClassifier(1).fit(fitted.embedding_[::2], y[::2]).score(fitted.embedding_[1::2], y[1::2]) > 0.93
 
 
-@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "fft"])
 @both
 def test_all_repulsions_reach_the_same_divergence(cls, how, digits):
-    model = cls(repulsion=how, n_iter=400, random_state=0).fit(digits[0][:400])
-    assert model.repulsion_ == how
-    exact = cls(repulsion="exact", n_iter=400, random_state=0).fit(digits[0][:400])
+    model = cls(method=how, max_iter=400, random_state=0).fit(digits[0][:400])
+    assert model.method_ == how
+    exact = cls(method="exact", max_iter=400, random_state=0).fit(digits[0][:400])
     np.testing.assert_allclose(model.kl_divergence_, exact.kl_divergence_, atol=0.03)
 
 
 def test_the_grid_reaches_the_divergence_of_exact_sums():
     X = load_digits().data
-    grid, exact = (TSNE(repulsion=how, random_state=0).fit(X) for how in ("interpolation", "exact"))
+    grid, exact = (TSNE(method=how, random_state=0).fit(X) for how in ("fft", "exact"))
     assert grid.kl_divergence_ < 1.005 * exact.kl_divergence_
 
 
 @both
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_maps_of_several_dimensions(cls, k, digits):
-    model = cls(k, n_iter=300, random_state=0).fit(digits[0][:300])
+    model = cls(k, max_iter=300, random_state=0).fit(digits[0][:300])
     assert model.embedding_.shape == (300, k)
-    assert model.kl_divergence_ < model.loss_trace_[0]
+    assert model.kl_divergence_ < model.loss_curve_[0]
 
 
 @both
 def test_any_number_of_threads_gives_the_same_bits(cls, digits):
     X = np.tile(digits[0], (3, 1)) + np.random.default_rng(0).normal(scale=0.1, size=(2100, 64))
-    one, two = (cls(n_iter=60, exaggeration_iter=30, n_jobs=n, random_state=0).fit(X) for n in (1, 2))
+    one, two = (cls(max_iter=60, early_exaggeration_iter=30, n_jobs=n, random_state=0).fit(X) for n in (1, 2))
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
     assert one.kl_divergence_ == two.kl_divergence_
     new = X[:40] + 0.5
@@ -88,7 +88,7 @@ def test_any_number_of_threads_gives_the_same_bits(cls, digits):
 
 @pytest.mark.parametrize("init", ["pca", "spectral", "random"])
 def test_every_layout_has_the_same_bits_for_any_threads(init, digits):
-    one, two = (TSNE(n_iter=30, init=init, n_jobs=n, random_state=3).fit_transform(digits[0]) for n in (1, 2))
+    one, two = (TSNE(max_iter=30, init=init, n_jobs=n, random_state=3).fit_transform(digits[0]) for n in (1, 2))
     np.testing.assert_array_equal(one, two)
 
 
@@ -110,7 +110,7 @@ def test_few_rows_have_a_map(cls, n, rng):
     ids=["constant", "duplicates", "a line", "equidistant"],
 )
 def test_degenerate_data_have_a_map(cls, init, X):
-    model = cls(n_iter=150, init=init, random_state=0).fit(X)
+    model = cls(max_iter=150, init=init, random_state=0).fit(X)
     Y, n = model.embedding_, len(X)
     _, group = np.unique(X, axis=0, return_inverse=True)
     positions = np.stack([Y[np.argmax(group == g)] for g in range(group.max() + 1)])
@@ -160,13 +160,13 @@ def test_rows_without_groups_keep_both_directions(rng):
 def test_equal_rows_have_one_place(digits):
     X = np.vstack([digits[0][:200], digits[0][:50], digits[0][:50]])
     for init in ("pca", "random"):
-        model = TSNE(n_iter=200, init=init, random_state=0).fit(X)
+        model = TSNE(max_iter=200, init=init, random_state=0).fit(X)
         np.testing.assert_array_equal(model.embedding_[:50], model.embedding_[200:250])
         np.testing.assert_array_equal(model.transform(X), model.embedding_)
 
 
 def test_a_line_does_not_stay_on_a_line():
-    Y = TSNE(n_iter=400, random_state=0).fit_transform(np.outer(np.arange(80.0), [1, 2]))
+    Y = TSNE(max_iter=400, random_state=0).fit_transform(np.outer(np.arange(80.0), [1, 2]))
     assert min(np.std(Y, axis=0)) > 0.05  # from 1e-6
 
 
@@ -178,16 +178,16 @@ def test_a_line_does_not_stay_on_a_line():
         ({"perplexity": 0.5}, "between 1 and"),
         ({"perplexity": []}, "perplexity must be"),
         ({"n_components": 65}, "at most 64"),
-        ({"n_components": 3, "repulsion": "interpolation"}, "at most 2; got 3.*auto"),
-        ({"n_components": 4, "repulsion": "barnes_hut"}, "at most 3"),
+        ({"n_components": 3, "method": "fft"}, "at most 2; got 3.*auto"),
+        ({"n_components": 4, "method": "barnes_hut"}, "at most 3"),
         ({"init": np.zeros((3, 2))}, r"shape \(n_samples, n_components\) = \(50, 2\)"),
         ({"init": [["a", "b"]] * 50}, "array of numbers"),
         ({"init": np.full((50, 2), np.nan)}, "NaN"),
         ({"init": "umap"}, "init must be"),
-        ({"repulsion": "fft"}, "repulsion must be"),
+        ({"method": "interpolation"}, "method must be"),
         ({"learning_rate": 0}, "learning_rate"),
-        ({"exaggeration": 0.5}, "exaggeration"),
-        ({"late_exaggeration": 0.0}, "late_exaggeration must be"),
+        ({"early_exaggeration": 0.5}, "exaggeration"),
+        ({"exaggeration": 0.0}, "exaggeration must be"),
         ({"metric": "precomputed"}, "square matrix"),
         ({"callback": 3}, "callback"),
     ],
@@ -235,7 +235,7 @@ def test_far_points_are_placed_too(digits, fitted):
 def test_rows_between_clusters_are_placed_within_the_map(cls, rng):
     centres = 30 * np.eye(6)
     X = np.concatenate([c + rng.normal(size=(60, 6)) for c in centres])
-    model = cls(n_iter=400, random_state=0).fit(X)
+    model = cls(max_iter=400, random_state=0).fit(X)
     between = centres[rng.integers(0, 6, 200)] / 2 + centres[rng.integers(0, 6, 200)] / 2 + rng.normal(size=(200, 6))
     Y, low, high = model.transform(between), model.embedding_.min(axis=0), model.embedding_.max(axis=0)
     assert np.all((low <= Y) & (high >= Y))
@@ -244,7 +244,7 @@ def test_rows_between_clusters_are_placed_within_the_map(cls, rng):
 
 def test_sparse_rows_give_the_map_of_dense_ones(digits):
     X = digits[0][:200]
-    dense, sparse = (TSNE(n_iter=100, random_state=0).fit(form) for form in (X, sp.csr_matrix(X)))
+    dense, sparse = (TSNE(max_iter=100, random_state=0).fit(form) for form in (X, sp.csr_matrix(X)))
     np.testing.assert_allclose(dense.kl_divergence_, sparse.kl_divergence_, rtol=0.05)
     np.testing.assert_array_equal(sparse.transform(X[:5]), sparse.embedding_[:5])
     assert np.isfinite(sparse.transform(sp.csr_matrix(X[:5] + 1))).all()
@@ -255,8 +255,8 @@ def test_sparse_rows_with_entries_in_parts_are_left_as_they_are(digits):
     parts = (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2)
     X = sp.csr_array(parts, shape=whole.shape)
     before = [part.copy() for part in (X.data, X.indices, X.indptr)]
-    Y = TSNE(n_iter=50, random_state=0).fit_transform(X)
-    np.testing.assert_array_equal(Y, TSNE(n_iter=50, random_state=0).fit_transform(whole))
+    Y = TSNE(max_iter=50, random_state=0).fit_transform(X)
+    np.testing.assert_array_equal(Y, TSNE(max_iter=50, random_state=0).fit_transform(whole))
     for part, kept in zip((X.data, X.indices, X.indptr), before, strict=True):
         np.testing.assert_array_equal(part, kept)
 
@@ -264,8 +264,8 @@ def test_sparse_rows_with_entries_in_parts_are_left_as_they_are(digits):
 def test_distances_may_be_given(digits):
     X = digits[0][:150]
     D = squareform(pdist(X))
-    given = TSNE(metric="precomputed", init="random", n_iter=200, random_state=0).fit(D)
-    found = TSNE(init="random", n_iter=200, random_state=0).fit(X)
+    given = TSNE(metric="precomputed", init="random", max_iter=200, random_state=0).fit(D)
+    found = TSNE(init="random", max_iter=200, random_state=0).fit(X)
     np.testing.assert_allclose(given.kl_divergence_, found.kl_divergence_, atol=0.05)
     np.testing.assert_array_equal(given.transform(D[:4]), given.embedding_[:4])
     assert np.isfinite(given.transform(D[:4] + 1.0)).all()
@@ -277,7 +277,7 @@ def test_other_metrics_give_maps(metric, digits):
     inverse = {"VI": np.linalg.pinv(np.cov(X.T))} if metric == "mahalanobis" else {}
     D = cdist(X, X, {"manhattan": "cityblock"}.get(metric, metric), **inverse)
     given, found = (
-        TSNE(metric=how, init="random", n_iter=200, random_state=0).fit(data)
+        TSNE(metric=how, init="random", max_iter=200, random_state=0).fit(data)
         for how, data in (("precomputed", D), (metric, X))
     )
     np.testing.assert_allclose(found.kl_divergence_, given.kl_divergence_, atol=0.05)
@@ -285,9 +285,9 @@ def test_other_metrics_give_maps(metric, digits):
 
 def test_perplexities_and_widths(digits):
     X = digits[0][:300]
-    assert TSNE(perplexity=[5, 40], n_iter=50).fit(X).perplexity_ == [5.0, 40.0]
-    assert TSNE(n_iter=50).fit(X[:31]).perplexity_ == 10
-    narrow, wide = (TSNE(sigma=sigma, n_iter=50).fit(X).perplexity_ for sigma in (3.0, 20.0))
+    assert TSNE(perplexity=[5, 40], max_iter=50).fit(X).perplexity_ == [5.0, 40.0]
+    assert TSNE(max_iter=50).fit(X[:31]).perplexity_ == 10
+    narrow, wide = (TSNE(sigma=sigma, max_iter=50).fit(X).perplexity_ for sigma in (3.0, 20.0))
     assert 1 <= narrow < wide <= 90
 
 
@@ -301,25 +301,25 @@ def test_a_callback_sees_the_map_and_can_stop(digits):
     model = TSNE(callback=callback, callback_every=20, random_state=0).fit(digits[0][:200])
     assert [entry[0] for entry in seen] == [20, 40, 60, 80]
     assert model.n_iter_ == 80
-    np.testing.assert_allclose(model.loss_trace_[:3], [entry[1] for entry in seen[:3]])
+    np.testing.assert_allclose(model.loss_curve_[:3], [entry[1] for entry in seen[:3]])
     assert model.loss_iterations_.tolist() == [20, 40, 60, 80]
     assert seen[0][2] == (200, 2)
 
 
 def test_a_warm_start_goes_on(digits):
     X = digits[0][:300]
-    model = TSNE(n_iter=300, warm_start=True, random_state=0).fit(X)
-    first, trace = model.kl_divergence_, len(model.loss_trace_)
-    model.set_params(n_iter=200).fit(X)
+    model = TSNE(max_iter=300, warm_start=True, random_state=0).fit(X)
+    first, trace = model.kl_divergence_, len(model.loss_curve_)
+    model.set_params(max_iter=200).fit(X)
     assert model.kl_divergence_ < first
     assert model.n_iter_ <= 500
-    assert len(model.loss_trace_) > trace
+    assert len(model.loss_curve_) > trace
     with pytest.raises(ValueError, match="warm_start needs data of the shape of the previous fit"):
         model.fit(X[:100])
 
 
 def test_descent_stops_where_progress_does(rng):
-    model = TSNE(n_iter=100_000, random_state=0).fit(rng.normal(size=(20, 3)))
+    model = TSNE(max_iter=100_000, random_state=0).fit(rng.normal(size=(20, 3)))
     assert model.n_iter_ < 20_000
 
 
@@ -327,7 +327,7 @@ def test_what_is_learnt_is_told(digits, fitted):
     assert set(fitted.timings_) == {"neighbors", "affinities", "start", "descent", "divergence"}
     assert fitted.kl_normalizer_.startswith("exact")
     np.testing.assert_allclose(fitted.point_losses_.sum(), fitted.kl_divergence_)
-    assert fitted.loss_trace_[-1] == fitted.kl_divergence_
+    assert fitted.loss_curve_[-1] == fitted.kl_divergence_
     np.testing.assert_allclose(fitted.embedding_.mean(axis=0), 0, atol=1e-3)
 
 
@@ -340,19 +340,19 @@ def test_a_wrong_layout_is_refused_before_neighbours_are_sought(digits, monkeypa
 def test_a_given_layout_is_kept_as_it_lies(digits):
     X = digits[0][:200]
     given = np.random.default_rng(0).normal(size=(200, 2)) * 1e3
-    a, b = (TSNE(init=start, n_iter=20).fit_transform(X) for start in (given, given * 7 + 3))
+    a, b = (TSNE(init=start, max_iter=20).fit_transform(X) for start in (given, given * 7 + 3))
     np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-6)
 
 
 def test_fewer_degrees_of_freedom_spread_more(digits):
     X = digits[0][:200]
-    sizes = [np.std(TSNE(dof=dof, n_iter=400, random_state=0).fit_transform(X)) for dof in (0.5, 1.0, 10.0)]
+    sizes = [np.std(TSNE(dof=dof, max_iter=400, random_state=0).fit_transform(X)) for dof in (0.5, 1.0, 10.0)]
     assert sizes[0] > sizes[1] > sizes[2]
 
 
-def test_late_exaggeration_draws_neighbours_together(digits):
+def test_exaggeration_draws_neighbours_together(digits):
     X = digits[0][:400]
-    plain, late = (TSNE(late_exaggeration=factor, random_state=0).fit(X) for factor in (1.0, 4.0))
+    plain, late = (TSNE(exaggeration=factor, random_state=0).fit(X) for factor in (1.0, 4.0))
     assert np.std(late.embedding_) < 0.8 * np.std(plain.embedding_)
     assert late.kl_divergence_ > plain.kl_divergence_  # that of the factor 1, which is not what was lowered
     new = load_digits(return_X_y=True)[0][700:740]
@@ -360,12 +360,12 @@ def test_late_exaggeration_draws_neighbours_together(digits):
     assert np.median(apart) < 0.1 * np.std(late.embedding_)  # among their kind, not outside of it
 
 
-def test_late_exaggeration_leaves_a_gradient_of_zero(digits):
+def test_exaggeration_leaves_a_gradient_of_zero(digits):
     """At the end attraction times the factor balances repulsion: the map is a minimum of what was lowered."""
     from lowdim.solve.divergence import Falloff, gradient
 
     X, factor = digits[0][:150], 3.0
-    model = TSNE(late_exaggeration=factor, n_iter=3000, random_state=0).fit(X)
+    model = TSNE(exaggeration=factor, max_iter=3000, random_state=0).fit(X)
     Y = model.embedding_.astype(np.float64)
     P = model._relations(X, nearest(X, model._near_each(150)), None, 0)
     exaggerated = P._replace(values=P.values * np.float32(factor))
@@ -377,8 +377,8 @@ def test_late_exaggeration_leaves_a_gradient_of_zero(digits):
     "beyond",
     [
         {"learning_rate": 1e38},
+        {"early_exaggeration": 1e39},
         {"exaggeration": 1e39},
-        {"late_exaggeration": 1e39},
         {"dof": 1e39},
         {"dof": 1e-39},
         {"sigma": 1e38},
@@ -395,9 +395,9 @@ def test_parameters_beyond_float32_are_refused(beyond, rng):
     "extreme",
     [
         {"learning_rate": 9e11},
-        {"exaggeration": 9e5, "learning_rate": 9e11},
-        {"late_exaggeration": 1e6},
-        {"late_exaggeration": 1e-6},
+        {"early_exaggeration": 9e5, "learning_rate": 9e11},
+        {"exaggeration": 1e6},
+        {"exaggeration": 1e-6},
         {"dof": 0.01},
         {"dof": 1e6},
         {"sigma": 2e-37},
@@ -406,12 +406,12 @@ def test_parameters_beyond_float32_are_refused(beyond, rng):
 )
 def test_maps_at_the_ends_of_the_rules_are_numbers(extreme, rng):
     X = rng.normal(size=(1100, 3))
-    model = TSNE(repulsion="interpolation", n_iter=40, exaggeration_iter=20, random_state=0, **extreme).fit(X)
+    model = TSNE(method="fft", max_iter=40, early_exaggeration_iter=20, random_state=0, **extreme).fit(X)
     assert np.isfinite(model.embedding_).all()
 
 
 def test_callbacks_do_not_go_into_files(digits, tmp_path):
-    model = TSNE(n_iter=20, callback=lambda *_: False).fit(digits[0][:60])
+    model = TSNE(max_iter=20, callback=lambda *_: False).fit(digits[0][:60])
     model.save(tmp_path / "map.lowdim")
     assert lowdim.load(tmp_path / "map.lowdim").callback is None
 
@@ -425,7 +425,7 @@ def test_ctrl_c_stops_the_descent_at_once(rng):
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=press, daemon=True).start()
-    model = TSNE(n_iter=10**7, repulsion="exact", random_state=0)
+    model = TSNE(max_iter=10**7, method="exact", random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)  # which would go on for days
     assert not hasattr(model, "embedding_")
@@ -439,14 +439,14 @@ def test_values_beyond_float32_are_refused_and_not_mapped_to_nonsense(cls, scale
         cls().fit(scale * X)
     if scale > 1:
         with pytest.raises(ValueError, match="distances must be finite in float32; got inf. Scale the data"):
-            cls(n_iter=20, exaggeration_iter=5).fit(X).transform(np.full((1, 4), scale))
+            cls(max_iter=20, early_exaggeration_iter=5).fit(X).transform(np.full((1, 4), scale))
 
 
 @pytest.mark.parametrize("cls", [SNE, TSNE])
 def test_new_distances_below_zero_are_refused(cls):
     X = np.random.default_rng(0).normal(size=(40, 3))
     D = np.linalg.norm(X[:, None] - X, axis=2)
-    model = cls(metric="precomputed", init="random", n_iter=20, random_state=0).fit(D)
+    model = cls(metric="precomputed", init="random", max_iter=20, random_state=0).fit(D)
     D[3, 5] = -1.0
     with pytest.raises(ValueError, match=f"{cls.__name__}: metric='precomputed' needs distances .* -1 in row 3"):
         model.transform(D)

@@ -40,7 +40,7 @@ def test_maps_separate_the_digits_and_tell_their_loss(digits, fitted):
     exact = -(V * np.log(w))[other].sum() - (push * np.log(1 - w))[other].sum()
     np.testing.assert_allclose(fitted.loss_, exact, rtol=1e-4)
     assert fitted.loss_how_ == "exact: all pairs"
-    assert fitted.loss_trace_[-1] == fitted.loss_ < fitted.loss_trace_[0]
+    assert fitted.loss_curve_[-1] == fitted.loss_ < fitted.loss_curve_[0]
     assert set(fitted.timings_) == {"neighbors", "graph", "start", "descent", "loss"}
     assert fitted.n_epochs_ == 500
     assert fitted.n_neighbors_ == 15
@@ -209,7 +209,7 @@ def test_other_metrics_give_maps(metric, digits):
 
 
 def test_approximate_neighbours_tell_their_recall(digits):
-    model = UMAP(neighbors="approximate", n_epochs=20, random_state=0).fit(digits[0])
+    model = UMAP(neighbor_search="approximate", n_epochs=20, random_state=0).fit(digits[0])
     assert model.neighbors_ == "approximate"
     assert 0.5 < model.neighbors_recall_ <= 1
 

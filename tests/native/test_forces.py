@@ -55,8 +55,8 @@ def test_exact_sums_are_those_by_hand(dtype, falloff, dof, k):
         ("barnes_hut", 1, 0.1),
         ("barnes_hut", 2, 0.03),
         ("barnes_hut", 3, 0.02),
-        ("interpolation", 1, 0.02),
-        ("interpolation", 2, 0.02),
+        ("fft", 1, 0.02),
+        ("fft", 2, 0.02),
     ],
 )
 @pytest.mark.usefixtures("isa")
@@ -83,7 +83,7 @@ def test_a_smaller_angle_is_more_exact_and_zero_is_exact(k):
 def test_a_finer_grid_is_more_exact(k):
     Y = points(700, k)
     force, _ = by_hand(Y, Y)
-    errors = [off(_native.repulsion(Y, how="interpolation", spacing=h)[0], force) for h in (1.0, 0.5, 0.25)]
+    errors = [off(_native.repulsion(Y, how="fft", spacing=h)[0], force) for h in (1.0, 0.5, 0.25)]
     assert errors[0] > 5 * errors[1] > 25 * errors[2]
 
 
@@ -93,7 +93,7 @@ def test_a_finer_grid_is_more_exact(k):
 def test_a_point_of_a_grid_does_not_push_itself(k, falloff, dof):
     apart = 40.0 * np.stack(np.meshgrid(*k * [np.arange(20 if k == 1 else 8)]), axis=-1).reshape(-1, k)
     Y = (apart + np.random.default_rng(0).uniform(0, 1, apart.shape)).astype(np.float32)  # anywhere in a cell
-    F, phi, _ = _native.repulsion(Y, how="interpolation", falloff=falloff, dof=dof, spacing=0.4 * min(1, np.sqrt(dof)))
+    F, phi, _ = _native.repulsion(Y, how="fft", falloff=falloff, dof=dof, spacing=0.4 * min(1, np.sqrt(dof)))
     force, field = by_hand(Y, Y, falloff, dof)
     np.testing.assert_allclose(F, force, atol=1e-4)
     np.testing.assert_allclose(phi.mean(), field.mean(), atol=2e-4)
@@ -104,7 +104,7 @@ def test_few_points_of_a_wide_map_push_each_other_nearly_exactly():
     Y = np.concatenate([points(3000, 2, 60.0), points(400, 2, 3.0, seed=1) + 100])  # a sparse map with a dense part
     Y[0] = Y[1]
     force, field = by_hand(Y, Y)
-    F, phi, Z = _native.repulsion(Y, how="interpolation", spacing=0.33, n_threads=2)
+    F, phi, Z = _native.repulsion(Y, how="fft", spacing=0.33, n_threads=2)
     assert off(F, force) < 1e-4  # a grid of these cells: 1e-3
     np.testing.assert_allclose(phi, field, rtol=2e-5)
     np.testing.assert_allclose(Z, (field - 1).sum(), rtol=1e-6)
@@ -117,7 +117,7 @@ def test_near_and_far_part_add_up_to_the_forces(falloff, dof, shape):
     Y = (np.random.default_rng(3).uniform(-1, 1, (6000, 2)) * shape).astype(np.float32)
     some = Y[::40]
     force, field = by_hand(some, Y, falloff, dof)
-    F, phi, _ = _native.repulsion(Y, how="interpolation", falloff=falloff, dof=dof, spacing=0.33 * min(1, np.sqrt(dof)))
+    F, phi, _ = _native.repulsion(Y, how="fft", falloff=falloff, dof=dof, spacing=0.33 * min(1, np.sqrt(dof)))
     assert off(F[::40], force) < 2e-3
     assert off(phi[::40], field) < 1e-4
 
@@ -126,13 +126,13 @@ def test_near_and_far_part_add_up_to_the_forces(falloff, dof, shape):
 def test_grids_fit_maps_of_any_shape(spread):
     Y = points(400, 2, 1.0) * np.array(spread, np.float32)
     force, field = by_hand(Y, Y)
-    F, phi, _ = _native.repulsion(Y, how="interpolation", spacing=0.5)
+    F, phi, _ = _native.repulsion(Y, how="fft", spacing=0.5)
     assert off(phi, field) < 1e-2
     if max(spread) > 1:
         assert off(F, force) < 5e-2
 
 
-@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "fft"])
 def test_points_in_one_place_do_not_push_each_other(how):
     F, phi, Z = _native.repulsion(np.full((500, 2), 3.0, np.float32), how=how)
     np.testing.assert_allclose(F, 0, atol=0.5)  # of 500 unit charges
@@ -141,7 +141,7 @@ def test_points_in_one_place_do_not_push_each_other(how):
 
 
 @pytest.mark.parametrize("spread", [20.0, 80.0])
-@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "fft"])
 def test_threads_change_no_bit(how, spread):
     Y = points(9000, 2, spread)
     one, two = (_native.repulsion(Y, how=how, n_threads=n) for n in (1, 2))
@@ -222,7 +222,7 @@ def descend(Y, **changes):
     return _native.descend(*ring(len(Y)), Y, **options)
 
 
-@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "fft"])
 @pytest.mark.parametrize("falloff", ["student", "gauss"])
 def test_descent_lowers_the_divergence(how, falloff):
     losses = []
@@ -235,7 +235,7 @@ def test_descent_lowers_the_divergence(how, falloff):
 def test_descent_has_the_same_bits_for_any_threads():
     one, two = points(5000, 2, 1e-2), points(5000, 2, 1e-2)
     for Y, n in ((one, 1), (two, 2)):
-        descend(Y, how="interpolation", n_threads=n)
+        descend(Y, how="fft", n_threads=n)
     np.testing.assert_array_equal(one, two)
 
 
@@ -280,7 +280,7 @@ def test_all_instruction_sets_agree_to_rounding():
     code = (
         f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
         "from test_forces import _native, points\n"
-        "for how in ('exact', 'interpolation'):\n"
+        "for how in ('exact', 'fft'):\n"
         "    F, phi, Z = _native.repulsion(points(500, 2), how=how)\n"
         "    print(Z, abs(F).sum())"
     )
@@ -301,7 +301,7 @@ def test_all_instruction_sets_agree_to_rounding():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: _native.repulsion(points(9, 3), how="interpolation"), "1 or 2 dimensions"),
+        (lambda: _native.repulsion(points(9, 3), how="fft"), "1 or 2 dimensions"),
         (lambda: _native.repulsion(points(9, 4), how="barnes_hut"), "1 to 3 dimensions"),
         (lambda: _native.repulsion(points(9, 65), how="exact"), "1 to 64"),
         (lambda: _native.repulsion(points(9, 2), how="other"), "how must be"),
@@ -320,14 +320,14 @@ def test_impossible_arguments_are_refused(call, words):
         call()
 
 
-@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "fft"])
 def test_a_step_that_is_not_finite_ends_the_descent(how):
     with pytest.raises(ValueError, match=r"steps must be finite; iteration \d+ overflowed. Lower learning_rate"):
         descend(points(300, 2, 1e-2), how=how, rate=1e38)
 
 
 @pytest.mark.parametrize(("value", "words"), [(np.nan, "finite"), (np.inf, "finite"), (1e30, "at most")])
-@pytest.mark.parametrize("how", ["exact", "barnes_hut", "interpolation"])
+@pytest.mark.parametrize("how", ["exact", "barnes_hut", "fft"])
 def test_maps_that_no_kernel_can_take_are_refused(how, value, words):
     Y = points(300, 2)
     Y[17, 1] = value
@@ -362,9 +362,9 @@ def test_new_points_between_clusters_stay_among_their_neighbours(law):
 @pytest.mark.parametrize("k", [1, 2])
 def test_a_stray_does_not_spoil_the_forces_of_the_others(k, how_far):
     Y = points(4000, k, 20.0)
-    near, _, _ = _native.repulsion(Y, how="interpolation", spacing=0.3)
+    near, _, _ = _native.repulsion(Y, how="fft", spacing=0.3)
     with_stray = np.concatenate([Y, np.full((1, k), how_far, np.float32)])
-    forces, phi, Z_stray = _native.repulsion(with_stray, how="interpolation", spacing=0.3, n_threads=2)
+    forces, phi, Z_stray = _native.repulsion(with_stray, how="fft", spacing=0.3, n_threads=2)
     exact, field = _native.repulsion_at(with_stray, with_stray)
     assert off(forces[:-1], exact[:-1]) < 1.1 * off(near, _native.repulsion_at(Y, Y)[0]) + 1e-4
     np.testing.assert_allclose(forces[-1], exact[-1], rtol=1e-4, atol=1e-6 * np.abs(exact).max())
@@ -377,9 +377,9 @@ def test_a_stray_does_not_spoil_the_forces_of_the_others(k, how_far):
 def test_many_points_in_a_small_map_have_exact_forces_and_the_same_bits(k, width):
     rng = np.random.default_rng(0)
     Y = np.sort(rng.uniform(0, width, (20_000, k)).astype(np.float32), axis=0)
-    forces, phi, Z = _native.repulsion(Y, how="interpolation", spacing=0.3, n_threads=1)
+    forces, phi, Z = _native.repulsion(Y, how="fft", spacing=0.3, n_threads=1)
     for n_threads in (3, 8):
-        again = _native.repulsion(Y, how="interpolation", spacing=0.3, n_threads=n_threads)
+        again = _native.repulsion(Y, how="fft", spacing=0.3, n_threads=n_threads)
         np.testing.assert_array_equal(again[0], forces)
         assert again[2] == Z
     some = rng.choice(len(Y), 200, replace=False)
@@ -394,7 +394,7 @@ def test_the_grid_of_many_points_keeps_its_cells_in_a_wide_map():
     rng = np.random.default_rng(0)
     centres = rng.uniform(0, 900, (3000, 2))
     Y = (centres[:, None] + rng.normal(size=(3000, 100, 2))).reshape(-1, 2).astype(np.float32)
-    forces, _, _ = _native.repulsion(Y, how="interpolation", spacing=0.5, n_threads=2)
+    forces, _, _ = _native.repulsion(Y, how="fft", spacing=0.5, n_threads=2)
     some = rng.choice(len(Y), 200, replace=False)
     exact, _ = _native.repulsion_at(Y[some], Y, n_threads=2)
     assert off(forces[some], exact) < 0.02

@@ -77,12 +77,12 @@ def test_a_forked_process_has_threads_of_its_own(rng):
 
 def test_callers_at_once_get_the_same_bits(rng):
     Y = rng.normal(size=(3000, 2)).astype(np.float32)
-    expected = _native.repulsion(Y, how="interpolation", n_threads=1)
+    expected = _native.repulsion(Y, how="fft", n_threads=1)
     wrong = []
 
     def call():
         for _ in range(20):
-            forces, phi, Z = _native.repulsion(Y, how="interpolation", n_threads=3)
+            forces, phi, Z = _native.repulsion(Y, how="fft", n_threads=3)
             if expected[2] != Z or not np.array_equal(forces, expected[0]) or not np.array_equal(phi, expected[1]):
                 wrong.append(Z)
 

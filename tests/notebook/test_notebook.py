@@ -17,7 +17,7 @@ import lowdim
 from lowdim import TSNE, quality, show
 X, y = lowdim.data.load("iris")
 ---
-tsne = TSNE(n_iter=120, random_state=0, verbose=1).fit(X)
+tsne = TSNE(max_iter=120, random_state=0, verbose=1).fit(X)
 ---
 TSNE(perplexity=1000, verbose=1).fit(X)
 ---
@@ -103,7 +103,7 @@ def test_bars_tell_the_share_and_the_time_left():
 def test_html_is_left_out_where_scikit_learn_is_told_to(rng):
     from sklearn import config_context
 
-    model = TSNE(n_iter=20, random_state=0).fit(rng.normal(size=(30, 3)))
+    model = TSNE(max_iter=20, random_state=0).fit(rng.normal(size=(30, 3)))
     with config_context(display="text"):
         assert "text/html" not in model._repr_mimebundle_()
     assert "lowdim-facts" in model._repr_mimebundle_()["text/html"]

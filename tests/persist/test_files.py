@@ -145,7 +145,7 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
 
 def test_newer_and_older_formats_say_what_to_do(saved):
     rewrite(saved, lambda manifest, _: manifest.update(version=99))
-    with pytest.raises(ModelFileError, match="format version 99.*up to 2. Upgrade lowdim"):
+    with pytest.raises(ModelFileError, match="format version 99.*up to 3. Upgrade lowdim"):
         lowdim.load(saved)
     for strange in (-3, True, "1", None):
         rewrite(saved, lambda manifest, _, version=strange: manifest.update(version=version))
@@ -326,6 +326,48 @@ def test_overlapping_members_are_refused(saved):
 def test_members_that_the_manifest_does_not_name_are_not_read(saved, monkeypatch):
     rewrite(saved, lambda _, members: members.update({"arrays/99.npy": b"no array"}))
     assert lowdim.load(saved).n_components == 2
+
+
+def as_format(path, version, change=lambda state: None):
+    """Write the model file ``path`` again, as a lowdim of format ``version`` would, its state changed."""
+    state, _ = read_state(path)
+    change(state)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("lowdim.persist.archive.FORMAT_VERSION", version)
+        write_state(path, state)
+
+
+def with_old_names(state):
+    old = {
+        "early_exaggeration": "exaggeration",
+        "early_exaggeration_iter": "exaggeration_iter",
+        "exaggeration": "late_exaggeration",
+        "max_iter": "n_iter",
+        "method": "repulsion",
+        "method_": "repulsion_",
+        "neighbor_search": "neighbors",
+        "loss_curve_": "loss_trace_",
+    }
+    for part in ("params", "fitted"):
+        state[part] = {old.get(key, key): value for key, value in state[part].items()}
+    state["params"]["repulsion"] = "interpolation"
+
+
+def test_names_of_older_formats_are_translated_and_refused_in_newer_ones(tmp_path, rng):
+    path, X = tmp_path / "tsne.lowdim", rng.normal(size=(60, 4))
+    model = lowdim.TSNE(early_exaggeration=11, exaggeration=1.5, max_iter=20, method="fft", random_state=0).fit(X)
+    model.save(path)
+    as_format(path, 2, with_old_names)
+    loaded = lowdim.load(path)
+    assert loaded.get_params() == model.get_params()
+    np.testing.assert_array_equal(loaded.transform(X[:3] + 0.1), model.transform(X[:3] + 0.1))
+    as_format(path, 3)
+    with pytest.raises(ModelFileError, match=r"'exaggeration_iter'.*TSNE does not have"):
+        lowdim.load(path)
+    model.save(path)
+    as_format(path, 2)
+    with pytest.raises(ModelFileError, match="a file of format 2 has names of format 3"):
+        lowdim.load(path)
 
 
 def test_a_fifo_is_told_apart_from_nothing(tmp_path):

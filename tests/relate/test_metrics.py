@@ -92,7 +92,7 @@ def test_isomap_and_tsne_are_those_of_the_distances(case):
         theirs = manifold.Isomap(n_components=2, n_neighbors=30, metric="precomputed").fit(D)
         np.testing.assert_allclose(np.abs(ours.embedding_), np.abs(theirs.embedding_), atol=1e-3)
     assert ours.transform(rows[:4] + 0.01).shape == (4, 2)
-    settings = {"init": "spectral", "n_iter": 40, "random_state": 0}
+    settings = {"init": "spectral", "max_iter": 40, "random_state": 0}
     by_rows = lowdim.TSNE(metric=metric, metric_params=params, **settings).fit(rows)
     by_distances = lowdim.TSNE(metric="precomputed", **settings).fit((D + D.T) / 2)
     np.testing.assert_allclose(by_rows.kl_divergence_, by_distances.kl_divergence_, rtol=0.02)
@@ -144,8 +144,8 @@ def test_isomap_from_a_sparse_graph_is_that_of_its_rows(roll):
 @pytest.mark.parametrize(
     ("cls", "params"),
     [
-        (lowdim.TSNE, {"perplexity": 10, "init": "spectral", "n_iter": 60}),
-        (lowdim.SNE, {"perplexity": 10, "init": "spectral", "n_iter": 60}),
+        (lowdim.TSNE, {"perplexity": 10, "init": "spectral", "max_iter": 60}),
+        (lowdim.SNE, {"perplexity": 10, "init": "spectral", "max_iter": 60}),
         (lowdim.UMAP, {"n_neighbors": 12, "n_epochs": 30}),
         (lowdim.LaplacianEigenmaps, {"n_neighbors": 9}),
     ],

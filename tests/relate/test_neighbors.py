@@ -295,7 +295,7 @@ def test_rows_that_overflow_in_the_metric_are_refused_in_words(rng):
     X = rng.random((50, 5))
     Q = X[:3].copy()
     Q[1] = np.finfo(float).max
-    for model in (lowdim.Isomap(metric="mahalanobis"), lowdim.TSNE(metric="mahalanobis", n_iter=20, random_state=0)):
+    for model in (lowdim.Isomap(metric="mahalanobis"), lowdim.TSNE(metric="mahalanobis", max_iter=20, random_state=0)):
         fitted = model.fit(X)
         with np.errstate(over="ignore", invalid="ignore"), pytest.raises(ValueError, match="got nan. Scale the data"):
             fitted.transform(Q)

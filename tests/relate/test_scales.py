@@ -42,8 +42,8 @@ def test_pixels_bytes_and_sparse_counts_have_one_unit():
         lowdim.KernelPCA(2),
         lowdim.Isomap(2),
         lowdim.LLE(2, n_neighbors=20),
-        lowdim.TSNE(2, n_iter=10),
-        lowdim.SNE(2, n_iter=10),
+        lowdim.TSNE(2, max_iter=10),
+        lowdim.SNE(2, max_iter=10),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -31,7 +31,7 @@ def test_density_does_not_matter(rng):
 @pytest.mark.parametrize("cls", [lowdim.TSNE, lowdim.SNE, lowdim.UMAP, lowdim.PaCMAP])
 def test_maps_tell_it_for_each_new_row(cls, tmp_path, rng):
     X = rng.normal(size=(300, 5))
-    steps = {"n_epochs": 20} if cls is lowdim.UMAP else {"n_iter": 20}
+    steps = {"n_epochs": 20} if cls is lowdim.UMAP else {"max_iter": 20}
     model = cls(random_state=0, **steps).fit(X[:250])
     new = np.concatenate([X[250:], X[250:] + 30, X[:3]])
     found = model.trust(new)
@@ -46,8 +46,8 @@ def test_maps_tell_it_for_each_new_row(cls, tmp_path, rng):
 
 def test_given_distances_and_equal_rows(rng):
     X, new = rng.normal(size=(80, 3)), rng.normal(size=(10, 3))
-    rows = lowdim.TSNE(n_iter=20, init="random", random_state=0).fit(X)
-    given = lowdim.TSNE(n_iter=20, metric="precomputed", init="random", random_state=0).fit(cdist(X, X))
+    rows = lowdim.TSNE(max_iter=20, init="random", random_state=0).fit(X)
+    given = lowdim.TSNE(max_iter=20, metric="precomputed", init="random", random_state=0).fit(cdist(X, X))
     np.testing.assert_allclose(given.trust(cdist(new, X)), rows.trust(new), atol=0.02)
-    alike = lowdim.TSNE(n_iter=20, random_state=0).fit(np.ones((30, 3)))
+    alike = lowdim.TSNE(max_iter=20, random_state=0).fit(np.ones((30, 3)))
     np.testing.assert_array_equal(alike.trust(np.array([[1.0, 1, 1], [2, 1, 1]])), [1, 0])

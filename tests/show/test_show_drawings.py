@@ -143,8 +143,8 @@ def test_graph_joins_neighbours_of_the_data_and_marks_what_is_torn():
 
 def test_loss_takes_models_and_arrays_and_marks_the_exaggeration():
     class Fitted:
-        exaggeration_iter = 250
-        loss_trace_ = np.column_stack([np.arange(0, 750, 50), np.linspace(5, 2, 15)])
+        early_exaggeration_iter = 250
+        loss_curve_ = np.column_stack([np.arange(0, 750, 50), np.linspace(5, 2, 15)])
 
         def fit(self):
             """Like an estimator."""
@@ -153,7 +153,7 @@ def test_loss_takes_models_and_arrays_and_marks_the_exaggeration():
     assert ax.get_xlabel() == "iteration"
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), np.arange(0, 750, 50))
     assert "exaggeration ends" in [text.get_text() for text in ax.texts]
-    tsne = TSNE(n_iter=150, exaggeration_iter=100, random_state=0).fit(X)
+    tsne = TSNE(max_iter=150, early_exaggeration_iter=100, random_state=0).fit(X)
     line = show.loss(tsne).lines[0]
     assert line.get_xdata().tolist() == tsne.loss_iterations_.tolist()
     assert line.get_xdata()[-1] > 100
@@ -184,7 +184,7 @@ def test_selection_names_the_steps_and_rings_the_choice():
         (lambda: show.reconstructions(object(), X, image_shape=(2, 2)), "inverse_transform is needed"),
         (lambda: show.graph(X, MAP[:, :1]), r"two columns.*\(150, 1\)\. Pick"),
         (lambda: show.graph(X, MAP, n_neighbors=150), "between 1 and 149; got 150. Change"),
-        (lambda: show.loss(PCA()), "loss_trace_; PCA has none. Call fit"),
+        (lambda: show.loss(PCA()), "loss_curve_; PCA has none. Call fit"),
         (lambda: show.loss([[1.0, 2.0, 3.0]]), r"got shape \(1, 3\)\. Pass"),
         (lambda: show.loss([1.0, np.nan]), "must be finite"),
         (lambda: show.selection(PCA()), "history_ is needed; PCA has none. Call fit"),

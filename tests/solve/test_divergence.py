@@ -78,16 +78,14 @@ def test_two_points_and_their_half():
 def test_the_grid_reaches_the_divergence_of_exact_sums(rng):
     centres = rng.normal(size=(12, 10)) * 4
     X = (centres[rng.integers(0, 12, 2400)] + rng.normal(size=(2400, 10))).astype(np.float32)
-    grid, exact = (
-        lowdim.TSNE(repulsion=how, random_state=0).fit(X).kl_divergence_ for how in ("interpolation", "exact")
-    )
+    grid, exact = (lowdim.TSNE(method=how, random_state=0).fit(X).kl_divergence_ for how in ("fft", "exact"))
     assert grid < 1.015 * exact  # the grid's error, which momentum magnifies
 
 
 def test_the_error_of_the_forces_is_told(rng, monkeypatch):
     monkeypatch.setattr(divergence, "_EXACT_NORMALISER", 500)
     X = rng.normal(size=(2500, 4)).astype(np.float32)
-    told = lowdim.TSNE(n_iter=300, repulsion="interpolation", random_state=0).fit(X).kl_normalizer_
+    told = lowdim.TSNE(max_iter=300, method="fft", random_state=0).fit(X).kl_normalizer_
     error = float(told.rsplit("forces of the descent's grid within ", 1)[1])
     assert 0 < error < 0.02
 

@@ -19,10 +19,10 @@ from lowdim.backends.torch import geodesics as device_geodesics
 from lowdim.work import memory
 
 SMALL = {
-    "TSNE": {"perplexity": 3, "n_iter": 3, "exaggeration_iter": 1, "repulsion": "exact", "random_state": 0},
-    "SNE": {"perplexity": 3, "n_iter": 3, "exaggeration_iter": 1, "repulsion": "exact", "random_state": 0},
+    "TSNE": {"perplexity": 3, "max_iter": 3, "early_exaggeration_iter": 1, "method": "exact", "random_state": 0},
+    "SNE": {"perplexity": 3, "max_iter": 3, "early_exaggeration_iter": 1, "method": "exact", "random_state": 0},
     "UMAP": {"n_neighbors": 4, "n_epochs": 2, "random_state": 0},
-    "PaCMAP": {"n_neighbors": 3, "n_iter": 2, "random_state": 0},
+    "PaCMAP": {"n_neighbors": 3, "max_iter": 2, "random_state": 0},
     "Isomap": {"n_neighbors": 4},
     "KernelPCA": {"random_state": 0},
     "Autoencoder": {"hidden": (4,), "max_epochs": 2, "random_state": 0, "n_components": 2},

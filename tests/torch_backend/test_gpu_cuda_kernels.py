@@ -105,7 +105,7 @@ def test_large_kernels_are_compiled_for_large_grids_alone(monkeypatch):
 @with_cuda_kernels
 def test_maps_are_as_good_and_have_the_same_bits(rng, without):
     X = torch.tensor(rng.normal(size=(5000, 10)).astype(np.float32), device="cuda")
-    model = TSNE(random_state=0, n_iter=400)
+    model = TSNE(random_state=0, max_iter=400)
     first, again = (model.fit(X).embedding_ for _ in range(2))
     assert torch.equal(first, again)
     reached = model.kl_divergence_

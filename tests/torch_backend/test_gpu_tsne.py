@@ -185,7 +185,7 @@ def test_the_pace_is_that_of_numpys_descent(related, device):
 
 def test_iterations_in_which_a_point_left_the_grid_are_done_again(related, rng, device, monkeypatch):
     _, there = related
-    loss = Divergence(CAUCHY, "interpolation", exaggerated=0, rate=30.0)
+    loss = Divergence(CAUCHY, "fft", exaggerated=0, rate=30.0)
     Y = put(rng.normal(size=(21, 2)).astype(np.float32), device)
     maps, looks = [], []
     for growth in (0.3, 20.0):
@@ -200,7 +200,7 @@ def test_iterations_in_which_a_point_left_the_grid_are_done_again(related, rng, 
 
 def test_whole_fits_and_places_agree_with_numpy(rng, device, monkeypatch):
     X = rng.normal(size=(14, 3)).astype(np.float32)
-    model = TSNE(perplexity=2, n_iter=2, exaggeration_iter=1, callback_every=1, random_state=0, repulsion="exact")
+    model = TSNE(perplexity=2, max_iter=2, early_exaggeration_iter=1, callback_every=1, random_state=0, method="exact")
     told = []
     there = lowdim.TSNE(**model.get_params() | {"callback": lambda *seen: told.append(seen)}).fit(put(X, device))
     here = model.fit(X)
@@ -209,7 +209,7 @@ def test_whole_fits_and_places_agree_with_numpy(rng, device, monkeypatch):
     assert [seen[0] for seen in told] == [1]
     assert isinstance(told[0][2], torch.Tensor)
     assert there.kl_divergence_ == pytest.approx(here.kl_divergence_, rel=1e-4)
-    np.testing.assert_allclose(there.loss_trace_, here.loss_trace_, rtol=1e-4)
+    np.testing.assert_allclose(there.loss_curve_, here.loss_curve_, rtol=1e-4)
     monkeypatch.setattr(new_points, "_STEPS", 2)
     new = X[:2] + np.float32([[0.1], [0.0]])
     places_there = there.transform(put(new, device))
@@ -223,8 +223,8 @@ def test_whole_fits_and_places_agree_with_numpy(rng, device, monkeypatch):
 def test_tensors_in_this_memory_give_the_bits_of_numpy(method, digits, tmp_path, monkeypatch):
     monkeypatch.setattr(tensors, "INTERPRETED", False)
     X = torch.from_numpy(digits[:120])
-    here = method(n_iter=60, random_state=0).fit(digits[:120])
-    there = method(n_iter=60, random_state=0).fit(X)
+    here = method(max_iter=60, random_state=0).fit(digits[:120])
+    there = method(max_iter=60, random_state=0).fit(X)
     assert isinstance(there.embedding_, torch.Tensor)
     np.testing.assert_array_equal(there.embedding_.numpy(), here.embedding_)
     assert there.kl_divergence_ == here.kl_divergence_
@@ -239,9 +239,9 @@ def test_tensors_in_this_memory_give_the_bits_of_numpy(method, digits, tmp_path,
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (TSNE(repulsion="barnes_hut"), "barnes_hut' has no version"),
+        (TSNE(method="barnes_hut"), "barnes_hut' has no version"),
         (TSNE(metric="manhattan"), "metric='manhattan' has no version"),
-        (TSNE(neighbors="approximate"), "approximate' has no version"),
+        (TSNE(neighbor_search="approximate"), "approximate' has no version"),
         (TSNE(perplexity=1000.0), "perplexity must be"),
         (TSNE(metric="precomputed", init="random"), "no version for a torch tensor"),
         (LLE(), "LLE has no version"),
@@ -258,7 +258,7 @@ def test_a_device_that_is_not_there_is_refused(digits):
         TSNE(device="cuda:99").fit(digits[:50])
     with pytest.raises(ValueError, match="device must be"):
         TSNE(device="tpu").fit(digits[:50])
-    assert isinstance(TSNE(device="cpu", n_iter=5).fit_transform(digits[:50]), np.ndarray)
+    assert isinstance(TSNE(device="cpu", max_iter=5).fit_transform(digits[:50]), np.ndarray)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU that PyTorch can use")
@@ -266,7 +266,7 @@ def test_a_device_that_is_not_there_is_refused(digits):
     "model",
     [
         TSNE(),
-        TSNE(repulsion="exact"),
+        TSNE(method="exact"),
         TSNE(1),
         TSNE(3),
         TSNE(dof=0.5, metric="cosine"),

@@ -186,8 +186,8 @@ def test_small_parts_are_laid_out_together_as_each_is_in_numpy(k, rng, device, m
     [
         UMAP(n_neighbors=4, n_epochs=3, random_state=0, callback_every=2, supervision=0.3),
         UMAP(1, n_neighbors=4, n_epochs=2, random_state=0, init="pca", metric="cosine"),
-        PaCMAP(n_neighbors=3, n_iter=4, random_state=0),
-        PaCMAP(n_neighbors=3, n_iter=2, random_state=0, init="spectral", metric="cosine"),
+        PaCMAP(n_neighbors=3, max_iter=4, random_state=0),
+        PaCMAP(n_neighbors=3, max_iter=2, random_state=0, init="spectral", metric="cosine"),
     ],
     ids=["umap", "umap by cosines", "pacmap", "pacmap by cosines"],
 )

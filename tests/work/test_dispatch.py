@@ -126,7 +126,7 @@ def test_pca_of_another_backend_runs_through_its_operations(toys, rng):
 
 def test_tsne_of_another_backend_runs_through_its_operations(toys, rng):
     X, new = rng.normal(size=(60, 5)), rng.normal(size=(MANY, 5))
-    made = {"n_iter": 60, "perplexity": 8, "random_state": 0}
+    made = {"max_iter": 60, "perplexity": 8, "random_state": 0}
     plain, toy = lowdim.TSNE(**made).fit(X), lowdim.TSNE(**made).fit(Toy(X))
     assert isinstance(toy.embedding_, Toy)
     np.testing.assert_array_equal(toy.embedding_.values, plain.embedding_)
@@ -156,7 +156,7 @@ def test_isomap_of_another_backend_runs_through_its_operations(toys, rng, landma
 
 def test_a_model_of_another_backend_is_saved_as_numpy(toys, rng, tmp_path):
     X = rng.normal(size=(40, 3))
-    model = lowdim.TSNE(n_iter=20, random_state=0).fit(Toy(X))
+    model = lowdim.TSNE(max_iter=20, random_state=0).fit(Toy(X))
     model.save(tmp_path / "toy.lowdim")
     np.testing.assert_array_equal(lowdim.load(tmp_path / "toy.lowdim").embedding_, model.embedding_.values)
 

@@ -15,7 +15,7 @@ X = np.random.default_rng(0).normal(size=(400, 8)).astype(np.float32)
 clusters = sklearn.cluster.KMeans(3, n_init=2, random_state=0).fit(X)
 product = torch.from_numpy(X) @ torch.from_numpy(X).T
 before = {pool["filepath"] for pool in threadpool_info() if pool["user_api"] == "openmp"}
-Y = lowdim.TSNE(n_iter=60, random_state=0).fit_transform(X)
+Y = lowdim.TSNE(max_iter=60, random_state=0).fit_transform(X)
 after = {pool["filepath"] for pool in threadpool_info() if pool["user_api"] == "openmp"}
 again = sklearn.cluster.KMeans(3, n_init=2, random_state=0).fit(X)
 same = (clusters.labels_ == again.labels_).all() and torch.equal(product, torch.from_numpy(X) @ torch.from_numpy(X).T)
@@ -35,7 +35,7 @@ def test_torch_scikit_learn_and_lowdim_fit_in_one_process():
     assert found["brought"] == []
     assert found["same"]
     X = np.random.default_rng(0).normal(size=(400, 8)).astype(np.float32)
-    np.testing.assert_array_equal(found["map"], TSNE(n_iter=60, random_state=0).fit_transform(X)[:3])
+    np.testing.assert_array_equal(found["map"], TSNE(max_iter=60, random_state=0).fit_transform(X)[:3])
 
 
 def test_the_native_module_links_no_openmp():

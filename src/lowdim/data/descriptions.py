@@ -13,7 +13,7 @@ MAP_TEXTS = {
     metric_params : dict or None
         Parameters of the metric: ``{"p": 3}`` for Minkowski, ``{"VI": V}`` for Mahalanobis (default: inverse
         covariance).""",
-    "neighbors": """neighbors : {"auto", "exact", "approximate"}
+    "neighbors": """neighbor_search : {"auto", "exact", "approximate"}
         Search for nearest neighbours; "auto" chooses by the size of the data.""",
     "device": """device : None, "cpu", "cuda" or "cuda:<number>"
         Where to compute: None is where the rows are. NumPy rows are moved once and the results are NumPy arrays;
@@ -21,7 +21,7 @@ MAP_TEXTS = {
     "running": """callback : callable or None
         ``callback(iteration, loss, embedding)``; return True to stop the optimisation.
     callback_every : int
-        Iterations between calls of ``callback`` and entries of ``loss_trace_``.
+        Iterations between calls of ``callback`` and entries of ``loss_curve_``.
     warm_start : bool
         Continue from the previous map, for as many iterations again.
     random_state : int, Generator, RandomState or None
@@ -30,7 +30,7 @@ MAP_TEXTS = {
         Number of threads; None uses all cores available to the process. The map has the same bits for any number.
     verbose : int
         1 shows progress bars with the loss and the time left.""",
-    "found": """loss_trace_, loss_iterations_ : arrays
+    "found": """loss_curve_, loss_iterations_ : arrays
         Loss during the optimisation, and the iterations at which it was recorded.
     timings_ : dict
         Seconds per stage.

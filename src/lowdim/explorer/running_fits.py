@@ -202,7 +202,7 @@ class Map:
         return int(np.clip(round(_REPORTS / (_STEP * rows)), 1, 20))
 
     def _note_loss(self, iteration: int) -> None:
-        values = getattr(self.model, "loss_trace_", None)
+        values = getattr(self.model, "loss_curve_", None)
         if values is not None and len(values):
             self.loss = float(values[-1])
             self.trace = [*self.trace, (iteration, self.loss)]

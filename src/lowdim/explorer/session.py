@@ -205,7 +205,7 @@ class Session:
             # The same loss continues at the same scale, without the phases of an initial layout.
             model.set_params(warm_start=True)
             model.embedding_ = Y.astype(float_dtype(self.X.dtype))
-            model.n_iter_, model.loss_iterations_, model.loss_trace_ = 0, np.empty(0, np.int64), np.empty(0)
+            model.n_iter_, model.loss_iterations_, model.loss_curve_ = 0, np.empty(0, np.int64), np.empty(0)
             return
         model.set_params(init=Y.astype(np.float64))
 

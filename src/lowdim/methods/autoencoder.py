@@ -50,7 +50,7 @@ class Autoencoder(Reducer):
         ``0.5/√n_features``.
     weight_decay : float
         Share of the learning rate by which weights shrink at each step (biases do not).
-    validation_share : float in [0, 1)
+    validation_fraction : float in [0, 1)
         Share of the rows held out for early stopping; 0 trains on all rows for all epochs.
     patience : int
         Epochs without improvement on the held-out rows after which training stops; the best epoch is kept.
@@ -72,9 +72,9 @@ class Autoencoder(Reducer):
     ----------
     weights_, biases_ : lists of float32 arrays
         Layers from the rows to the code, then from the code to the rows; weights are (outputs, inputs).
-    loss_trace_ : array (n_epochs_,)
+    loss_curve_ : array (n_epochs_,)
         Squared error of each epoch as a share of the variance of the (scaled) rows, averaged over its steps.
-    validation_trace_ : array (n_epochs_,)
+    validation_curve_ : array (n_epochs_,)
         The same for the held-out rows, at the end of each epoch; empty without validation.
     n_epochs_ : int
         Epochs trained.
@@ -87,13 +87,13 @@ class Autoencoder(Reducer):
     >>> X, y = lowdim.data.load("digits")
     >>> model = lowdim.Autoencoder(10, hidden=(64,), max_epochs=20, random_state=0).fit(X)
     >>> lost = 1 - lowdim.PCA(10, standardize=True).fit(X).explained_variance_ratio_.sum()
-    >>> model.transform(X).shape, bool(model.loss_trace_[-1] < 0.8 * lost)
+    >>> model.transform(X).shape, bool(model.loss_curve_[-1] < 0.8 * lost)
     ((1797, 10), True)
     """
 
     weights_: list[NDArray]
     biases_: list[NDArray]
-    loss_trace_: NDArray
+    loss_curve_: NDArray
     _in_batches = True
     _rules = {
         "n_components": options.integer(1),
@@ -104,7 +104,7 @@ class Autoencoder(Reducer):
         "batch_size": options.integer(1) | options.one_of("auto"),
         "learning_rate": options.real(0) | options.one_of("auto"),
         "weight_decay": options.real(0, closed="left"),
-        "validation_share": options.real(0, 1, closed="left"),
+        "validation_fraction": options.real(0, 1, closed="left"),
         "patience": options.integer(1),
         "tol": options.real(0, 1, closed="left"),
         "warm_start": options.flag,
@@ -120,8 +120,8 @@ class Autoencoder(Reducer):
             "scale_": fields.array("d", low=0),
             "weights_": fields.each(fields.freely(fields.array("w", "v", kind="f4"))),
             "biases_": fields.each(fields.freely(fields.array("v", kind="f4"))),
-            "loss_trace_": fields.array("t"),
-            "validation_trace_": fields.array("u"),
+            "loss_curve_": fields.array("t"),
+            "validation_curve_": fields.array("u"),
             "n_epochs_": fields.count("t"),
             "_activation": fields.text(*ACTIVATIONS),
             "_spread": fields.number(0),
@@ -138,7 +138,7 @@ class Autoencoder(Reducer):
         batch_size: int | str = "auto",
         learning_rate: float | str = "auto",
         weight_decay: float = 0.0,
-        validation_share: float = 0.0,
+        validation_fraction: float = 0.0,
         patience: int = 10,
         tol: float = 1e-3,
         warm_start: bool = False,
@@ -155,7 +155,7 @@ class Autoencoder(Reducer):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
-        self.validation_share = validation_share
+        self.validation_fraction = validation_fraction
         self.patience = patience
         self.tol = tol
         self.warm_start = warm_start
@@ -184,7 +184,7 @@ class Autoencoder(Reducer):
         X = self._take(X, reset=not goes_on, minimum=2, scan=False)
         n, d = X.shape
         widths = self._widths(d)
-        plan = self._plan(n, d, first_epoch=len(self.loss_trace_) if goes_on else 0)
+        plan = self._plan(n, d, first_epoch=len(self.loss_curve_) if goes_on else 0)
         self._ask_memory(n, d)
         device = training.find_device(self.device, X)
         M = column_moments(X)
@@ -196,7 +196,7 @@ class Autoencoder(Reducer):
             layers = initial(widths, plan.seed)
             self._standardize(M)
             self._activation = self.activation
-            self.loss_trace_ = self.validation_trace_ = np.empty(0)
+            self.loss_curve_ = self.validation_curve_ = np.empty(0)
         rows = training.TrainingRows(X, self.mean_, self.scale_, device)
         try:
             trained = training.train(layers, rows, plan, self.activation, self._spread)
@@ -208,9 +208,9 @@ class Autoencoder(Reducer):
             ) from None
         self.weights_ = [layer.weights for layer in trained.layers]
         self.biases_ = [layer.bias for layer in trained.layers]
-        self.loss_trace_ = np.append(self.loss_trace_, trained.losses)
-        self.validation_trace_ = np.append(self.validation_trace_, trained.held_out)
-        self.n_epochs_ = len(self.loss_trace_)
+        self.loss_curve_ = np.append(self.loss_curve_, trained.losses)
+        self.validation_curve_ = np.append(self.validation_curve_, trained.held_out)
+        self.n_epochs_ = len(self.loss_curve_)
         return self
 
     @applying
@@ -278,11 +278,11 @@ class Autoencoder(Reducer):
         self._spread = float(np.sum(M.variance / self.scale_**2))
 
     def _plan(self, n: int, d: int, first_epoch: int) -> training.Plan:
-        left = n - math.ceil(self.validation_share * n)
+        left = n - math.ceil(self.validation_fraction * n)
         if left < 1:
             raise ValueError(
-                f"Autoencoder: validation_share must leave rows to train on; {self.validation_share:g} of {n} rows "
-                "leaves none. Lower it."
+                f"Autoencoder: validation_fraction must leave rows to train on; {self.validation_fraction:g} of {n} "
+                "rows leaves none. Lower it."
             )
         steps, batch_size, rate = 5_000, 128, 3e-3
         if (
@@ -297,7 +297,7 @@ class Autoencoder(Reducer):
             batch_size=batch_size,
             learning_rate=rate if self.learning_rate == "auto" else float(self.learning_rate),
             weight_decay=self.weight_decay,
-            validation_share=self.validation_share,
+            validation_fraction=self.validation_fraction,
             patience=self.patience,
             tol=self.tol,
             seed=seed_of(self.random_state),

@@ -114,7 +114,7 @@ class SimilarityReducer(GraphReducer, ABC):
     def _all_similarities(self, Z: Any, metric: str) -> NDArray[np.float64]:
         """Similarities of all pairs of rows."""
         n = Z.shape[0]
-        self.components_found_, self.bridges_ = 1, np.empty((0, 2), np.int32)
+        self.n_connected_components_, self.bridges_ = 1, np.empty((0, 2), np.int32)
         self.bridge_lengths_ = np.empty(0, np.float32)
         D = pairwise(Z, metric)
         self.width_ = self._resolve(D[np.tril_indices(min(n, 2000), -1)])
@@ -150,7 +150,7 @@ class SimilarityReducer(GraphReducer, ABC):
         warn(f"{self._name}: rows must differ; got {n:,} equal ones. The map is one point.")
         k = int(self.n_components)
         self._fitted, self._density, self._local, self.width_ = None, np.ones(n), np.ones(1), 1.0
-        self.components_found_, self.bridges_ = 1, np.empty((0, 2), np.int32)
+        self.n_connected_components_, self.bridges_ = 1, np.empty((0, 2), np.int32)
         self.bridge_lengths_, self.residual_, self.solver_ = np.empty(0, np.float32), 0.0, "none"
         self._shrink = np.ones(k)
         self.embedding_ = self._finish(np.zeros(k), np.zeros((n, k))).astype(dtype)

@@ -20,14 +20,15 @@ class GraphReducer(MetricReducer, NeighborReducer, ABC):
     def _connected(self, graph: Graph, Z: Any, metric: str) -> tuple[Graph, NDArray | None]:
         """A connected graph, by the policy, and the rows it is on (None: all)."""
         parts = components(graph)
-        self.components_found_ = int(parts.max()) + 1
+        self.n_connected_components_ = int(parts.max()) + 1
         self.bridges_, self.bridge_lengths_ = np.empty((0, 2), np.int32), np.empty(0, np.float32)
-        if self.components_found_ == 1:
+        if self.n_connected_components_ == 1:
             return graph, None
         if sp.issparse(Z) and metric == "precomputed":
             raise ValueError(
                 f"{self._name}: a sparse graph of neighbours must be connected, since it stores no distances between "
-                f"its components; it has {self.components_found_:,}. Store more neighbours of each row, or pass rows."
+                f"its components; it has {self.n_connected_components_:,}. Store more neighbours of each row, or pass "
+                "rows."
             )
         bridges = self._tell(parts, "connected", lambda: closest_bridges(Z, parts, metric))
         if bridges is None:

@@ -32,7 +32,7 @@ _TEXTS: dict[str, Callable[[Any], str]] = {  # fitted attribute to its text, in 
     "approximation_error_": lambda value: f"approximation error {value:.3g}",
     "n_iter_": lambda count: f"{count:,} iterations",
     "n_epochs_": lambda count: f"{count:,} epochs",
-    "components_found_": lambda count: f"neighbour graph of {count} connected components" if count > 1 else "",
+    "n_connected_components_": lambda count: f"neighbour graph of {count} connected components" if count > 1 else "",
     "solver_": lambda name: f"solver {name}",
     "neighbors_": lambda name: f"{name} neighbours",
     "support_": lambda kept: f"{int(np.sum(kept))} of {len(kept)} features selected",

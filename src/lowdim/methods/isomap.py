@@ -98,7 +98,7 @@ class Isomap(GraphReducer):
         Dimensions up to the elbow of log ``residual_variance_``; ask for more components than you expect to need.
     n_neighbors_ : int or None
         Number of neighbours used; None with a radius.
-    components_found_ : int
+    n_connected_components_ : int
         Number of connected components of the neighbour graph.
     bridges_ : array (n_bridges, 2)
         Pairs of rows joined by added edges, shortest first.

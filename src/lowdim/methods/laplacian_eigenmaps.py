@@ -59,7 +59,7 @@ class LaplacianEigenmaps(SimilarityReducer):
         Number of neighbours used; None with a radius or the full kernel.
     width_ : float
         The width used.
-    components_found_ : int
+    n_connected_components_ : int
         Number of connected components of the neighbour graph.
     bridges_ : array (n_bridges, 2)
         Pairs of rows joined by added edges, shortest first; they are as similar as rows one width apart.

@@ -48,7 +48,7 @@ class LLE(NeighborReducer):
         Number of dimensions of the embedding.
     n_neighbors : int or "auto"
         Neighbours that each row is reconstructed from; ``"auto"`` is 10, or all other rows where there are fewer.
-    variant : {"standard", "modified", "hessian", "ltsa"}
+    method : {"standard", "modified", "hessian", "ltsa"}
         What the map preserves of each neighbourhood: the weights that reconstruct the row; several such weights; that
         coordinates have no second derivatives along it (needs more than k (k + 3)/2 neighbours for k components); or
         its tangent coordinates, up to a linear map. On a sheet the last two give the sheet up to a linear map.
@@ -81,7 +81,7 @@ class LLE(NeighborReducer):
         have none.
     n_neighbors_ : int
         Number of neighbours used.
-    components_found_ : int
+    n_connected_components_ : int
         Number of closed classes of the neighbour graph.
     bridges_ : array (n_bridges, 2)
         Pairs of rows joined by added edges, shortest first.
@@ -107,7 +107,7 @@ class LLE(NeighborReducer):
     _rules = {
         "n_components": options.integer(1),
         "n_neighbors": near_rule,
-        "variant": options.one_of("standard", *KINDS),
+        "method": options.one_of("standard", *KINDS),
         "reg": options.real(0, closed="left"),
         "disconnected": options.one_of(*DISCONNECTED),
         "random_state": options.seed,
@@ -130,7 +130,7 @@ class LLE(NeighborReducer):
         n_components: int = 2,
         *,
         n_neighbors: int | str = "auto",
-        variant: str = "standard",
+        method: str = "standard",
         reg: float = 1e-3,
         disconnected: str = "bridge",
         random_state: Any = None,
@@ -139,7 +139,7 @@ class LLE(NeighborReducer):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.variant = variant
+        self.method = method
         self.reg = reg
         self.disconnected = disconnected
         self.random_state = random_state
@@ -163,20 +163,20 @@ class LLE(NeighborReducer):
         Z = rows if len(kept) == n else rows[kept]
         self._demand_distinct(len(kept))
         self._demand_neighbors()
-        near, bridges, inside, root = self._closed(Z) if self.variant == "standard" else self._overlapping(Z)
+        near, bridges, inside, root = self._closed(Z) if self.method == "standard" else self._overlapping(Z)
         m, chosen = len(inside), kept[inside]
         self._fitted = None if m == n else chosen
         self.bridges_, self.bridge_lengths_ = chosen[bridges.pairs].astype(np.int32), bridges.lengths
         Z = Z if m == Z.shape[0] else Z[inside]
         self.weights_ = None
-        if self.variant == "standard":
+        if self.method == "standard":
             W = barycentric(Z, near.starts, near.ends, float(self.reg))
             W = share_with_bridges(sp.csr_array((W, near.ends, near.starts), shape=(m, m)), bridges.pairs)
             self.weights_ = _among(W, chosen, n)
             B = sp.csr_array(sp.eye_array(m) - W)
             pairs = smallest(B, int(self.n_components), root, seed=seed)
         else:
-            M = alignment(Z, near, int(self.n_components), self.variant, float(self.reg))
+            M = alignment(Z, near, int(self.n_components), self.method, float(self.reg))
             pairs = smallest_symmetric(M, int(self.n_components), null=np.ones(m), seed=seed)
         self.eigenvalues_, self.residual_, self.solver_ = pairs.values, pairs.residual, pairs.solver
         self.reconstruction_error_ = float(pairs.values.sum())
@@ -189,8 +189,8 @@ class LLE(NeighborReducer):
         n, k = Z.shape[0], self.n_neighbors_
         ends, rows = nearest(Z, k).indices, np.arange(n)
         parts = closed_classes(np.arange(n + 1) * k, ends.ravel())
-        self.components_found_ = int(parts.max()) + 1
-        if self.components_found_ == 1:
+        self.n_connected_components_ = int(parts.max()) + 1
+        if self.n_connected_components_ == 1:
             none = Bridges(np.empty((0, 2), np.int32), np.empty(0, np.float32))
             near = Neighborhoods(np.arange(n + 1) * k, ends.ravel())
             return near, none, rows, _root(near, parts)
@@ -213,9 +213,9 @@ class LLE(NeighborReducer):
         n, k = Z.shape[0], self.n_neighbors_
         ends, rows = nearest(Z, k).indices, np.arange(n)
         parts = components(undirected(n, np.repeat(rows, k), ends.ravel(), np.zeros(n * k)))
-        self.components_found_ = int(parts.max()) + 1
+        self.n_connected_components_ = int(parts.max()) + 1
         bridges: Bridges | None = Bridges(np.empty((0, 2), np.int32), np.empty(0, np.float32))
-        if self.components_found_ > 1:
+        if self.n_connected_components_ > 1:
             bridges = self._tell(parts, "connected", lambda: closest_bridges(Z, parts, "euclidean"))
         if bridges is None:
             rows = np.flatnonzero(parts == 0)
@@ -232,10 +232,10 @@ class LLE(NeighborReducer):
             "modified": (k + 1, "n_components"),
             "ltsa": (k + 1, "n_components"),
             "hessian": (k * (k + 3) // 2 + 1, "n_components (n_components + 3) / 2"),
-        }[self.variant]
+        }[self.method]
         if self.n_neighbors_ < least:
             raise ValueError(
-                f"LLE: variant={self.variant!r} needs n_neighbors above {why} = {least - 1}; got {self.n_neighbors_}. "
+                f"LLE: method={self.method!r} needs n_neighbors above {why} = {least - 1}; got {self.n_neighbors_}. "
                 "Raise n_neighbors, with as many distinct rows, or lower n_components."
             )
 
@@ -254,7 +254,7 @@ class LLE(NeighborReducer):
         """The map of rows that are all equal."""
         warn(f"LLE: rows must differ; got {n:,} equal ones. The map is one point.")
         k = int(self.n_components)
-        self._fitted, self.components_found_ = None, 1
+        self._fitted, self.n_connected_components_ = None, 1
         self.bridges_, self.bridge_lengths_ = np.empty((0, 2), np.int32), np.empty(0, np.float32)
         self.weights_ = sp.csr_array((n, n), dtype=np.float64)
         self.eigenvalues_, self.reconstruction_error_, self.residual_ = np.zeros(k), 0.0, 0.0
@@ -263,7 +263,7 @@ class LLE(NeighborReducer):
     def _ask_memory(self, n: int, d: int) -> None:
         """Neighbours, the weights with their transpose or M with its halves, and the vectors of the search."""
         near, k = self._count_neighbors(n), int(self.n_components)
-        entries = 195.0 * near if self.variant == "standard" else 40.0 * (near + 1) ** 2
+        entries = 195.0 * near if self.method == "standard" else 40.0 * (near + 1) ** 2
         what = f"LLE: {near} neighbours of {n:,} rows in {k:,} components"
         instead = "Lower n_neighbors or n_components, or pass fewer rows."
         memory.require(n * (entries + 8.0 * 5 * (k + 16)), what, instead)

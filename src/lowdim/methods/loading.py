@@ -6,6 +6,7 @@ from typing import Any
 
 from lowdim.methods import registry
 from lowdim.methods.chain import CLASS_NAME, Chain
+from lowdim.methods.older_names import with_names_of_today
 from lowdim.persist import ModelFileError, read_state
 from lowdim.work.archive_errors import shortened
 
@@ -73,7 +74,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _revive(state: State, file: State, path: str | os.PathLike[str]) -> Any:
     """Model of one state of a file, of a class that the registry knows."""
-    name, params, fitted = state["class"], state["params"], state["fitted"]
+    name, version = state["class"], file["format_version"]
     known = {method.class_name: method for method in (*registry.METHODS, *registry.PREPARATIONS)}
     if name not in known:
         raise ModelFileError(
@@ -81,6 +82,10 @@ def _revive(state: State, file: State, path: str | os.PathLike[str]) -> Any:
             f"{', '.join(known)}. Load it with the version that wrote it."
         )
     cls = known[name].load()
+    try:
+        params, fitted = (with_names_of_today(name, state[part], version) for part in ("params", "fitted"))
+    except ValueError as error:
+        raise _refusal(path, f"holds an invalid model ({error})") from None
     own = set(cls._get_param_names())
     # Attributes that the class itself defines, or parameters, are not state.
     strange = sorted(set(params) - own) + [
@@ -93,7 +98,7 @@ def _revive(state: State, file: State, path: str | os.PathLike[str]) -> Any:
         )
     try:
         model = cls(**cls._params_from_file(params))
-        vars(model).update(cls._fitted_from_file(fitted, file["format_version"]) if fitted else {})
+        vars(model).update(cls._fitted_from_file(fitted, version) if fitted else {})
         model._check_parameters()
         if fitted:
             model._check_state()

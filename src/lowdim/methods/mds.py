@@ -55,7 +55,7 @@ class MDS(MetricReducer):
         Initial layout.
     n_init : int
         Number of starts; the map of lowest stress is kept. Starts after the first are random.
-    n_iter : int
+    max_iter : int
         Maximum number of iterations per start.
     tol : float
         Relative decrease of the stress per iteration below which the optimisation stops.
@@ -98,7 +98,7 @@ class MDS(MetricReducer):
         "normalized": options.flag,
         "init": start_rule,
         "n_init": options.integer(1),
-        "n_iter": options.integer(1),
+        "max_iter": options.integer(1),
         "tol": options.real(0, closed="left"),
         "random_state": options.seed,
         "n_jobs": options.jobs,
@@ -119,7 +119,7 @@ class MDS(MetricReducer):
         normalized: bool = True,
         init: Any = "classical",
         n_init: int = 1,
-        n_iter: int = 300,
+        max_iter: int = 300,
         tol: float = 1e-6,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -132,7 +132,7 @@ class MDS(MetricReducer):
         self.normalized = normalized
         self.init = init
         self.n_init = n_init
-        self.n_iter = n_iter
+        self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -236,7 +236,7 @@ class MDS(MetricReducer):
         found = classical_scaling(D, k, seed)
         self.eigenvalues_, self._dual, self._offset = found.values * self._unit**2, found.dual, found.offset
         np.sqrt(D, out=D)
-        result = smacof.majorise(D, found.positions, weights=None, n_iter=0, tol=0.0)
+        result = smacof.majorise(D, found.positions, weights=None, max_iter=0, tol=0.0)
         self._keep_stress(result)
         return found.positions
 
@@ -252,7 +252,7 @@ class MDS(MetricReducer):
                 Y = classical_start(D, W, k, seed)
             else:
                 Y = stream(seed, "start", turn).standard_normal((len(D), k)) * float(np.sqrt(np.mean(np.square(D)) / 2))
-            found = smacof.majorise(D, Y, weights=W, n_iter=int(self.n_iter), tol=float(self.tol), ranks=ranks)
+            found = smacof.majorise(D, Y, weights=W, max_iter=int(self.max_iter), tol=float(self.tol), ranks=ranks)
             if best is None or found.stress / (found.size or 1.0) < best.stress / (best.size or 1.0):
                 best = found
         assert best is not None
@@ -309,7 +309,7 @@ class MDS(MetricReducer):
         if self._knots.shape[1]:
             D = np.interp(D, *self._knots).astype(np.float32)
         tried = [
-            smacof.place(D, positions, first, weights=W, n_iter=int(self.n_iter), tol=float(self.tol))
+            smacof.place(D, positions, first, weights=W, max_iter=int(self.max_iter), tol=float(self.tol))
             for first in starts_of_new(D, W, positions)
         ]
         return np.where((tried[0][1] <= tried[1][1])[:, None], tried[0][0], tried[1][0])

@@ -33,7 +33,7 @@ RULES = {
     "init": options.one_of("pca", "spectral", "random")
     | options.Rule(lambda value: not isinstance(value, str) and hasattr(value, "__len__"), "an array"),
     **METRIC_RULES,
-    "neighbors": options.one_of("auto", "exact", "approximate"),
+    "neighbor_search": options.one_of("auto", "exact", "approximate"),
     "callback": options.none | options.Rule(callable, "a function (iteration, loss, embedding)"),
     "callback_every": options.integer(1),
     "warm_start": options.flag,
@@ -54,7 +54,7 @@ class NeighborEmbedding(Reducer, ABC):
     n_neighbors: Any  # for methods that report it
     init: Any
     metric: str
-    neighbors: str
+    neighbor_search: str
     callback: Callable[[int, float, NDArray], Any] | None
     callback_every: int
     warm_start: bool
@@ -62,7 +62,7 @@ class NeighborEmbedding(Reducer, ABC):
     embedding_: NDArray
     timings_: dict[str, float]
     n_iter_: int
-    loss_trace_: NDArray
+    loss_curve_: NDArray
     loss_iterations_: NDArray
 
     @abstractmethod
@@ -143,7 +143,7 @@ class NeighborEmbedding(Reducer, ABC):
         with self._timed("neighbors"):
             X = searchable(X, dtype)
             Z = self._learn_rows(X, seed)
-            near = nearest(Z, self._near_each(n), None, self._metric, self.neighbors, seed)
+            near = nearest(Z, self._near_each(n), None, self._metric, self.neighbor_search, seed)
         with self._timed(self._stages[0]):
             relations = self._relations(Z, near, y, seed)
             apart = self._metric == "euclidean" and Z is X and all_differ(near.distances, near.how)
@@ -248,7 +248,9 @@ class NeighborEmbedding(Reducer, ABC):
     def _near(self, X: Any) -> Neighbors:
         """Neighbours of new rows among those fitted."""
         rows = moved_to(self._fitted_rows(), X)
-        return nearest(rows, self._near_each(len(self.embedding_)), self._new_rows(X), self._metric, self.neighbors)
+        return nearest(
+            rows, self._near_each(len(self.embedding_)), self._new_rows(X), self._metric, self.neighbor_search
+        )
 
     def _demand_possible(self, X: Any) -> NDArray | None:
         """Initial map; refuses invalid parameters and data, before any work."""
@@ -310,9 +312,9 @@ class NeighborEmbedding(Reducer, ABC):
         marks = [start + mark for mark in found.marks if mark < found.iterations]
         losses = [*found.losses[: len(marks)], reached]
         marks.append(start + found.iterations)
-        old = (self.loss_iterations_, self.loss_trace_) if again else ([], [])
+        old = (self.loss_iterations_, self.loss_curve_) if again else ([], [])
         self.loss_iterations_ = np.concatenate([old[0], marks]).astype(np.int64)
-        self.loss_trace_ = np.concatenate([old[1], losses])
+        self.loss_curve_ = np.concatenate([old[1], losses])
         self.n_iter_ = start + found.iterations
 
     @contextmanager
@@ -329,7 +331,7 @@ class NeighborEmbedding(Reducer, ABC):
         return {
             "embedding_": fields.array(n, "k"),
             "_X": fields.rows(n, "d"),
-            "loss_trace_": fields.array("t"),
+            "loss_curve_": fields.array("t"),
             "loss_iterations_": fields.array("t", kind="i", low=0),
             "timings_": fields.mapping(fields.number(0)),
             "n_iter_": fields.count(),

@@ -36,7 +36,7 @@ class NeighborReducer(EmbeddingReducer, ABC):
         return {
             **super()._state(),
             "n_neighbors_": fields.count(low=1, most="m") | fields.nothing,
-            "components_found_": fields.count(low=1),
+            "n_connected_components_": fields.count(low=1),
             "bridges_": fields.indices("b", 2, below=n),
             "bridge_lengths_": fields.array("b", low=0),
         }

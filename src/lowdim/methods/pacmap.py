@@ -45,11 +45,11 @@ class PaCMAP(NeighborEmbedding):
         Dimensions of the map, up to 64.
     n_neighbors : "auto" or int
         Number of near pairs per row. "auto" is 10, or fewer if there are fewer rows. More of them smooth the map.
-    mid_near : float
+    MN_ratio : float
         Mid-near pairs for each near one: each partner is the second nearest of six random rows.
-    further : float
+    FP_ratio : float
         Further pairs for each near one: random rows that are not near.
-    n_iter : int
+    max_iter : int
         Number of iterations: two ninths arrange the global structure, two ninths refine it, the rest has near and
         further pairs only.
     init : {"pca", "spectral", "random"} or array (n_samples, n_components)
@@ -66,7 +66,7 @@ class PaCMAP(NeighborEmbedding):
         The map, centred. Equal rows have the same position.
     loss_ : float
         Loss of the map with the weights of the last phase: ``Σ d̃/(10 + d̃)`` over near pairs and ``Σ 1/(1 + d̃)`` over
-        further ones, ``d̃`` the squared distance plus 1. ``loss_trace_`` has the same weights.
+        further ones, ``d̃`` the squared distance plus 1. ``loss_curve_`` has the same weights.
     n_neighbors_ : int
         Number of near pairs per row used.
     n_iter_ : int
@@ -77,36 +77,36 @@ class PaCMAP(NeighborEmbedding):
     --------
     >>> import lowdim
     >>> X, y = lowdim.data.load("iris")
-    >>> pacmap = lowdim.PaCMAP(n_iter=200, random_state=0).fit(X)
+    >>> pacmap = lowdim.PaCMAP(max_iter=200, random_state=0).fit(X)
     >>> pacmap.embedding_.shape, pacmap.transform(X[:5]).shape
     ((150, 2), (5, 2))
     """
 
     _rules = neighbor_embedding.RULES | {
         "n_neighbors": options.one_of("auto") | options.integer(1),
-        "mid_near": options.real(0, 100, closed="both"),
-        "further": options.real(0, 100, closed="both"),
-        "n_iter": options.integer(1),
+        "MN_ratio": options.real(0, 100, closed="both"),
+        "FP_ratio": options.real(0, 100, closed="both"),
+        "max_iter": options.integer(1),
         "device": options.none | options.device,
     }
     _stages = ("pairs", "loss")
     n_neighbors: int | str
-    mid_near: float
-    further: float
-    n_iter: int
+    MN_ratio: float
+    FP_ratio: float
+    max_iter: int
 
     def __init__(
         self,
         n_components: int = 2,
         *,
         n_neighbors: int | str = "auto",
-        mid_near: float = 0.5,
-        further: float = 2.0,
-        n_iter: int = 450,
+        MN_ratio: float = 0.5,
+        FP_ratio: float = 2.0,
+        max_iter: int = 450,
         init: Any = "pca",
         metric: Any = "euclidean",
         metric_params: Any = None,
-        neighbors: str = "auto",
+        neighbor_search: str = "auto",
         device: str | None = None,
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
@@ -138,7 +138,7 @@ class PaCMAP(NeighborEmbedding):
 
     def _ask_memory(self, n: int, d: int) -> None:
         own = self._resolve_neighbors(n)
-        near, pairs = min(n - 1, own + _EXTRA), own * (1 + float(self.mid_near) + float(self.further))
+        near, pairs = min(n - 1, own + _EXTRA), own * (1 + float(self.MN_ratio) + float(self.FP_ratio))
         memory.require(
             n * (16.0 * near + 10.0 * pairs + 64.0 * int(self.n_components) + 100.0),
             f"PaCMAP: the pairs of {n:,} rows, from {near} neighbours each",
@@ -147,7 +147,7 @@ class PaCMAP(NeighborEmbedding):
 
     def _counts(self) -> tuple[int, int]:
         """Mid-near and further partners of each row."""
-        return round(self.n_neighbors_ * float(self.mid_near)), round(self.n_neighbors_ * float(self.further))
+        return round(self.n_neighbors_ * float(self.MN_ratio)), round(self.n_neighbors_ * float(self.FP_ratio))
 
     def _near_each(self, n: int) -> int:
         return min(n - 1, self.n_neighbors_ + _EXTRA)
@@ -189,7 +189,7 @@ class PaCMAP(NeighborEmbedding):
         return super()._layout(X, relations, seed) * (_SIZE / layout.SIZE)
 
     def _iterations(self, n: int) -> int:
-        return int(self.n_iter)
+        return int(self.max_iter)
 
     def _loss(self, n: int, seed: int, *, again: bool) -> PairLoss:
         return PairLoss(phased=not again, further=float(self._counts()[1]))

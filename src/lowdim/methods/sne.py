@@ -44,20 +44,20 @@ _TEXTS = {
         several are averaged, for structure at several scales. Three times as many nearest neighbours are searched.
     sigma : float or None
         One width of the Gaussian for all rows, instead of a perplexity, over the nearest 90 neighbours.
-    exaggeration : float
+    early_exaggeration : float
         Factor on the affinities in the first iterations, which lets clusters form and arrange themselves.
-    exaggeration_iter : int
-        Maximum number of exaggerated iterations, included in ``n_iter``: fewer if clusters have formed earlier. A warm
-        start has none.""",
-    "descent": """n_iter : int
+    early_exaggeration_iter : int
+        Maximum number of exaggerated iterations, included in ``max_iter``: fewer if clusters have formed earlier. A
+        warm start has none.""",
+    "descent": """max_iter : int
         Maximum number of iterations; fewer if exaggeration ended early, or if 50 iterations lower the divergence by
         less than 1e-5 of it.
     init : {"pca", "spectral", "random"} or array (n_samples, n_components)
         Initial layout, scaled to a standard deviation of 1e-4: principal components, eigenvectors of the affinities,
         random positions, or the given array.
-    repulsion : {"auto", "exact", "barnes_hut", "interpolation"}
-        All pairs; a tree (up to 3 dimensions); or a grid and Fourier transforms (1 or 2). "auto" chooses by the number
-        of rows and dimensions; ``repulsion_`` is the one used.
+    method : {"auto", "exact", "barnes_hut", "fft"}
+        How the repulsion is computed: over all pairs; by a tree (up to 3 dimensions); or by a grid and Fourier
+        transforms (1 or 2). "auto" chooses by the number of rows and dimensions; ``method_`` is the one used.
     angle : float in [0, 1]
         For the tree: cells seen under a smaller angle count as one point; 0 is exact.""",
     "map": """embedding_ : array (n_samples, n_components)
@@ -72,8 +72,8 @@ _TEXTS = {
         Contribution of each row to ``kl_divergence_``: large where its neighbours are far apart in the map.
     n_iter_ : int
         Number of iterations.
-    repulsion_ : str
-        Repulsion method used.""",
+    method_ : str
+        How the repulsion was computed: "exact", "barnes_hut" or "fft".""",
 }
 
 
@@ -84,21 +84,21 @@ class _Stochastic(NeighborEmbedding):
     _rules = neighbor_embedding.RULES | {
         "perplexity": options.one_of("auto") | options.real(0) | _perplexities,
         "sigma": options.none | options.real(1e-37, 1e37),
-        "exaggeration": options.real(1, 1e6, closed="left"),
-        "exaggeration_iter": options.integer(0),
+        "early_exaggeration": options.real(1, 1e6, closed="left"),
+        "early_exaggeration_iter": options.integer(0),
         "learning_rate": options.one_of("auto") | options.real(0, 1e12),
-        "n_iter": options.integer(1),
-        "repulsion": options.one_of(*divergence.REPULSIONS),
+        "max_iter": options.integer(1),
+        "method": options.one_of(*divergence.REPULSIONS),
         "angle": options.real(0, 1, closed="both"),
         "device": options.none | options.device,
     }
     perplexity: Any
     sigma: float | None
-    exaggeration: float
-    exaggeration_iter: int
+    early_exaggeration: float
+    early_exaggeration_iter: int
     learning_rate: float | str
-    n_iter: int
-    repulsion: str
+    max_iter: int
+    method: str
     angle: float
 
     def __init__(
@@ -107,16 +107,16 @@ class _Stochastic(NeighborEmbedding):
         *,
         perplexity: Any = "auto",
         sigma: float | None = None,
-        exaggeration: float = 12,
-        exaggeration_iter: int = 250,
+        early_exaggeration: float = 12,
+        early_exaggeration_iter: int = 250,
         learning_rate: float | str = "auto",
-        n_iter: int = 750,
+        max_iter: int = 750,
         init: Any = "pca",
-        repulsion: str = "auto",
+        method: str = "auto",
         angle: float = 0.5,
         metric: Any = "euclidean",
         metric_params: Any = None,
-        neighbors: str = "auto",
+        neighbor_search: str = "auto",
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
         warm_start: bool = False,
@@ -138,14 +138,14 @@ class _Stochastic(NeighborEmbedding):
     def _demand_parameters(self, X: Any, y: Any) -> None:
         n, k, name = X.shape[0], int(self.n_components), self._name
         here = is_native(X)
-        how = self.repulsion if self.repulsion != "auto" else divergence.choose(n, k, self._falloff(), tree=here)
+        how = self.method if self.method != "auto" else divergence.choose(n, k, self._falloff(), tree=here)
         if how == "barnes_hut" and not here:
-            raise ValueError(f"{name}: repulsion='barnes_hut' has no version for tensors. Use repulsion='auto'.")
-        self.repulsion_ = how
+            raise ValueError(f"{name}: method='barnes_hut' has no version for tensors. Use method='auto'.")
+        self.method_ = how
         if k > divergence.FAST.get(how, k):
             raise ValueError(
-                f"{name}: repulsion={how!r} needs n_components of at most {divergence.FAST[how]}; got {k}. "
-                "Use repulsion='auto'."
+                f"{name}: method={how!r} needs n_components of at most {divergence.FAST[how]}; got {k}. "
+                "Use method='auto'."
             )
         self._perplexities = self._resolve_perplexities(n)
         if max(self._perplexities) > n - 1 or min(self._perplexities) < 1:
@@ -163,7 +163,7 @@ class _Stochastic(NeighborEmbedding):
     def _ask_memory(self, n: int, d: int) -> None:
         near = neighbors_for(max(self._resolve_perplexities(n)), n)
         # Beyond so many rows the grid may have eight nodes per row, of 32 bytes each.
-        wide = n > _GROWING and self.repulsion in ("auto", "interpolation") and int(self.n_components) <= 2
+        wide = n > _GROWING and self.method in ("auto", "fft") and int(self.n_components) <= 2
         grid = 8 * 32.0 if wide else 0.0
         instead = "Lower perplexity, or fit a sample and transform the rest."
         self._ask_each(n, near, 36.0, "the affinities", instead, beside=grid)
@@ -181,15 +181,15 @@ class _Stochastic(NeighborEmbedding):
         return likelihoods(near.distances, self._perplexities, self.sigma)[0]
 
     def _iterations(self, n: int) -> int:
-        return int(self.n_iter)
+        return int(self.max_iter)
 
     def _loss(self, n: int, seed: int, *, again: bool) -> Divergence:
         return Divergence(
             self._falloff(),
-            self.repulsion_,
+            self.method_,
             angle=float(self.angle),
-            exaggerated=0 if again else int(self.exaggeration_iter),
-            exaggeration=float(self.exaggeration),
+            exaggerated=0 if again else int(self.early_exaggeration_iter),
+            exaggeration=float(self.early_exaggeration),
             late=self._late(),
             rate=None if self.learning_rate == "auto" else float(self.learning_rate),
         )
@@ -205,7 +205,7 @@ class _Stochastic(NeighborEmbedding):
             "kl_divergence_": fields.number(),
             "kl_normalizer_": fields.text(),
             "point_losses_": fields.array("d" if self.metric == "precomputed" else "n"),
-            "repulsion_": fields.text(*divergence.REPULSIONS),
+            "method_": fields.text(*divergence.REPULSIONS),
         }
 
     def _check_state(self) -> None:
@@ -222,7 +222,7 @@ class SNE(_Stochastic):
     ----------
     {affinities}
     learning_rate : "auto" or float
-        "auto" is n_samples / exaggeration in each phase; below 8 rows always n_samples / 12, since larger steps
+        "auto" is n_samples / the exaggeration of each phase; below 8 rows always n_samples / 12, since larger steps
         oscillate across their narrow minima.
     {descent}
     {metric}
@@ -239,7 +239,7 @@ class SNE(_Stochastic):
     --------
     >>> import lowdim
     >>> X, y = lowdim.data.load("iris")
-    >>> lowdim.SNE(n_iter=300, random_state=0).fit_transform(X).shape
+    >>> lowdim.SNE(max_iter=300, random_state=0).fit_transform(X).shape
     (150, 2)
     """
 
@@ -254,11 +254,11 @@ class TSNE(_Stochastic):
     Parameters
     ----------
     {affinities}
-    late_exaggeration : float
+    exaggeration : float
         Factor on the affinities in all other iterations. Above 1 attraction is stronger: around 4 the map looks like
         UMAP's, and large factors approach Laplacian eigenmaps. ``kl_divergence_`` stays that of the factor 1.
     learning_rate : "auto" or float
-        "auto" is 0.3 n_samples / exaggeration, then half of n_samples (divided by ``late_exaggeration``).
+        "auto" is 0.3 n_samples / early_exaggeration, then half of n_samples (divided by ``exaggeration``).
     {descent}
     dof : float
         Degrees of freedom ν of Student's falloff ``(1 + s/ν)^(−(ν + 1)/2)``. Below 1 clusters split into finer
@@ -277,15 +277,15 @@ class TSNE(_Stochastic):
     --------
     >>> import lowdim
     >>> X, y = lowdim.data.load("iris")
-    >>> tsne = lowdim.TSNE(n_iter=300, random_state=0).fit(X)
+    >>> tsne = lowdim.TSNE(max_iter=300, random_state=0).fit(X)
     >>> tsne.embedding_.shape, tsne.transform(X[:5]).shape
     ((150, 2), (5, 2))
     """
 
-    late_exaggeration: float
+    exaggeration: float
     dof: float
     _rules = _Stochastic._rules | {
-        "late_exaggeration": options.real(1e-6, 1e6, closed="both"),
+        "exaggeration": options.real(1e-6, 1e6, closed="both"),
         "dof": options.real(0.01, 1e6, closed="both"),
     }
 
@@ -295,18 +295,18 @@ class TSNE(_Stochastic):
         *,
         perplexity: Any = "auto",
         sigma: float | None = None,
-        exaggeration: float = 12,
-        exaggeration_iter: int = 250,
-        late_exaggeration: float = 1.0,
+        early_exaggeration: float = 12,
+        early_exaggeration_iter: int = 250,
+        exaggeration: float = 1.0,
         learning_rate: float | str = "auto",
-        n_iter: int = 750,
+        max_iter: int = 750,
         init: Any = "pca",
-        repulsion: str = "auto",
+        method: str = "auto",
         angle: float = 0.5,
         dof: float = 1.0,
         metric: Any = "euclidean",
         metric_params: Any = None,
-        neighbors: str = "auto",
+        neighbor_search: str = "auto",
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
         warm_start: bool = False,
@@ -318,7 +318,7 @@ class TSNE(_Stochastic):
         self._store(locals())
 
     def _late(self) -> float:
-        return float(self.late_exaggeration)
+        return float(self.exaggeration)
 
     def _falloff(self) -> Falloff:
         return Falloff("student", float(self.dof))

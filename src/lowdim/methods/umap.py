@@ -140,7 +140,7 @@ class UMAP(NeighborEmbedding):
         repulsion_strength: float = 1.0,
         negative_sample_rate: int = 5,
         supervision: float = 0.0,
-        neighbors: str = "auto",
+        neighbor_search: str = "auto",
         device: str | None = None,
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,

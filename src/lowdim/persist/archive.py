@@ -22,7 +22,7 @@ from lowdim.work.archive_errors import ARCHIVE_ERRORS, shortened
 from lowdim.work.atomic_files import atomic
 
 FORMAT = "lowdim-model"
-FORMAT_VERSION = 2  # 1 held one model per file; 2 may hold a chain of models, under 'steps'
+FORMAT_VERSION = 3  # 1 held one model per file; 2 may hold a chain, under 'steps'; 3 has scikit-learn's names
 _MANIFEST = "manifest.json"
 _MAX_MANIFEST = 2**26
 _BYTES_PER_CHARACTER = 24  # of the lists and dictionaries that JSON becomes, at the most

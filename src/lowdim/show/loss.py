@@ -16,7 +16,7 @@ def loss(model: Any, *, ax: Any = None, log: bool = False) -> Any:
     Parameters
     ----------
     model : fitted estimator, or array of shape (n_steps,) or (n_steps, 2)
-        Anything with ``loss_trace_``, and ``loss_iterations_`` if the trace skips some. Two columns are the iteration
+        Anything with ``loss_curve_``, and ``loss_iterations_`` if the trace skips some. Two columns are the iteration
         and the loss then; one is the loss of each step.
     ax : matplotlib Axes, optional
         Where to draw. A new figure by default.
@@ -47,7 +47,7 @@ def loss(model: Any, *, ax: Any = None, log: bool = False) -> Any:
     ax.grid(axis="y", color=style.FAINT, linewidth=0.6)
     ax.set_axisbelow(True)
     ax.plot(steps, values, color=LINE, linewidth=1.6, marker="o" if len(steps) <= 40 else "", markersize=3.5)
-    early = getattr(model, "exaggeration_iter", None)
+    early = getattr(model, "early_exaggeration_iter", None)
     if early and steps[0] < early < steps[-1]:
         ax.axvline(early, color=MARK, linewidth=1.0, linestyle=(0, (4, 3)))
         ax.annotate(
@@ -69,12 +69,12 @@ def loss(model: Any, *, ax: Any = None, log: bool = False) -> Any:
 
 def _trace(model: Any) -> tuple[Floats, Floats]:
     """Iterations and losses."""
-    if hasattr(model, "fit") and not hasattr(model, "loss_trace_"):
+    if hasattr(model, "fit") and not hasattr(model, "loss_curve_"):
         raise ValueError(
-            f"loss: the model must be fitted and have loss_trace_; {type(model).__name__} has none. "
+            f"loss: the model must be fitted and have loss_curve_; {type(model).__name__} has none. "
             "Call fit first, or pass the losses themselves."
         )
-    trace = np.asarray(getattr(model, "loss_trace_", model), dtype=np.float64)
+    trace = np.asarray(getattr(model, "loss_curve_", model), dtype=np.float64)
     if trace.ndim == 1:
         at = getattr(model, "loss_iterations_", np.arange(len(trace)))
         trace = np.column_stack([at, trace])

@@ -17,8 +17,8 @@ from lowdim.work.dispatch import operation
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
 
-REPULSIONS = ("auto", "exact", "barnes_hut", "interpolation")
-FAST = {"barnes_hut": 3, "interpolation": 2}  # most dimensions
+REPULSIONS = ("auto", "exact", "barnes_hut", "fft")
+FAST = {"barnes_hut": 3, "fft": 2}  # most dimensions
 # Cells of the grid, in the width of the falloff: under exaggeration and for new points, in the other iterations, and
 # for the normaliser. At 0.33 the divergence ends within 0.5 % of that of exact sums, at 0.36 within 1 %. Wide maps of
 # few points need no fine cells.
@@ -57,11 +57,11 @@ def choose(n: int, k: int, falloff: Falloff, *, tree: bool = True) -> str:
 
     >>> cauchy = Falloff("student")
     >>> [choose(n, k, cauchy) for n, k in ((1500, 2), (3000, 2), (3000, 1), (70_000, 3), (70_000, 5))]
-    ['exact', 'interpolation', 'exact', 'barnes_hut', 'exact']
+    ['exact', 'fft', 'exact', 'barnes_hut', 'exact']
     """
     if k <= 2:
         pairs = tree and k == 2 and falloff == Falloff("student")
-        return "interpolation" if n > (_FEW if pairs else _FEW_BY_GRID) else "exact"
+        return "fft" if n > (_FEW if pairs else _FEW_BY_GRID) else "exact"
     return "barnes_hut" if tree and k == 3 and n > _FEW_IN_SPACE else "exact"
 
 
@@ -153,7 +153,7 @@ def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reach
             _, field = _native.repulsion_at(Y, Y, **law)
             Z, how = float((field - 1.0).sum()), "exact: all pairs"
         else:
-            way = "interpolation" if k <= FAST["interpolation"] else "barnes_hut"
+            way = "fft" if k <= FAST["fft"] else "barnes_hut"
             _, phi, Z = _native.repulsion(Y, how=way, spacing=_FINEST * falloff.width, angle=0.2, **law)
             some = stream(0, "divergence").choice(n, _SAMPLE, replace=False)
             push, exact = _native.repulsion_at(Y[some], Y, **law)
@@ -161,7 +161,7 @@ def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reach
             Z += n * float(off.mean())
             error = 3 * n * float(off.std()) / np.sqrt(_SAMPLE) / Z
             how = f"{way}, corrected by exact sums at {_SAMPLE} points: KL within {error:.0e}"
-            if way == "interpolation":
+            if way == "fft":
                 forces = _native.repulsion(Y, how=way, spacing=_FINE * falloff.width, **law)[0][some]
                 how += (
                     f", forces of the descent's grid within {np.linalg.norm(forces - push) / np.linalg.norm(push):.0e}"

@@ -67,7 +67,7 @@ class Ranks:
 
 
 def majorise(
-    D: Singles, Y: Doubles, *, weights: Singles | None, n_iter: int, tol: float, ranks: Ranks | None = None
+    D: Singles, Y: Doubles, *, weights: Singles | None, max_iter: int, tol: float, ranks: Ranks | None = None
 ) -> Majorised:
     """Lower the stress of the map ``Y`` (n, k) to the distances ``D`` (n, n), symmetric and 0 on the diagonal.
 
@@ -75,7 +75,7 @@ def majorise(
     disparities before each step, in place.
 
     >>> D = np.array([[0, 3, 4], [3, 0, 5], [4, 5, 0]], np.float32)
-    >>> found = majorise(D, np.array([[0.0, 0.0], [1.0, 0.2], [0.1, 1.0]]), weights=None, n_iter=100, tol=1e-12)
+    >>> found = majorise(D, np.array([[0.0, 0.0], [1.0, 0.2], [0.1, 1.0]]), weights=None, max_iter=100, tol=1e-12)
     >>> bool(found.stress < 1e-8)
     True
     """
@@ -83,8 +83,8 @@ def majorise(
     trace: list[float] = []
     best = Y
     size = 0.0
-    with stage("stress", total=n_iter) as tick:
-        for step in range(n_iter + 1):
+    with stage("stress", total=max_iter) as tick:
+        for step in range(max_iter + 1):
             Y = Y - Y.mean(axis=0)
             if ranks is not None:
                 ranks.write(Y, D)
@@ -99,7 +99,7 @@ def majorise(
             best = Y
             tick(step)
             note(f"stress {np.sqrt(stress / size) if size else 0.0:.4f}")
-            if small or step == n_iter or stress <= 1e-14 * size:
+            if small or step == max_iter or stress <= 1e-14 * size:
                 break
             Y = solve(moved)
     knots = np.empty((2, 0)) if ranks is None else ranks.knots()
@@ -107,7 +107,7 @@ def majorise(
 
 
 def place(
-    D: Singles, positions: Doubles, starts: Doubles, *, weights: Singles | None, n_iter: int, tol: float
+    D: Singles, positions: Doubles, starts: Doubles, *, weights: Singles | None, max_iter: int, tol: float
 ) -> tuple[Doubles, Doubles]:
     """Places (m, k) of new points with distances ``D`` (m, n) to a fixed map (n, k), and the stress of each (m,).
 
@@ -118,7 +118,7 @@ def place(
     base = np.broadcast_to(positions.mean(axis=0), starts.shape) if weights is None else (weights @ positions) / total
     best, stress, Y = starts.copy(), np.full(len(D), np.inf), starts.copy()
     active = np.arange(len(D))
-    for _ in range(n_iter + 1):
+    for _ in range(max_iter + 1):
         some = None if weights is None else weights[active]
         moved, sums = _guttman(D[active], some, Y[active], positions)
         lower = sums[:, 0] < stress[active]

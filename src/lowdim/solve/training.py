@@ -33,7 +33,7 @@ class Plan(NamedTuple):
     batch_size: int
     learning_rate: float
     weight_decay: float
-    validation_share: float
+    validation_fraction: float
     patience: int
     tol: float
     seed: int
@@ -144,7 +144,7 @@ class _Trainer:
             {"params": [layer.bias for layer in self.layers], "weight_decay": 0.0},
         ]
         self.optimizer = torch.optim.AdamW(groups, lr=plan.learning_rate, fused=True)
-        count = math.ceil(plan.validation_share * rows.n) if plan.validation_share else 0
+        count = math.ceil(plan.validation_fraction * rows.n) if plan.validation_fraction else 0
         mixed = stream(plan.seed, "validation").permutation(rows.n) if count else np.arange(rows.n)
         self.validation, self.ids = np.sort(mixed[:count]), np.sort(mixed[count:])
         self.per_epoch = math.ceil(len(self.ids) / plan.batch_size)

@@ -64,7 +64,7 @@ class _DescentLoop:
         small = len(P.indices) < 2**31
         self.starts = torch.zeros(self.n + 1, dtype=torch.int32 if small else torch.int64, device=Y.device)
         self.packed = torch.empty(len(P.indices) if self.k <= 2 else 0, dtype=size, device=Y.device)
-        grid = loss.repulsion == "interpolation"
+        grid = loss.repulsion == "fft"
         self.field: Any = Grid(Y, loss.falloff, _SPACING * loss.falloff.width) if grid else Exact(Y, loss.falloff)
         self.rate = _FIRST_RATE
         self.recorded: dict[int, Any] = {}

@@ -54,7 +54,9 @@ def nearest(
     """The ``k`` nearest rows of ``X`` to each of ``queries``; without queries, to each row of ``X`` except itself."""
     demand_metric(metric)
     if how == "approximate":
-        raise ValueError("neighbors='approximate' has no version for tensors on a device. Use 'auto', which is exact.")
+        raise ValueError(
+            "neighbor_search='approximate' has no version for tensors on a device. Use 'auto', which is exact."
+        )
     if k > MOST_NEIGHBORS:
         raise ValueError(f"At most {MOST_NEIGHBORS} neighbours are searched on a device; got {k}. Lower the number.")
     n, d = X.shape

@@ -2,7 +2,7 @@
 import { make, button, drawing, digits, grouped, lasting } from "./dom.js";
 
 const FIRST = 4; // parameters shown; the others are collapsed
-const BEFORE = ["perplexity", "n_neighbors", "min_dist", "kernel", "gamma", "alpha", "n_iter", "max_iter", "learning_rate", "exaggeration"];
+const BEFORE = ["perplexity", "n_neighbors", "min_dist", "kernel", "gamma", "alpha", "max_iter", "learning_rate", "early_exaggeration"];
 
 export class Runs {
   // `host` has methods, line, map (the current one), selected, started(map, reply), failed(error).

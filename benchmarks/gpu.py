@@ -88,10 +88,10 @@ def _tasks() -> dict[str, Callable[[], Task]]:
         "PCA, 50 of jittered MNIST 1,000,000 × 784": lambda: _pca(_pixels(1_000_000)),
         "LDA, MNIST 70,000 × 784": lambda: _lda(_pixels(70_000)),
         "Kernel PCA, never stored, 50 of jittered MNIST 100,000 × 784": lambda: _kernel_pca(
-            _pixels(100_000), solver="matrix_free"
+            _pixels(100_000), eigen_solver="matrix_free"
         ),
         "Kernel PCA, stored, 50 of jittered MNIST 100,000 × 784": lambda: _kernel_pca(
-            _pixels(100_000), solver="krylov"
+            _pixels(100_000), eigen_solver="krylov"
         ),
         "Kernel PCA of rank 1,000, 50 of jittered MNIST 100,000 × 784": lambda: _kernel_pca(
             _pixels(100_000), approximation="rpcholesky", rank=1000

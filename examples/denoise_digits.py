@@ -14,7 +14,7 @@ X, y = data.load("digits")
 train, test = slice(0, 1200), slice(1200, None)
 noisy = X + np.random.default_rng(0).normal(scale=4, size=X.shape)
 pca = PCA(16).fit(X[train])  # 16 is the number with the smallest error here
-kpca = KernelPCA(30, gamma=2e-4, inverse=True).fit(X[train])
+kpca = KernelPCA(30, gamma=2e-4, fit_inverse_transform=True).fit(X[train])
 rows = {
     "clean": X[test],
     "noisy": noisy[test],

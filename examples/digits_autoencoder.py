@@ -15,7 +15,7 @@ methods = {
     "PCA": PCA(2),
     "linear autoencoder": Autoencoder(2, hidden=(), activation="linear", standardize=False, random_state=1),
     "stacked autoencoder": Autoencoder(2, hidden=(128, 64), standardize=False, random_state=0),
-    "kernel PCA": KernelPCA(2, gamma=5e-4, inverse=True),
+    "kernel PCA": KernelPCA(2, gamma=5e-4, fit_inverse_transform=True),
 }
 shown = [int(np.flatnonzero(y == digit)[3]) for digit in range(10)]
 figure = plt.figure(figsize=(10, 6.2), layout="constrained")

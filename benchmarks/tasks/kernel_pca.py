@@ -83,7 +83,7 @@ def _exact(k: int) -> Task:
         _mnist_part,
         {
             "lowdim": System(partial(lowdim, k=k)),
-            "lowdim matrix_free": System(partial(lowdim, k=k, solver="matrix_free")),
+            "lowdim matrix_free": System(partial(lowdim, k=k, eigen_solver="matrix_free")),
             "lowdim rpcholesky, rank 1000": System(partial(lowdim, k=k, approximation="rpcholesky", rank=1000)),
             "lowdim rpcholesky, rank 1000, refine=1": System(
                 partial(lowdim, k=k, approximation="rpcholesky", rank=1000, refine=1)

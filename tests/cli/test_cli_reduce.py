@@ -152,9 +152,9 @@ def test_k_is_a_count_a_proportion_or_a_word(k, count):
 
 def test_set_reaches_the_method(tmp_path):
     model = tmp_path / "m.lowdim"
-    done("reduce", "iris", "--set", "solver=svd", "--set", "whiten=true", "--seed", 3, "--jobs", 1, "--save", model)
+    done("reduce", "iris", "--set", "svd_solver=svd", "--set", "whiten=true", "--seed", 3, "--jobs", 1, "--save", model)
     loaded = lowdim.load(model)
-    assert (loaded.solver, loaded.whiten, loaded.random_state, loaded.n_jobs) == ("svd", True, 3, 1)
+    assert (loaded.svd_solver, loaded.whiten, loaded.random_state, loaded.n_jobs) == ("svd", True, 3, 1)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])

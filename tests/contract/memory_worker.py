@@ -35,13 +35,13 @@ def pixels(n, d):
 LOW_RANK = {"approximation": "rpcholesky", "rank": 100, "gamma": 1e-3, "random_state": 0}
 CASES = {
     "pca": (lowdim.PCA, {"n_components": 10}, gaussian(2500, 1200)),
-    "pca, all": (lowdim.PCA, {"solver": "covariance"}, gaussian(2500, 1200)),
+    "pca, all": (lowdim.PCA, {"svd_solver": "covariance"}, gaussian(2500, 1200)),
     "lda": (lowdim.LDA, {}, gaussian(2500, 1000)),
-    "pca, svd": (lowdim.PCA, {"n_components": 10, "solver": "svd"}, gaussian(3000, 1000)),
+    "pca, svd": (lowdim.PCA, {"n_components": 10, "svd_solver": "svd"}, gaussian(3000, 1000)),
     "kl, wide": (lowdim.KLExpansion, {"n_components": 10}, gaussian(900, 2500)),
-    "kernel_pca": (lowdim.KernelPCA, {"solver": "krylov"}, gaussian(3500, 10)),
-    "kernel_pca, dense": (lowdim.KernelPCA, {"solver": "dense"}, gaussian(2000, 10)),
-    "kernel_pca, inverse": (lowdim.KernelPCA, {"inverse": True}, gaussian(2500, 10)),
+    "kernel_pca": (lowdim.KernelPCA, {"eigen_solver": "krylov"}, gaussian(3500, 10)),
+    "kernel_pca, dense": (lowdim.KernelPCA, {"eigen_solver": "dense"}, gaussian(2000, 10)),
+    "kernel_pca, inverse": (lowdim.KernelPCA, {"fit_inverse_transform": True}, gaussian(2500, 10)),
     "kernel_pca, refined": (lowdim.KernelPCA, LOW_RANK | {"refine": 1}, gaussian(8000, 1000)),
     "kernel_pca, pixels": (lowdim.KernelPCA, LOW_RANK, pixels(20_000, 1000)),
     "kernel_pca, pixels refined": (lowdim.KernelPCA, LOW_RANK | {"refine": 1}, pixels(8000, 3000)),

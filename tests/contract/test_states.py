@@ -26,7 +26,12 @@ def fitted(cls):
     X, y = rng.normal(size=(40, 4)), rng.integers(3, size=40)
     X[:12] += 100
     known = cls()._get_param_names()
-    options = {"disconnected": "largest", "landmarks": 20, "inverse": TENSORS is None, "solver": "streaming"}
+    options = {
+        "disconnected": "largest",
+        "landmarks": 20,
+        "fit_inverse_transform": TENSORS is None,
+        "svd_solver": "streaming",
+    }
     fits = {name: value for name, value in options.items() if name in known and cls._rules[name].accepts(value)}
     model = make(cls, **fits).fit(X, y)
     vars(model).update({name: all_to_numpy(value) for name, value in vars(model).items()})  # as it is saved

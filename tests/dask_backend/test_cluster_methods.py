@@ -56,8 +56,8 @@ def same(there, here, tol=1e-11):
         lowdim.PCA(3),
         lowdim.PCA(0.9, standardize=True),
         lowdim.PCA("elbow", whiten=True),
-        lowdim.PCA(2, solver="streaming"),
-        lowdim.PCA(2, solver="randomized", random_state=0),
+        lowdim.PCA(2, svd_solver="streaming"),
+        lowdim.PCA(2, svd_solver="randomized", random_state=0),
         lowdim.KLExpansion(2),
         lowdim.KLExpansion(2, priors="uniform"),
         lowdim.LDA(),
@@ -71,7 +71,7 @@ def test_fits_of_blocks_equal_those_of_one_machine(client, table, model):
     X, y = table
     here = type(model)(**model.get_params()).fit(X, y)
     there = model.fit(cut(X), cut(y))
-    tol = 1e-7 if model.get_params().get("solver") == "randomized" else 1e-9
+    tol = 1e-7 if model.get_params().get("svd_solver") == "randomized" else 1e-9
     same(there, here, tol)
     Y = there.transform(cut(X))
     assert isinstance(Y, da.Array)
@@ -142,7 +142,7 @@ def test_every_method_places_blocks(client, table, method, dtype):
     if method == "autoencoder":
         pytest.importorskip("torch", reason="the autoencoder needs PyTorch")
     known = set(cls._get_param_names())
-    given = {"random_state": 0, "max_iter": 60, "n_neighbors": 8, "perplexity": 8, "inverse": True}
+    given = {"random_state": 0, "max_iter": 60, "n_neighbors": 8, "perplexity": 8, "fit_inverse_transform": True}
     if method == "select":
         given = {"n_features": 2}
     with warnings.catch_warnings():
@@ -188,7 +188,7 @@ def refusals():
         r"blocks of X must hold whole rows.*rechunk\(\{1: -1\}\)": lambda X, y: lowdim.PCA(2).fit(
             da.from_array(X, chunks=(70, 2))
         ),
-        r"solver='svd' needs all rows.*'covariance'": lambda X, y: lowdim.PCA(2, solver="svd").fit(cut(X)),
+        r"svd_solver='svd' needs all rows.*'covariance'": lambda X, y: lowdim.PCA(2, svd_solver="svd").fit(cut(X)),
         r"solver='gram' needs all rows.*'range'": lambda X, y: lowdim.LDA(solver="gram").fit(cut(X), cut(y)),
         r"TSNE has no version.*lowdim.data.sample.*transform": lambda X, y: lowdim.TSNE().fit(cut(X)),
         r"y must be chunked as X is.*rechunk\(\{0: X.chunks\[0\]\}\)": lambda X, y: lowdim.LDA().fit(

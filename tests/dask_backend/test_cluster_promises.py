@@ -30,7 +30,7 @@ def whole(n_blocks, width=6, dtype="float64", length=50):
 def fitted(X, y=None):
     """Bits of several methods."""
     lda = lowdim.LDA().fit(X, y)
-    randomized = lowdim.PCA(2, solver="randomized", random_state=0).fit(X)
+    randomized = lowdim.PCA(2, svd_solver="randomized", random_state=0).fit(X)
     return [bits(lowdim.PCA(3).fit(X)), bits(randomized), lda.components_.tobytes()]
 
 
@@ -159,7 +159,7 @@ def test_the_graph_and_what_comes_back_are_small(client, watched, monkeypatch):
 def test_states_too_large_for_a_worker_are_refused_before_any_read(client, watched):
     rows, reads = watched
     with pytest.raises(MemoryError, match="need .* on a worker; the smallest has 2 GB.*randomized"):
-        lowdim.PCA(2, solver="covariance").fit(rows(2, width=6000, length=1))
+        lowdim.PCA(2, svd_solver="covariance").fit(rows(2, width=6000, length=1))
     assert not reads()
 
 

@@ -39,7 +39,7 @@ def aligned(Y, reference):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_linear_kernel_is_pca(decaying, solver):
     new = decaying[:20] + 0.1
-    pca, kpca = PCA(4).fit(decaying), KernelPCA(4, kernel="linear", solver=solver, random_state=0)
+    pca, kpca = PCA(4).fit(decaying), KernelPCA(4, kernel="linear", eigen_solver=solver, random_state=0)
     Y = kpca.fit_transform(decaying)
     expected = pca.transform(decaying)
     np.testing.assert_allclose(aligned(Y, expected), expected, atol=1e-7)
@@ -127,7 +127,7 @@ def test_solvers_agree(kernel, dtype, iris, monkeypatch):
     monkeypatch.setattr(kernels, "_STRIP", 64)
     X = (rbf_kernel(iris, gamma=0.2) if kernel == "precomputed" else iris).astype(dtype)
     before = X.copy()
-    models = [KernelPCA(3, kernel=kernel, gamma=0.2, solver=solver, random_state=0) for solver in SOLVERS]
+    models = [KernelPCA(3, kernel=kernel, gamma=0.2, eigen_solver=solver, random_state=0) for solver in SOLVERS]
     scores = [model.fit_transform(X) for model in models]
     tol = 2e-3 if dtype == "float32" else 1e-7
     size = float(np.abs(scores[0]).max())
@@ -144,13 +144,13 @@ def test_many_rows_go_to_the_krylov_method_and_few_or_many_components_to_lapack(
     model = KernelPCA(2, random_state=0).fit(X)
     assert model.solver_ == "krylov"
     assert KernelPCA(2).fit(X[:300]).solver_ == "dense"
-    exact = KernelPCA(2, solver="dense").fit(X.astype(float))
+    exact = KernelPCA(2, eigen_solver="dense").fit(X.astype(float))
     np.testing.assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-5)
 
 
 def test_what_does_not_fit_is_computed_anew_and_is_the_same(rng, monkeypatch):
     X = rng.normal(size=(400, 5))
-    stored = KernelPCA(2, gamma=0.1, solver="krylov", random_state=0).fit_transform(X)
+    stored = KernelPCA(2, gamma=0.1, eigen_solver="krylov", random_state=0).fit_transform(X)
     monkeypatch.setattr(memory, "available", lambda: 1_000_000)  # the matrix alone has 1,280,000 bytes
     monkeypatch.setattr(memory, "require", lambda *args: None)  # asks for room for a tile of the usual size
     monkeypatch.setattr(kernels, "TILE", 64)
@@ -164,11 +164,11 @@ def test_what_lapack_has_no_room_for_goes_to_the_krylov_method(rng, monkeypatch)
     monkeypatch.setenv("LOWDIM_MEMORY", "40M")  # 18 MB a matrix, of which LAPACK takes two and a half
     assert KernelPCA(2, random_state=0).fit(X).solver_ == "krylov"
     with pytest.raises(MemoryError, match=r"solver='dense' .*needs 42.9 MB"):  # float64 inside, at this size
-        KernelPCA(2, solver="dense").fit(X.astype(np.float32))
+        KernelPCA(2, eigen_solver="dense").fit(X.astype(np.float32))
     monkeypatch.setenv("LOWDIM_MEMORY", "60M")
     assert KernelPCA(2, random_state=0).fit(X).solver_ == "dense"
     with pytest.raises(MemoryError, match=r"solver='dense' .*needs 68.7 MB"):  # all vectors, for their number
-        KernelPCA(2, kernel="sigmoid", solver="dense").fit(X)
+        KernelPCA(2, kernel="sigmoid", eigen_solver="dense").fit(X)
 
 
 # Sparse data, integers, odd matrices
@@ -179,7 +179,7 @@ def test_what_lapack_has_no_room_for_goes_to_the_krylov_method(rng, monkeypatch)
 def test_sparse_rows_are_read_as_they_are(kernel, solver, rng):
     X = rng.normal(size=(120, 30)) * (rng.random((120, 30)) < 0.2)
     dense = KernelPCA(3, kernel=kernel, gamma=0.1, random_state=0).fit(X)
-    sparse = KernelPCA(3, kernel=kernel, gamma=0.1, solver=solver, random_state=0)
+    sparse = KernelPCA(3, kernel=kernel, gamma=0.1, eigen_solver=solver, random_state=0)
     expected = dense.transform(X)
     np.testing.assert_allclose(sparse.fit_transform(sp.csr_array(X)), expected, atol=1e-6)
     np.testing.assert_allclose(sparse.transform(sp.csr_array(X[:7])), expected[:7], atol=1e-6)
@@ -222,7 +222,7 @@ def test_negative_eigenvalues_are_dropped_and_reported(solver, rng):
     K = H @ (Q * np.r_[5.0, 3.0, np.zeros(35), -1.0, -2.0, -4.0]) @ Q.T @ H
     K = (K + K.T) / 2
     low = np.linalg.eigvalsh(K)[0]
-    model = KernelPCA(4, kernel="precomputed", solver=solver, random_state=0)
+    model = KernelPCA(4, kernel="precomputed", eigen_solver=solver, random_state=0)
     with pytest.warns(UserWarning, match=rf"indefinite: .* negative, down to {low:.3g}.*dropped"):
         Y = model.fit_transform(K)
     assert np.isfinite(Y).all()
@@ -249,10 +249,10 @@ def test_rounding_of_float32_is_no_negative_eigenvalue(solver, rng):
     X = (rng.normal(size=(500, 3)) + 100).astype(np.float32)  # values of 30,000, of which centring leaves few
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        KernelPCA(2, kernel="precomputed", solver=solver, random_state=0).fit(X @ X.T)
+        KernelPCA(2, kernel="precomputed", eigen_solver=solver, random_state=0).fit(X @ X.T)
 
 
-@pytest.mark.parametrize("options", [*({"solver": s} for s in SOLVERS), {"approximation": "rpcholesky"}])
+@pytest.mark.parametrize("options", [*({"eigen_solver": s} for s in SOLVERS), {"approximation": "rpcholesky"}])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_constant_kernel_has_no_components_for_new_rows_either(options, dtype, rng):
     for kernel in ("cosine", "poly"):
@@ -294,7 +294,7 @@ def test_all_rows_as_landmarks_are_exact(approximation, iris):
 
 def test_exact_passes_mend_a_coarse_approximation(rng):
     X = rng.normal(size=(600, 10)).astype(np.float32)  # a spectrum that falls slowly
-    exact = KernelPCA(5, solver="dense").fit(X)
+    exact = KernelPCA(5, eigen_solver="dense").fit(X)
     lacks = []
     for refine in (0, 1, 2):
         model = KernelPCA(5, approximation="rpcholesky", rank=60, refine=refine, random_state=0)
@@ -350,7 +350,7 @@ def test_a_kernel_of_zeros_gives_zeros(approximation, refine):
         assert not model.fit_transform(X).any()
         assert not model.transform(X[:4]).any()
         assert not model.eigenvalues_.any()
-        back = model.set_params(inverse=True).fit(X).inverse_transform(np.zeros((2, 2)))
+        back = model.set_params(fit_inverse_transform=True).fit(X).inverse_transform(np.zeros((2, 2)))
         np.testing.assert_allclose(back, X[:2], atol=1e-12)  # all that is known is the mean
 
 
@@ -359,7 +359,7 @@ def test_a_kernel_of_zeros_gives_zeros(approximation, refine):
 
 @pytest.mark.parametrize("options", [{}, {"approximation": "rpcholesky"}, {"approximation": "nystroem", "refine": 1}])
 def test_pre_images_of_all_components_are_the_rows(options, iris):
-    model = KernelPCA(30, gamma=0.1, inverse=True, ridge=1e-6, random_state=0, **options)
+    model = KernelPCA(30, gamma=0.1, fit_inverse_transform=True, alpha=1e-6, random_state=0, **options)
     if options:
         model.set_params(rank=80)
     Y = model.fit_transform(iris)
@@ -370,7 +370,7 @@ def test_pre_images_of_all_components_are_the_rows(options, iris):
 
 def test_pre_images_of_the_linear_kernel_approach_pca(decaying):
     pca = PCA(3).fit(decaying)
-    model = KernelPCA(3, kernel="linear", inverse=True, ridge=1e-9).fit(decaying)
+    model = KernelPCA(3, kernel="linear", fit_inverse_transform=True, alpha=1e-9).fit(decaying)
     expected = pca.inverse_transform(pca.transform(decaying))
     np.testing.assert_allclose(model.inverse_transform(model.transform(decaying)), expected, atol=1e-5)
 
@@ -381,14 +381,14 @@ def test_pre_images_denoise_better_than_pca():
     noisy = X + rng.normal(scale=4, size=X.shape)
     train, test = slice(0, 1200), slice(1200, None)
     pca = PCA(16).fit(X[train])  # the best number for PCA
-    kpca = KernelPCA(30, gamma=2e-4, inverse=True).fit(X[train])
+    kpca = KernelPCA(30, gamma=2e-4, fit_inverse_transform=True).fit(X[train])
     errors = [np.square(m.inverse_transform(m.transform(noisy[test])) - X[test]).mean() for m in (pca, kpca)]
     assert errors[1] < 0.85 * errors[0]
 
 
 def test_the_bandwidth_of_pre_images_is_the_one_resolved(iris, tmp_path):
-    model = KernelPCA(3, gamma="median", inverse=True, random_state=0).fit(iris.astype(np.float32))
-    same = KernelPCA(3, gamma=model.gamma_, inverse=True, random_state=0).fit(iris.astype(np.float32))
+    model = KernelPCA(3, gamma="median", fit_inverse_transform=True, random_state=0).fit(iris.astype(np.float32))
+    same = KernelPCA(3, gamma=model.gamma_, fit_inverse_transform=True, random_state=0).fit(iris.astype(np.float32))
     Y = model.transform(iris.astype(np.float32))
     np.testing.assert_array_equal(model.inverse_transform(Y), same.inverse_transform(Y))
     assert model.inverse_transform(Y).dtype == np.float32
@@ -403,9 +403,9 @@ def test_the_bandwidth_of_pre_images_is_the_one_resolved(iris, tmp_path):
     "options",
     [
         {"approximation": "rpcholesky", "refine": 1},
-        {"solver": "krylov"},
-        {"solver": "matrix_free", "kernel": "laplacian"},
-        {"inverse": True},
+        {"eigen_solver": "krylov"},
+        {"eigen_solver": "matrix_free", "kernel": "laplacian"},
+        {"fit_inverse_transform": True},
     ],
 )
 def test_scikit_learn_finds_nothing_to_complain_about_in_variants(options):
@@ -414,7 +414,7 @@ def test_scikit_learn_finds_nothing_to_complain_about_in_variants(options):
 
 def test_parameters_of_approximations_may_stay_set_without_one_as_in_a_grid(iris):
     grid = GridSearchCV(
-        make_pipeline(KernelPCA(2, rank=20, refine=1, solver="krylov", random_state=0), LinearRegression()),
+        make_pipeline(KernelPCA(2, rank=20, refine=1, eigen_solver="krylov", random_state=0), LinearRegression()),
         {"kernelpca__approximation": [None, "rpcholesky", "nystroem"]},
         error_score="raise",
     )
@@ -442,7 +442,7 @@ def test_later_changes_of_the_data_do_not_change_the_model(iris):
         np.testing.assert_array_equal(model.transform(iris), expected)
 
 
-@pytest.mark.parametrize("options", [{"solver": "krylov"}, {"approximation": "rpcholesky", "refine": 1}])
+@pytest.mark.parametrize("options", [{"eigen_solver": "krylov"}, {"approximation": "rpcholesky", "refine": 1}])
 def test_same_seed_same_bits(options, iris):
     one, two, other = (KernelPCA(2, gamma=2.0, random_state=s, **options).fit(iris) for s in (3, 3, 4))
     np.testing.assert_array_equal(one.transform(iris), two.transform(iris))
@@ -474,8 +474,8 @@ def test_a_model_with_a_function_says_why_it_cannot_be_saved(iris, tmp_path):
         ({"approximation": "rpcholesky", "kernel": "sigmoid"}, r"needs a positive semidefinite kernel.*'sigmoid'"),
         ({"kernel": lambda A, B: 1.0}, "a function must take blocks of"),
         ({"kernel": "precomputed"}, r"square matrix .*got \(150, 4\)"),
-        ({"solver": "arpack"}, "solver must be one of"),
-        ({"ridge": 0}, "ridge must be"),
+        ({"eigen_solver": "arpack"}, "solver must be one of"),
+        ({"alpha": 0}, "alpha must be"),
     ],
 )
 def test_parameters_that_cannot_be_are_refused(params, words, iris):
@@ -493,8 +493,10 @@ def test_precomputed_matrices_are_checked(iris):
         KernelPCA(kernel="precomputed").fit(sp.csr_array(K))
     with pytest.raises(ValueError, match=r"approximation='nystroem' needs .*is already computed in full"):
         KernelPCA(kernel="precomputed", approximation="nystroem").fit(K)
-    with pytest.raises(ValueError, match=r"inverse=True needs the rows themselves.*got kernel='precomputed'"):
-        KernelPCA(kernel="precomputed", inverse=True).fit(K)
+    with pytest.raises(
+        ValueError, match=r"fit_inverse_transform=True needs the rows themselves.*got kernel='precomputed'"
+    ):
+        KernelPCA(kernel="precomputed", fit_inverse_transform=True).fit(K)
     model = KernelPCA(kernel="precomputed").fit(K)
     with pytest.raises(ValueError, match=r"4 features, but KernelPCA is expecting 150 .*training rows: .*\(m, 150\)"):
         model.transform(iris)
@@ -503,8 +505,8 @@ def test_precomputed_matrices_are_checked(iris):
 def test_refusals_for_a_given_matrix_advise_what_it_can_have(monkeypatch):
     K = np.eye(1000)
     monkeypatch.setenv("LOWDIM_MEMORY", "10M")
-    with pytest.raises(MemoryError, match=r"Use solver='krylov', which makes no copy\.$"):
-        KernelPCA(2, kernel="precomputed", solver="dense").fit(K)
+    with pytest.raises(MemoryError, match=r"Use eigen_solver='krylov', which makes no copy\.$"):
+        KernelPCA(2, kernel="precomputed", eigen_solver="dense").fit(K)
     monkeypatch.setenv("LOWDIM_MEMORY", "1M")
     with pytest.raises(MemoryError, match=r"Lower n_components\.$"):
         KernelPCA(2, kernel="precomputed").fit(K)
@@ -530,19 +532,23 @@ def test_kernels_that_cannot_compare_scores_are_refused_before_the_fit(approxima
         ({"kernel": lambda A, B: (A * weights) @ B.T}, r"got a function that fails on rows of 2"),
         ({"kernel": "poly", "coef0": -1.0}, "got kernel='poly'"),
     ):
-        with pytest.raises(ValueError, match=rf"inverse=True needs .*{words}.*inverse=False"):
-            KernelPCA(2, inverse=True, approximation=approximation, **options).fit(iris)
-    KernelPCA(2, inverse=True, kernel=lambda A, B: rbf_kernel(A, B), approximation=approximation).fit(iris)
+        with pytest.raises(
+            ValueError, match=rf"fit_inverse_transform=True needs .*{words}.*fit_inverse_transform=False"
+        ):
+            KernelPCA(2, fit_inverse_transform=True, approximation=approximation, **options).fit(iris)
+    KernelPCA(2, fit_inverse_transform=True, kernel=lambda A, B: rbf_kernel(A, B), approximation=approximation).fit(
+        iris
+    )
 
 
 def test_inverse_needs_to_be_asked_for_and_dense(iris):
     model = KernelPCA(2).fit(iris)
-    with pytest.raises(ValueError, match=r"fitted with inverse=True.*fit again"):
+    with pytest.raises(ValueError, match=r"fitted with fit_inverse_transform=True.*fit again"):
         model.inverse_transform(np.zeros((1, 2)))
-    with pytest.raises(ValueError, match=r"inverse=True needs .*got sparse X"):
-        KernelPCA(2, inverse=True).fit(sp.csr_array(iris))
+    with pytest.raises(ValueError, match=r"fit_inverse_transform=True needs .*got sparse X"):
+        KernelPCA(2, fit_inverse_transform=True).fit(sp.csr_array(iris))
     with pytest.raises(ValueError, match=r"needs 2 columns.*got 3"):
-        KernelPCA(2, inverse=True).fit(iris).inverse_transform(np.zeros((1, 3)))
+        KernelPCA(2, fit_inverse_transform=True).fit(iris).inverse_transform(np.zeros((1, 3)))
 
 
 @pytest.mark.parametrize("solver", ["dense", "krylov"])
@@ -550,9 +556,9 @@ def test_a_matrix_that_does_not_fit_is_refused_with_the_figure_and_the_way_out(s
     X = np.zeros((100_000, 3), np.float32)
     monkeypatch.setenv("LOWDIM_MEMORY", "8G")
     with pytest.raises(MemoryError, match=r"100,000 rows .* needs [\d.,]+ GB .*rpcholesky.*matrix_free"):
-        KernelPCA(2, solver=solver).fit(X)
-    with pytest.raises(MemoryError, match=r"inverse=True .*needs .*approximation='rpcholesky'"):
-        KernelPCA(2, inverse=True).fit(X)
+        KernelPCA(2, eigen_solver=solver).fit(X)
+    with pytest.raises(MemoryError, match=r"fit_inverse_transform=True .*needs .*approximation='rpcholesky'"):
+        KernelPCA(2, fit_inverse_transform=True).fit(X)
     with pytest.raises(MemoryError, match=r"rank 50,000 .*Lower rank"):
         KernelPCA(2, approximation="rpcholesky", rank=50_000).fit(X)
 

@@ -28,7 +28,7 @@ def digits():
 
 
 def fit(X, solver="auto", **params):
-    return PCA(solver=solver, random_state=0, **params)
+    return PCA(svd_solver=solver, random_state=0, **params)
 
 
 # Identities
@@ -239,7 +239,7 @@ def test_svd_keeps_what_squares_would_lose(rng):
     U, V = (np.linalg.qr(rng.normal(size=(50, 4)))[0] for _ in range(2))
     U = np.linalg.qr(U - U.mean(axis=0))[0]
     X = U * [1, 1e-4, 1e-8, 1e-10] @ V.T
-    ours = PCA(4, solver="svd").fit(X).explained_variance_
+    ours = PCA(4, svd_solver="svd").fit(X).explained_variance_
     np.testing.assert_allclose(ours, Theirs(4, svd_solver="full").fit(X).explained_variance_, rtol=1e-3)
     assert np.count_nonzero(ours) == 4
 
@@ -298,7 +298,7 @@ def test_partial_fit_goes_on_after_a_fit_and_after_a_file(decaying, tmp_path):
     whole = PCA(3).fit(decaying)
     for solver in ("covariance", "streaming"):
         np.testing.assert_allclose(
-            PCA(3, solver=solver).fit(decaying[:90]).partial_fit(decaying[90:]).components_,
+            PCA(3, svd_solver=solver).fit(decaying[:90]).partial_fit(decaying[90:]).components_,
             whole.components_,
             atol=1e-9,
         )
@@ -308,7 +308,7 @@ def test_partial_fit_goes_on_after_a_fit_and_after_a_file(decaying, tmp_path):
 
 
 def test_partial_fit_after_a_solver_without_moments_warns_that_it_starts_anew(decaying):
-    pca = PCA(3, solver="svd").fit(decaying[:90])
+    pca = PCA(3, svd_solver="svd").fit(decaying[:90])
     with pytest.warns(UserWarning, match="starts again.*streaming"):
         pca.partial_fit(decaying[90:])
     np.testing.assert_allclose(pca.mean_, decaying[90:].mean(axis=0))
@@ -335,7 +335,7 @@ def test_fractions_of_weight_count_rows_alike_in_a_fit_and_in_chunks(rng):
 
 def test_copies_leave_the_moments_of_a_plain_fit_behind(rng):
     X = rng.normal(size=(300, 200))
-    plain, stream = PCA(2).fit(X), PCA(2, solver="streaming").fit(X)
+    plain, stream = PCA(2).fit(X), PCA(2, svd_solver="streaming").fit(X)
     assert len(pickle.dumps(plain)) < 20_000 < len(pickle.dumps(stream))
     np.testing.assert_array_equal(copy.deepcopy(plain).transform(X), plain.transform(X))
     unsolved = PCA(2).partial_fit(X)
@@ -356,7 +356,7 @@ def test_a_file_is_streamed_and_stays_a_memory_map(tmp_path, rng):
     pca = PCA(3).fit(mapped)
     assert pca.solver_ == "streaming"
     np.testing.assert_allclose(
-        pca.explained_variance_, PCA(3, solver="svd").fit(X.astype(float)).explained_variance_, rtol=1e-5
+        pca.explained_variance_, PCA(3, svd_solver="svd").fit(X.astype(float)).explained_variance_, rtol=1e-5
     )
     np.testing.assert_array_equal(pca.transform(mapped), pca.transform(X))
 
@@ -367,7 +367,7 @@ def test_a_file_is_streamed_and_stays_a_memory_map(tmp_path, rng):
 @each_solver
 @pytest.mark.filterwarnings("ignore:PCA. partial_fit starts again")
 def test_scikit_learn_accepts_every_solver(solver):
-    check_estimator(PCA(solver=solver), on_skip=None)
+    check_estimator(PCA(svd_solver=solver), on_skip=None)
 
 
 @each_solver
@@ -386,7 +386,7 @@ def test_solvers_leave_bits_alone_for_the_same_seed(solver, decaying):
 @settings(max_examples=80, deadline=None)
 def test_odd_shapes_and_scales_keep_the_identities(n, d, solver, scale, seed):
     X = np.random.default_rng(seed).normal(size=(n, d)) * scale
-    pca = PCA(solver=solver, random_state=0).fit(X)
+    pca = PCA(svd_solver=solver, random_state=0).fit(X)
     k = min(n, d)
     np.testing.assert_allclose(pca.components_ @ pca.components_.T, np.eye(k), atol=1e-8)
     np.testing.assert_allclose(pca.explained_variance_.sum(), X.var(axis=0, ddof=1).sum(), rtol=1e-7)
@@ -402,7 +402,7 @@ def test_odd_shapes_and_scales_keep_the_identities(n, d, solver, scale, seed):
         ({"n_components": 5}, r"at most min\(n_samples, n_features\) = 4; got 5.*Lower it"),
         ({"n_components": 2.0}, "proportion strictly between 0 and 1.*got 2.0.*Pass n_components=2 for a count"),
         ({"n_components": "elbw"}, "got 'elbw'. Did you mean 'elbow'"),
-        ({"solver": "svdd"}, "solver must be one of 'auto'.*got 'svdd'. Did you mean 'svd'"),
+        ({"svd_solver": "svdd"}, "svd_solver must be one of 'auto'.*got 'svdd'. Did you mean 'svd'"),
         ({"whiten": 1}, "whiten must be True or False; got 1"),
         ({"random_state": "seven"}, "random_state must be None.*got 'seven'"),
         ({"verbose": -1}, "verbose must be an integer"),
@@ -447,7 +447,7 @@ def test_partial_fit_refuses_other_features(decaying):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_rows_of_weight_zero_may_be_the_only_ones_that_differ(solver, form):
     X = np.array([[1e6, 0.0], [0.1, 0.3], [0.1, 0.3], [0.1, 0.3]])
-    model = PCA(1, solver=solver).fit(form(X), sample_weight=[0, 1, 1, 1])
+    model = PCA(1, svd_solver=solver).fit(form(X), sample_weight=[0, 1, 1, 1])
     np.testing.assert_allclose(model.explained_variance_, 0, atol=1e-30)
     np.testing.assert_allclose(model.mean_, X[1], rtol=1e-15)
     assert PCA().fit([[0.0], [2.0], [2.0], [2.0]], sample_weight=[0, 1, 1, 1]).explained_variance_ == 0
@@ -500,7 +500,7 @@ def test_the_likeliest_number_is_that_of_scikit_learn(seed):
     X = rng.normal(size=(150, kept)) @ rng.normal(size=(kept, 8)) * 2 + rng.normal(size=(150, 8))
     ours = PCA("mle").fit(X)
     assert ours.n_components_ == Theirs("mle").fit(X).n_components_
-    assert PCA("mle", solver="streaming").fit(X).n_components_ == ours.n_components_
+    assert PCA("mle", svd_solver="streaming").fit(X).n_components_ == ours.n_components_
     digits = load_digits().data[:, 10:30]
     assert PCA("mle").fit(digits).n_components_ == Theirs("mle").fit(digits).n_components_
 
@@ -508,3 +508,12 @@ def test_the_likeliest_number_is_that_of_scikit_learn(seed):
 def test_the_likeliest_number_needs_the_whole_spectrum(rng):
     with pytest.raises(ValueError, match="'mle' needs the whole spectrum, of at least as many rows as features; got 5"):
         PCA("mle").fit(rng.normal(size=(5, 9)))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [("full", "svd"), ("covariance_eigh", "covariance"), ("arpack", "randomized")]
+)
+def test_scikit_learns_names_of_solvers_mean_ours(decaying, theirs, ours):
+    one, two = (PCA(3, svd_solver=name, random_state=0).fit(decaying) for name in (theirs, ours))
+    assert (one.svd_solver, one.solver_) == (theirs, ours)
+    np.testing.assert_array_equal(one.components_, two.components_)

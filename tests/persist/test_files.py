@@ -175,7 +175,7 @@ def set_in_state(key, value):
         (set_in_state("fitted", {"$call": ["os.system", "ls"]}), "unknown kind of value '\\$call'"),
         (set_in_state("fitted", {"$array": "77"}), "damaged"),
         (set_in_state("class", [1]), "has no 'class'"),
-        (set_in_state("params", {"$dict": [["solver", "nope"]]}), "solver must be one of"),
+        (set_in_state("params", {"$dict": [["svd_solver", "nope"]]}), "svd_solver must be one of"),
         (set_in_state("params", {"$dict": [["n_jobs", "x"]]}), "n_jobs must be"),
         (set_in_state("params", {"$dict": [[3, 1]]}), "params without valid names"),
         (set_in_state("fitted", {"$dict": [["n_components", 7]]}), "holds 'n_components'"),

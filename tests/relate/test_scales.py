@@ -81,4 +81,4 @@ def test_a_comparison_does_not_take_pixels_for_scales():
 def test_moments_tell_the_scales_that_the_rows_tell(solver, dtype):
     X = np.column_stack([wild(), np.full(60, 1e3 / 3)]).astype(dtype)  # a constant has no scale
     with pytest.warns(ScaleWarning, match="differ 676-fold, from 1 to 676"):
-        lowdim.PCA(2, solver=solver, random_state=0).fit(X)
+        lowdim.PCA(2, svd_solver=solver, random_state=0).fit(X)

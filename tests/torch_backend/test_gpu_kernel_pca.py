@@ -46,8 +46,8 @@ def test_values_and_products_are_those_of_numpy(name, dtype, rng, there, monkeyp
 
 MODELS = [
     KernelPCA(3),
-    KernelPCA(3, solver="krylov"),
-    KernelPCA(3, solver="matrix_free", kernel="laplacian"),
+    KernelPCA(3, eigen_solver="krylov"),
+    KernelPCA(3, eigen_solver="matrix_free", kernel="laplacian"),
     KernelPCA(2, kernel="poly", degree=2),
     KernelPCA(2, approximation="rpcholesky", rank=30),
     KernelPCA(2, approximation="rpcholesky", tol=1e-3, refine=1),
@@ -87,7 +87,7 @@ def test_a_given_matrix(decaying, there):
 
 def test_what_has_no_version_is_refused_by_name(there, rng):
     X = there(rng.normal(size=(20, 3)))
-    with pytest.raises(ValueError, match="inverse=True has no version for tensors"):
-        KernelPCA(2, inverse=True).fit(X)
+    with pytest.raises(ValueError, match="fit_inverse_transform=True has no version for tensors"):
+        KernelPCA(2, fit_inverse_transform=True).fit(X)
     with pytest.raises(ValueError, match="a function has no version for tensors"):
         KernelPCA(2, kernel=lambda A, B: A @ B.T).fit(X)

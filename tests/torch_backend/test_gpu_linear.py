@@ -52,9 +52,9 @@ def agree(found, expected, **close):
 MODELS = [
     PCA(3),
     PCA(0.9, standardize=True, whiten=True),
-    PCA(2, solver="gram"),
-    PCA(2, solver="svd"),
-    PCA(2, solver="randomized", random_state=0),
+    PCA(2, svd_solver="gram"),
+    PCA(2, svd_solver="svd"),
+    PCA(2, svd_solver="randomized", random_state=0),
     KLExpansion(3),
     KLExpansion(2, priors="uniform"),
     LDA(),

@@ -10,7 +10,7 @@ _PARTS = np.vstack([_X[:30], _X[30:] + 100])
 
 
 def _twice():
-    PCA(2, solver="randomized", random_state=0).fit(_X).partial_fit(_X)
+    PCA(2, svd_solver="randomized", random_state=0).fit(_X).partial_fit(_X)
 
 
 @pytest.mark.parametrize(

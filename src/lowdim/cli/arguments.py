@@ -53,7 +53,7 @@ class Setting(click.ParamType):
             return value
         name, sign, text = value.partition("=")
         if not sign or not name.strip():
-            self.fail(f"name=value is needed, such as solver=svd; got {value!r}.", param, ctx)
+            self.fail(f"name=value is needed, such as svd_solver=svd; got {value!r}.", param, ctx)
         return name.strip(), literal(text.strip())
 
 

@@ -24,7 +24,7 @@ Examples:
   lowdim reduce people.csv --missing median --method tsne --plot map.png --save people.lowdim
   lowdim reduce table.csv --drop weight,height --missing mean --scale -o map.csv
   lowdim reduce cells.csv --log --first pca=50 --method tsne -o map.csv
-  lowdim reduce big.npy --set solver=streaming --save big.lowdim
+  lowdim reduce big.npy --set svd_solver=streaming --save big.lowdim
   lowdim reduce 'big/part-*.parquet' -k 50 --id cell --cluster local -o scores/ --save big.lowdim
   cat table.csv | lowdim reduce - -k 2 | head
 """,

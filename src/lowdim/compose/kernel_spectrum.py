@@ -26,7 +26,7 @@ _NOTHING = {
     "float64": 1e-12,
 }  # share of the largest eigenvalue below which an eigenvalue is taken as zero
 _SKETCH = 256  # rows of the kernel matrix that the Krylov method starts from
-_INSTEAD = "Use approximation='rpcholesky', or solver='matrix_free', whose memory grows with n only."
+_INSTEAD = "Use approximation='rpcholesky', or eigen_solver='matrix_free', whose memory grows with n only."
 
 
 class Approximation(NamedTuple):
@@ -73,10 +73,12 @@ def choose(X: Any, k: int, solver: str, kernel: Kernel, *, inverse: bool) -> str
     parts = {"dense": " (the kernel matrix and LAPACK's)", "krylov": f" (the kernel matrix and {k} components)"}
     instead = _INSTEAD if solver != "matrix_free" else "Lower n_components, or use approximation='rpcholesky'."
     if given:  # the matrix is there, and no approximation reads it
-        instead = "Use solver='krylov', which makes no copy." if solver == "dense" else "Lower n_components."
-    memory.require(figures[solver], f"KernelPCA: solver='{solver}' for {n:,} rows{parts.get(solver, '')}", instead, X)
+        instead = "Use eigen_solver='krylov', which makes no copy." if solver == "dense" else "Lower n_components."
+    memory.require(
+        figures[solver], f"KernelPCA: eigen_solver='{solver}' for {n:,} rows{parts.get(solver, '')}", instead, X
+    )
     if inverse:
-        what = f"KernelPCA: inverse=True (the kernel between the scores of {n:,} rows)"
+        what = f"KernelPCA: fit_inverse_transform=True (the kernel between the scores of {n:,} rows)"
         needed = rows + floats + item * n * n
         memory.require(needed, what, "Use approximation='rpcholesky', whose pre-images need n only.", X)
     return solver

@@ -37,7 +37,7 @@ class Spectrum(NamedTuple):
 
 @operation(any_backend=True)
 def choose(X: Any, n_components: Any, solver: str = "auto") -> str:
-    """Solver used: the one named, or by the rule behind ``solver="auto"``.
+    """Solver used: the one named, or by the rule behind ``svd_solver="auto"``.
 
     Dense data whose smaller side is at most ``_DIRECT`` goes through the matrix of that side, exactly. Above that,
     a small count of components is cheaper by products alone. Files with more rows than columns are read once, in
@@ -72,8 +72,8 @@ def demand_memory(solver: str, n: int, d: int, k: int) -> None:
         needed, what = 3.2 * n * d + 4 * min(n, d) ** 2, f"{n:,} × {d:,} rows"
     else:
         needed, what = 8 * (k + 16) * d + 750_000, f"a basis of {4 * k:,} × {d:,}"
-    advice = "Lower n_components" if solver == "randomized" else "Use solver='randomized' with a small n_components"
-    memory.require(8 * needed, f"PCA: solver='{solver}' ({what}, {k:,} components)", f"{advice}.")
+    advice = "Lower n_components" if solver == "randomized" else "Use svd_solver='randomized' with a small n_components"
+    memory.require(8 * needed, f"PCA: svd_solver='{solver}' ({what}, {k:,} components)", f"{advice}.")
 
 
 def most_components(shape: tuple[int, ...], weights: Any) -> int:

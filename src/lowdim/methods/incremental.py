@@ -76,7 +76,7 @@ class StreamedReducer(GaussianReducer, ABC):
         if first and "solver_" in vars(self):
             warn(
                 f"{self._name}: partial_fit starts again, since the previous fit (solver_='{self.solver_}') stored no "
-                "moments to add to. Use solver='streaming' to continue from a fit.",
+                "moments to add to. Use svd_solver='streaming' to continue from a fit.",
             )
         X = self._take(X, reset=first, sparse=True, minimum=1, scan=False)
         weights = validation.weights(self._name, sample_weight, X)
@@ -112,7 +112,7 @@ class StreamedReducer(GaussianReducer, ABC):
         self._solve(Moments(*self._moments))
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for files and copies: without moments, which are d/k times as large, unless solver='streaming'."""
+        """State for files and copies: without moments, which are d/k times as large, unless svd_solver='streaming'."""
         self._finish_pending()
         state = dict(super().__getstate__())
         if state.get("solver_") != "streaming":

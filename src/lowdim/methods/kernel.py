@@ -63,7 +63,7 @@ class KernelReducer(Reducer):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed" and not getattr(self, "inverse", False)
+        tags.input_tags.sparse = self.kernel != "precomputed" and not getattr(self, "fit_inverse_transform", False)
         return tags
 
     @property

@@ -58,13 +58,13 @@ class KernelPCA(KernelReducer):
     refine : int
         After an approximation, this many exact passes over the kernel, computed block by block. Each costs n² d; new
         rows are then compared with all training rows.
-    solver : {"auto", "dense", "krylov", "matrix_free"}
+    eigen_solver : {"auto", "dense", "krylov", "matrix_free"}
         How exact components are found: LAPACK on the stored matrix; products with the stored matrix; products with
         blocks computed anew at each pass, for matrices that do not fit. docs/maths/kernel_pca.md has the rule. With an
         approximation it has no effect.
-    inverse : bool
+    fit_inverse_transform : bool
         Also learn pre-images, for ``inverse_transform``.
-    ridge : float
+    alpha : float
         Of the regression behind pre-images, relative to the mean of its kernel's diagonal. More smooths more.
     random_state : int, Generator, RandomState or None
         Seed of the Krylov method's start, of the landmarks and of the sample behind ``gamma="median"``.
@@ -113,9 +113,9 @@ class KernelPCA(KernelReducer):
         "rank": options.integer(1) | options.none,
         "tol": options.real(0, 1),
         "refine": options.integer(0),
-        "solver": options.one_of(*spectrum.SOLVERS),
-        "inverse": options.flag,
-        "ridge": options.real(0),
+        "eigen_solver": options.one_of(*spectrum.SOLVERS),
+        "fit_inverse_transform": options.flag,
+        "alpha": options.real(0),
         "random_state": options.seed,
         "device": options.none | options.device,
     }
@@ -146,9 +146,9 @@ class KernelPCA(KernelReducer):
         rank: int | None = None,
         tol: float = 1e-2,
         refine: int = 0,
-        solver: str = "auto",
-        inverse: bool = False,
-        ridge: float = 1e-2,
+        eigen_solver: str = "auto",
+        fit_inverse_transform: bool = False,
+        alpha: float = 1e-2,
         random_state: Any = None,
         device: str | None = None,
         n_jobs: int | None = None,
@@ -205,10 +205,10 @@ class KernelPCA(KernelReducer):
     def _learn_from_blocks(self, X: Any) -> NDArray | None:
         """Landmarks from a sample of the rows; components from the features of all rows."""
         way = self._approximation()
-        if way is None or self.kernel == "precomputed" or self.refine or self.inverse:
+        if way is None or self.kernel == "precomputed" or self.refine or self.fit_inverse_transform:
             raise ValueError(
-                "KernelPCA: an exact fit, refine, inverse=True or kernel='precomputed' needs all rows in one memory; "
-                "got a Dask array or DataFrame. Use approximation='rpcholesky' with refine=0 and inverse=False."
+                "KernelPCA: an exact fit, refine, fit_inverse_transform or kernel='precomputed' needs all rows in one "
+                "memory; got a Dask array or DataFrame. Use approximation='rpcholesky', refine=0 and no pre-images."
             )
         seed = seed_of(self.random_state)
         some, drawn = kernel_features.draw(X, seed)
@@ -229,15 +229,15 @@ class KernelPCA(KernelReducer):
         else:
             found = spectrum.low_rank(kernel, A, k, way, seed)
         scores = self._keep(found, float_dtype(A.dtype))
-        if self.inverse:
-            self._learn_preimages(X, scores, self.landmarks_, float(self.ridge))
+        if self.fit_inverse_transform:
+            self._learn_preimages(X, scores, self.landmarks_, float(self.alpha))
         return scores
 
     def _choose(self, X: Any) -> str:
         """Solver, once there is memory for what it needs."""
         k, way, named = int(self.n_components), self._approximation(), self._kernel(1.0)
         if way is None:
-            return spectrum.choose(X, k, self.solver, named, inverse=bool(self.inverse))
+            return spectrum.choose(X, k, self.eigen_solver, named, inverse=bool(self.fit_inverse_transform))
         spectrum.demand_memory(X, k, named, way)
         return way.name
 
@@ -277,8 +277,8 @@ class KernelPCA(KernelReducer):
         """
         if not hasattr(self, "_weights"):
             raise ValueError(
-                "KernelPCA: inverse_transform needs a model fitted with inverse=True; this one was fitted without. Set "
-                "inverse=True and fit again."
+                "KernelPCA: inverse_transform needs a model fitted with fit_inverse_transform=True; this one was not. "
+                "Set it and fit again."
             )
         Y = validation.scores(Y, self._name, self._n_features_out)
         kernel, dtype = self._kernel(), self._weights.dtype
@@ -309,15 +309,15 @@ class KernelPCA(KernelReducer):
             raise ValueError(
                 f"KernelPCA: n_components must be at most n_samples - 1 = {n - 1}; got {k}. Lower it or pass more rows."
             )
-        if self.inverse and (self.kernel == "precomputed" or sp.issparse(X)):
+        if self.fit_inverse_transform and (self.kernel == "precomputed" or sp.issparse(X)):
             came = "kernel='precomputed'" if self.kernel == "precomputed" else "sparse X"
             raise ValueError(
-                f"KernelPCA: inverse=True needs the rows themselves, dense, to learn pre-images from; got {came}. "
-                "Pass dense rows, or inverse=False."
+                f"KernelPCA: fit_inverse_transform=True needs the rows themselves, dense; got {came}. Pass dense rows, "
+                "or fit_inverse_transform=False."
             )
-        if self.inverse and backend_of(X) is not None:
-            raise ValueError("KernelPCA: inverse=True has no version for tensors. Pass NumPy rows, or inverse=False.")
-        if self.inverse:
+        if self.fit_inverse_transform and backend_of(X) is not None:
+            raise ValueError("KernelPCA: fit_inverse_transform=True has no version for tensors. Pass NumPy rows.")
+        if self.fit_inverse_transform:
             self._demand_kernel_of_scores(X)
         if self.approximation is None:
             return
@@ -345,6 +345,6 @@ class KernelPCA(KernelReducer):
             came = f"kernel='{self.kernel}', which may have negative eigenvalues"
         if came:
             raise ValueError(
-                "KernelPCA: inverse=True needs a positive semidefinite kernel that also takes rows of n_components "
-                f"scores; got {came}. Use a kernel such as 'rbf', or inverse=False."
+                "KernelPCA: fit_inverse_transform=True needs a positive semidefinite kernel that also takes rows of "
+                f"scores; got {came}. Use a kernel such as 'rbf', or fit_inverse_transform=False."
             )

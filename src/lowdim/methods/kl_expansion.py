@@ -140,7 +140,7 @@ class KLExpansion(OrthonormalReducer):
         memory.require(
             8.0 * ((6.5 if d > n else 4.0) * side * side + (n * (self.n_components or side) if d > n else 0)),
             f"KLExpansion: the {side:,} × {side:,} matrix of {n:,} rows and {d:,} features",
-            "Reduce the features first, for example by PCA with solver='randomized'.",
+            "Reduce the features first, for example by PCA with svd_solver='randomized'.",
         )
 
     def _by_features(self, X: NDArray, found: Labels, pi: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray, Any]:

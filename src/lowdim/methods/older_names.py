@@ -18,6 +18,8 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "TSNE": _STOCHASTIC,
     "UMAP": _MAPS,
     "PaCMAP": _MAPS | {"mid_near": "MN_ratio", "further": "FP_ratio"},
+    "PCA": {"solver": "svd_solver"},
+    "KernelPCA": {"solver": "eigen_solver", "inverse": "fit_inverse_transform", "ridge": "alpha"},
     "MDS": {"n_iter": "max_iter"},
     "Isomap": _GRAPHS,
     "LLE": _GRAPHS | {"variant": "method"},

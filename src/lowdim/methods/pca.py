@@ -22,6 +22,9 @@ from lowdim.solve.signs import signs
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
 
+# scikit-learn's names of solvers: "arpack" is our Krylov solver, which is accurate to the same tolerance.
+_SAME = {"full": "svd", "covariance_eigh": "covariance", "arpack": "randomized"}
+
 
 class PCA(StreamedReducer):
     """Principal component analysis.
@@ -36,9 +39,11 @@ class PCA(StreamedReducer):
         Divide each feature by its standard deviation first (divisor n; constant features are left unchanged).
     whiten : bool
         Divide the scores by their standard deviations, so that each has variance 1.
-    solver : {"auto", "covariance", "gram", "svd", "randomized", "streaming"}
+    svd_solver : {"auto", "covariance", "gram", "svd", "randomized", "streaming"}
         ``"auto"`` chooses by shape, kind of data and ``n_components``; ``solver_`` is the one used; docs/maths/pca.md
-        has the rule. ``"streaming"`` keeps the moments in model files too, so that ``partial_fit`` can continue.
+        has the rule. scikit-learn's names mean ours: ``"full"`` is "svd", ``"covariance_eigh"`` "covariance", and
+        ``"arpack"`` "randomized", which here iterates until it is accurate. ``"streaming"`` keeps the moments in model
+        files too, so that ``partial_fit`` can continue.
     random_state : int, Generator, RandomState or None
         Seed of the randomised solver; the other solvers use no random numbers.
     device : None, "cpu", "cuda" or "cuda:<number>"
@@ -87,12 +92,17 @@ class PCA(StreamedReducer):
         "n_components": options.integer(1) | options.share() | options.one_of("elbow", "mle") | options.none,
         "standardize": options.flag,
         "whiten": options.flag,
-        "solver": options.one_of(*spectrum.SOLVERS),
+        "svd_solver": options.one_of(*spectrum.SOLVERS, *_SAME),
         "random_state": options.seed,
         "device": options.none | options.device,
         "n_jobs": options.jobs,
         "verbose": options.integer(0),
     }
+
+    @property
+    def _solver(self) -> str:
+        """The solver asked for, by our name."""
+        return _SAME.get(self.svd_solver, self.svd_solver)
 
     def _state(self) -> dict[str, fields.Field]:
         return {
@@ -119,7 +129,7 @@ class PCA(StreamedReducer):
         *,
         standardize: bool = False,
         whiten: bool = False,
-        solver: str = "auto",
+        svd_solver: str = "auto",
         random_state: Any = None,
         device: str | None = None,
         n_jobs: int | None = None,
@@ -148,7 +158,7 @@ class PCA(StreamedReducer):
         X = self._take(X, reset=True, sparse=True, minimum=2, scan=False, hint=False)
         weights = validation.weights(self._name, sample_weight, X)
         self._demand_room_for_components(spectrum.most_components(X.shape, weights), "min(n_samples, n_features)")
-        self.solver_ = spectrum.choose(X, self.n_components, self.solver)
+        self.solver_ = spectrum.choose(X, self.n_components, self._solver)
         self._ask_memory(*X.shape)
         M = spectrum.measure(X, weights, self.solver_)
         self._demand_finite(X, M.mean)
@@ -237,11 +247,11 @@ class PCA(StreamedReducer):
         return f"Multiply X by a constant that brings it near 1{other}."
 
     def _demand_room_for_components(self, limit: int, what: str) -> None:
-        if self.n_components == "mle" and (limit < self.n_features_in_ or self.solver == "randomized"):
+        if self.n_components == "mle" and (limit < self.n_features_in_ or self._solver == "randomized"):
             raise ValueError(
                 f"PCA: n_components='mle' needs the whole spectrum, of at least as many rows as features; got "
-                f"{limit:,} rows, {self.n_features_in_:,} features and solver={self.solver!r}. Pass a number, or "
-                "a proportion of the variance."
+                f"{limit:,} rows, {self.n_features_in_:,} features and svd_solver={self.svd_solver!r}. Pass a number, "
+                "or a proportion of the variance."
             )
         if isinstance(self.n_components, Integral) and self.n_components > limit:
             raise ValueError(

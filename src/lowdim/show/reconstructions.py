@@ -57,7 +57,7 @@ def reconstructions(
     if not hasattr(model, "inverse_transform"):
         raise ValueError(
             f"reconstructions: a model with inverse_transform is needed; {type(model).__name__} has none. "
-            "Use PCA, KLExpansion, KernelPCA(inverse=True) or an autoencoder."
+            "Use PCA, KLExpansion, KernelPCA(fit_inverse_transform=True) or an autoencoder."
         )
     if n < 1:
         raise ValueError(f"reconstructions: n must be at least 1; got {n}. Ask for one image or more.")

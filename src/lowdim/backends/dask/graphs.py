@@ -249,7 +249,7 @@ def _demand_room(client: Any, n_bytes: float, name: str) -> None:
     """Refuse states that do not fit on the smallest worker, before anything starts."""
     if not n_bytes:
         return
-    instead = "Use solver='randomized' with a small n_components, or give the workers more memory."
+    instead = "Use svd_solver='randomized' with a small n_components, or give the workers more memory."
     if client is None:
         memory.require(n_bytes, f"{name}: {ARITY + 1} partial results at a time", instead)
         return

@@ -15,5 +15,7 @@ def choose(X: Spread, n_components: Any, solver: str = "auto") -> str:
     if solver == "auto":
         return "randomized" if choose_for(X.width, X.width, n_components) == "randomized" else "covariance"
     if solver in ("svd", "gram"):
-        require_one_memory(X, f"PCA: solver='{solver}'", "Use solver='covariance', or 'randomized' for many features.")
+        require_one_memory(
+            X, f"PCA: svd_solver='{solver}'", "Use svd_solver='covariance', or 'randomized' for many features."
+        )
     return solver

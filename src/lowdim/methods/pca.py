@@ -22,7 +22,7 @@ from lowdim.solve.signs import signs
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
 
-# scikit-learn's names of solvers: "arpack" is our Krylov solver, which is accurate to the same tolerance.
+# scikit-learn's names of solvers, and ours of the nearest kind: "arpack" and our "randomized" are Krylov methods.
 _SAME = {"full": "svd", "covariance_eigh": "covariance", "arpack": "randomized"}
 
 
@@ -42,7 +42,7 @@ class PCA(StreamedReducer):
     svd_solver : {"auto", "covariance", "gram", "svd", "randomized", "streaming"}
         ``"auto"`` chooses by shape, kind of data and ``n_components``; ``solver_`` is the one used; docs/maths/pca.md
         has the rule. scikit-learn's names mean ours: ``"full"`` is "svd", ``"covariance_eigh"`` "covariance", and
-        ``"arpack"`` "randomized", which here iterates until it is accurate. ``"streaming"`` keeps the moments in model
+        ``"arpack"`` "randomized", a block Krylov method. ``"streaming"`` keeps the moments in model
         files too, so that ``partial_fit`` can continue.
     random_state : int, Generator, RandomState or None
         Seed of the randomised solver; the other solvers use no random numbers.

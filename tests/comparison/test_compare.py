@@ -277,3 +277,9 @@ def test_parameters_that_an_estimator_lacks_are_refused():
         lowdim.compare(X, methods={"pca": lowdim.PCA(2)}, parameters={"pca": {"perplexity": 5}})
     with pytest.raises(ValueError, match="of the comparison .*; got some for other"):
         lowdim.compare(X, methods={"mine": lowdim.PCA(2)}, parameters={"other": {"whiten": True}})
+
+
+def test_labels_of_a_comparison_are_no_wish_to_supervise_maps():
+    X, y = lowdim.data.load("iris")
+    found = lowdim.compare(X, y, methods=["umap", "lda"], parameters={"umap": {"n_epochs": 5}})
+    assert not found.warnings

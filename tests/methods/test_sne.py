@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import lowdim
 from lowdim import SNE, TSNE
+from lowdim.relate.affinities import affinities, likelihoods
 from lowdim.relate.neighbors import nearest
 
 both = pytest.mark.parametrize("cls", [SNE, TSNE])
@@ -325,7 +326,8 @@ def test_descent_stops_where_progress_does(rng):
 
 def test_what_is_learnt_is_told(digits, fitted):
     assert set(fitted.timings_) == {"neighbors", "affinities", "start", "descent", "divergence"}
-    assert fitted.kl_normalizer_.startswith("exact")
+    assert fitted.kl_divergence_error_ == 0
+    assert fitted.force_error_ is None
     np.testing.assert_allclose(fitted.point_losses_.sum(), fitted.kl_divergence_)
     assert fitted.loss_curve_[-1] == fitted.kl_divergence_
     np.testing.assert_allclose(fitted.embedding_.mean(axis=0), 0, atol=1e-3)
@@ -450,3 +452,77 @@ def test_new_distances_below_zero_are_refused(cls):
     D[3, 5] = -1.0
     with pytest.raises(ValueError, match=f"{cls.__name__}: metric='precomputed' needs distances .* -1 in row 3"):
         model.transform(D)
+
+
+@pytest.fixture(scope="module")
+def related():
+    """200 digits, and the affinities of perplexity 10."""
+    X = load_digits().data[:200]
+    near = nearest(X, 30)
+    return X, affinities(near.indices, likelihoods(near.distances, [10.0])[0])
+
+
+@pytest.mark.parametrize("kind", [TSNE, SNE])
+def test_affinities_given_are_those_that_a_fit_computes(kind, related):
+    X, P = related
+    settings = {"perplexity": 10, "max_iter": 100, "random_state": 0, "init": X[:, [20, 21]]}
+    computed = kind(**settings).fit(X)
+    alone, both = kind(**settings).fit(affinities=P), kind(**settings).fit(X, affinities=P)
+    np.testing.assert_array_equal(alone.embedding_, computed.embedding_.astype(np.float32))
+    np.testing.assert_array_equal(both.embedding_, computed.embedding_)
+    np.testing.assert_array_equal(both.transform(X[:9] + 0.1), computed.transform(X[:9] + 0.1))
+    np.testing.assert_array_equal(both.trust(X[:9] + 0.1), computed.trust(X[:9] + 0.1))
+    assert both.perplexity_ == 10
+    assert alone.perplexity_ is None
+
+
+def test_affinities_of_any_form_and_sum_give_one_map(related):
+    P = related[1]
+    S = sp.csr_array((P[2], P[1], P[0]), shape=(200, 200))
+    forms = (P, S, S.toarray(), S.sorted_indices().tocoo())  # sums depend on the order of the entries, by rounding
+    a, b, c, d = (TSNE(max_iter=60, random_state=0).fit_transform(affinities=A) for A in forms)
+    np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(c, d)
+    doubled = S.tolil()
+    doubled.setdiag(1.0)
+    found = TSNE(max_iter=60, random_state=0).fit(affinities=(7 * doubled).tocsr())  # no diagonal, a sum of 1
+    plain = TSNE(max_iter=60, random_state=0).fit(affinities=S)
+    assert found.kl_divergence_ == pytest.approx(plain.kl_divergence_, rel=0.02)
+
+
+def test_a_map_of_affinities_is_saved_and_places_no_rows(related, tmp_path):
+    X, P = related
+    model = TSNE(max_iter=60, random_state=0).fit(X)
+    model.fit(affinities=P)
+    assert not hasattr(model, "n_features_in_")
+    model.save(tmp_path / "map.lowdim")
+    back = lowdim.load(tmp_path / "map.lowdim")
+    np.testing.assert_array_equal(back.embedding_, model.embedding_)
+    for call in (back.transform, back.trust):
+        with pytest.raises(ValueError, match="compares rows with those of fit, which had none. Fit again with X"):
+            call(X)
+    assert model.fit(X).transform(X[:3]).shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda S: S[:, :150], r"affinities must be a square matrix .* got \(200, 150\)"),
+        (lambda S: -S, "affinities must be 0 or more, and finite; got values from -"),
+        (lambda S: np.where(S > 0, np.inf, 0), "affinities must be 0 or more, and finite"),
+        (lambda S: np.triu(S), r"affinities must be symmetric.*Pass \(S \+ S.T\) / 2"),
+        (lambda S: S * (np.arange(200) != 3) * (np.arange(200) != 3)[:, None], "row 3 has none above 0"),
+        (lambda S: "text", "affinities must be a SciPy matrix, an array, or"),
+        (lambda S: S[:150, :150] + 1.0, "of the same rows; got 200 and 150"),
+    ],
+)
+def test_affinities_that_are_none_are_refused_before_any_work(change, words, related, monkeypatch):
+    X, P = related
+    monkeypatch.setattr("lowdim.methods.neighbor_embedding.descend", None)
+    with pytest.raises(ValueError, match=words):
+        TSNE().fit(X, affinities=change(sp.csr_array((P[2], P[1], P[0]), shape=(200, 200)).toarray()))
+
+
+def test_neither_rows_nor_affinities_are_refused():
+    with pytest.raises(ValueError, match="fit needs rows; got X=None. Pass X"):
+        TSNE().fit()

@@ -32,14 +32,14 @@ def test_maps_separate_the_digits_and_tell_their_loss(digits, fitted):
     Y = fitted.embedding_
     assert KNeighborsClassifier(1).fit(Y[::2], y[::2]).score(Y[1::2], y[1::2]) > 0.93
     assert lowdim.quality.trustworthiness(X, Y, n_neighbors=15) > 0.95
-    starts, columns, v = fitted.graph_
-    V = sp.csr_array((v, columns, starts), shape=(700, 700)).toarray().astype(float)
+    assert isinstance(fitted.graph_, sp.csr_matrix)
+    V = fitted.graph_.toarray().astype(float)
     w = 1 / (1 + fitted.a_ * (squareform(pdist(Y, "sqeuclidean")) + 1e-3) ** fitted.b_)
     degrees, other = V.sum(axis=1), ~np.eye(700, dtype=bool)
     push = 5 / (2 * 700) * (degrees[:, None] + degrees)
     exact = -(V * np.log(w))[other].sum() - (push * np.log(1 - w))[other].sum()
     np.testing.assert_allclose(fitted.loss_, exact, rtol=1e-4)
-    assert fitted.loss_how_ == "exact: all pairs"
+    assert fitted.loss_error_ == 0
     assert fitted.loss_curve_[-1] == fitted.loss_ < fitted.loss_curve_[0]
     assert set(fitted.timings_) == {"neighbors", "graph", "start", "descent", "loss"}
     assert fitted.n_epochs_ == 500
@@ -123,8 +123,8 @@ def test_parts_of_the_graph_are_laid_out_apart(rng):
         ({"negative_sample_rate": -1}, "negative_sample_rate must be"),
         ({"set_op_mix_ratio": 2.0}, "set_op_mix_ratio must be"),
         ({"local_connectivity": -1.0}, "local_connectivity must be"),
-        ({"supervision": 1.0}, "supervision must be"),
-        ({"supervision": 0.5}, "supervision needs labels; got y=None"),
+        ({"target_weight": 1.1}, "target_weight must be"),
+        ({"target_weight": 0.5}, "target_weight needs labels; got y=None"),
         ({"n_epochs": 0}, "n_epochs must be"),
         ({"init": np.zeros((3, 2))}, r"shape \(n_samples, n_components\) = \(50, 2\)"),
         ({"init": "tsne"}, "init must be"),
@@ -151,7 +151,8 @@ def test_the_largest_learning_rate_stays_finite(digits):
 
 def test_labels_pull_classes_apart_and_may_be_unknown(digits):
     X, y = digits[0][:400], digits[1][:400]
-    plain, told = (UMAP(n_epochs=200, supervision=by, random_state=0).fit(X, y).embedding_ for by in (0.0, 0.5))
+    plain = UMAP(n_epochs=200, random_state=0).fit_transform(X)
+    told = UMAP(n_epochs=200, target_weight=0.5, random_state=0).fit_transform(X, y)
 
     def spread(Y):
         """Scatter within classes over the whole."""
@@ -161,16 +162,16 @@ def test_labels_pull_classes_apart_and_may_be_unknown(digits):
     assert spread(told) < 0.5 * spread(plain)
     half = np.where(np.arange(400) % 2, y, -1)
     objects = np.array([None if label < 0 else f"class {label}" for label in half], dtype=object)
-    a, b = (UMAP(n_epochs=50, supervision=0.5, random_state=0).fit_transform(X, labels) for labels in (half, objects))
+    a, b = (UMAP(n_epochs=50, target_weight=0.5, random_state=0).fit_transform(X, labels) for labels in (half, objects))
     np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(  # nobody knows anything: memberships change by one factor, and back
-        UMAP(n_epochs=20, supervision=0.3, random_state=0).fit(X, np.full(400, -1)).graph_[1].shape,
-        UMAP(n_epochs=20, random_state=0).fit(X).graph_[1].shape,
+        UMAP(n_epochs=20, target_weight=0.3, random_state=0).fit(X, np.full(400, -1)).graph_.indices.shape,
+        UMAP(n_epochs=20, random_state=0).fit(X).graph_.indices.shape,
     )
 
 
 def test_labels_that_do_not_fit_are_refused(digits):
-    model = UMAP(supervision=0.5)
+    model = UMAP(target_weight=0.5)
     with pytest.raises(ValueError, match="one label for each of the 700 rows of X; got 3"):
         model.fit(digits[0], [1, 2, 3])
     with pytest.raises(ValueError, match="-1 marks an unknown label; got no label but -1 and 1"):
@@ -196,7 +197,7 @@ def test_sparse_rows_and_given_distances_give_the_map_of_dense_rows(digits):
     D = squareform(pdist(X))
     given = UMAP(n_epochs=100, metric="precomputed", random_state=0).fit(D)
     for other in (sparse, given):
-        np.testing.assert_allclose(other.graph_[2].sum(), dense.graph_[2].sum(), rtol=1e-4)
+        np.testing.assert_allclose(other.graph_.sum(), dense.graph_.sum(), rtol=1e-4)
         np.testing.assert_allclose(other.loss_, dense.loss_, rtol=0.05)
     np.testing.assert_array_equal(sparse.transform(X[:5]), sparse.embedding_[:5])
     np.testing.assert_array_equal(given.transform(D[:4]), given.embedding_[:4])
@@ -312,3 +313,33 @@ def test_ctrl_c_stops_the_descent_at_once(rng):
 def test_values_beyond_float32_are_refused_and_not_mapped_to_nonsense(scale, rng):
     with pytest.raises(ValueError, match=r"differ by 1e-37 to 1e\+37, for distances in float32; got .* Scale the data"):
         UMAP().fit(scale * rng.normal(size=(40, 4)))
+
+
+def test_a_graph_given_is_the_one_that_a_fit_computes(digits, fitted, tmp_path):
+    X = digits[0]
+    settings = {"init": X[:, [20, 21]], "n_epochs": 50, "random_state": 0}
+    computed = UMAP(**settings).fit(X)
+    alone, both = UMAP(**settings).fit(graph=computed.graph_), UMAP(**settings).fit(X, graph=computed.graph_)
+    np.testing.assert_array_equal(alone.embedding_, computed.embedding_.astype(np.float32))
+    np.testing.assert_array_equal(both.transform(X[:9] + 0.1), computed.transform(X[:9] + 0.1))
+    assert (alone.graph_ != computed.graph_).nnz == 0
+    alone.save(tmp_path / "map.lowdim")
+    back = lowdim.load(tmp_path / "map.lowdim")
+    np.testing.assert_array_equal(back.graph_.toarray(), computed.graph_.toarray())
+    with pytest.raises(ValueError, match="transform compares rows with those of fit, which had none"):
+        back.transform(X[:3])
+    with pytest.raises(ValueError, match="graph must be from 0 to 1; got values from .* to 2"):
+        UMAP().fit(graph=2 * computed.graph_ / computed.graph_.max())
+
+
+def test_labels_weaken_the_edges_of_a_graph_given(digits, fitted):
+    y = digits[1]
+    model = UMAP(n_epochs=5, target_weight=1.0, random_state=0).fit(y=y, graph=fitted.graph_)
+    edges = model.graph_.tocoo()
+    assert (edges.data[y[edges.row] != y[edges.col]] == 0).all()
+
+
+def test_labels_without_a_weight_are_noted_once(digits):
+    with pytest.warns(UserWarning, match="target_weight must be above 0 for labels to be used") as told:
+        UMAP(n_epochs=2, random_state=0).fit(digits[0][:60], digits[1][:60])
+    assert len(told) == 1

@@ -347,10 +347,17 @@ def with_old_names(state):
         "method_": "repulsion_",
         "neighbor_search": "neighbors",
         "loss_curve_": "loss_trace_",
+        "kl_divergence_error_": "kl_normalizer_",
+        "_rows": "_X",
     }
     for part in ("params", "fitted"):
         state[part] = {old.get(key, key): value for key, value in state[part].items()}
     state["params"]["repulsion"] = "interpolation"
+    state["fitted"]["kl_normalizer_"] = (
+        "fft, corrected by exact sums at 1000 points: KL within 3e-05, forces within 1e-3"
+    )
+    for absent in ("force_error_", "_fitted"):
+        del state["fitted"][absent]
 
 
 def test_names_of_older_formats_are_translated_and_refused_in_newer_ones(tmp_path, rng):
@@ -360,6 +367,7 @@ def test_names_of_older_formats_are_translated_and_refused_in_newer_ones(tmp_pat
     as_format(path, 2, with_old_names)
     loaded = lowdim.load(path)
     assert loaded.get_params() == model.get_params()
+    assert loaded.kl_divergence_error_ == 3e-5
     np.testing.assert_array_equal(loaded.transform(X[:3] + 0.1), model.transform(X[:3] + 0.1))
     as_format(path, 3)
     with pytest.raises(ModelFileError, match=r"'exaggeration_iter'.*TSNE does not have"):
@@ -368,6 +376,25 @@ def test_names_of_older_formats_are_translated_and_refused_in_newer_ones(tmp_pat
     as_format(path, 2)
     with pytest.raises(ModelFileError, match="a file of format 2 has names of format 3"):
         lowdim.load(path)
+
+
+def test_weights_of_umap_in_files_of_older_formats_have_the_units_of_today(tmp_path, rng):
+    def as_before(state):
+        state["params"]["supervision"] = state["params"].pop("target_weight")
+        state["params"]["neighbors"] = state["params"].pop("neighbor_search")
+        state["params"]["repulsion_strength"] /= 2
+        fitted = state["fitted"]
+        fitted |= {"graph_": fitted.pop("_graph"), "_X": fitted.pop("_rows"), "loss_how_": "exact: all pairs"}
+        fitted |= {"loss_trace_": fitted.pop("loss_curve_")}
+        del fitted["loss_error_"], fitted["_fitted"]
+
+    path, X = tmp_path / "umap.lowdim", rng.normal(size=(60, 4))
+    model = lowdim.UMAP(repulsion_strength=3.0, target_weight=0.2, random_state=0).fit(X, np.arange(60) % 3)
+    model.save(path)
+    as_format(path, 2, as_before)
+    loaded = lowdim.load(path)
+    assert (loaded.repulsion_strength, loaded.target_weight, loaded.loss_error_) == (3.0, 0.2, 0.0)
+    np.testing.assert_array_equal(loaded.transform(X[:3] + 0.1), model.transform(X[:3] + 0.1))
 
 
 def test_a_fifo_is_told_apart_from_nothing(tmp_path):

@@ -104,8 +104,9 @@ class Parts:
         """Fit the model on all rows, or on a sample where it needs them in one memory; the sample size, or None."""
         from lowdim.backends.dask import SUPPORTED
         from lowdim.data import sample
+        from lowdim.methods.base import used_labels
 
-        X, y = self.frame[self.features], None if self.label is None else self.frame[self.label]
+        X, y = self.frame[self.features], used_labels(model, None if self.label is None else self.frame[self.label])
         if type(model).__name__ in SUPPORTED and getattr(model, "approximation", "") is not None:
             model.fit(X, y)
             return None

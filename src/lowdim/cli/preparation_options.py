@@ -259,6 +259,7 @@ def kept_rows(table: "Table", step: Any, X: Any) -> "Table":
 
 
 def _reduce_first(made: Prepared, first: tuple[str, int], verbose: int) -> None:
+    from lowdim.methods.base import used_labels
     from lowdim.methods.registry import find
 
     name, count = first
@@ -268,7 +269,7 @@ def _reduce_first(made: Prepared, first: tuple[str, int], verbose: int) -> None:
     model.set_params(verbose=verbose)
     if method.supervised and made.table.labels is None:
         raise ValueError(f"--first {name} learns from labels; {made.table.source} has none. Pass --label COLUMN.")
-    Y = made.timed(name, lambda: model.fit_transform(made.table.X, made.table.labels))
+    Y = made.timed(name, lambda: model.fit_transform(made.table.X, used_labels(model, made.table.labels)))
     if not made.steps:
         note_names(model, made.table)
     made.steps.append(model.set_params(verbose=0))

@@ -92,6 +92,7 @@ def command(
     --missing, --categories and --first change it. All of it is saved with the model.
     """
     import lowdim
+    from lowdim.methods.base import used_labels
     from lowdim.relate.moments import divided_by_deviation
 
     written = {"--plot": (plot, PICTURES), "--save": (save, MODELS)}
@@ -132,7 +133,7 @@ def command(
         table = replace(table, X=divided_by_deviation(table.X))
     if chosen.supervised and table.labels is None:
         raise ValueError(f"{chosen.class_name} learns from labels; {table.source} has none. Pass --label COLUMN.")
-    Y = made.timed(method, lambda: model.fit_transform(table.X, table.labels))
+    Y = made.timed(method, lambda: model.fit_transform(table.X, used_labels(model, table.labels)))
     if not made.steps:
         note_names(model, table)
     names = [str(name) for name in model.get_feature_names_out(made.names if made.steps else None)]

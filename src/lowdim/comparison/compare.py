@@ -14,6 +14,7 @@ from lowdim.comparison.measures import BY_NAME, measure
 from lowdim.comparison.result import Comparison, Outcome
 from lowdim.data import options, validation
 from lowdim.data.categories import Categories, Values, read_labels
+from lowdim.methods.base import used_labels
 from lowdim.relate.moments import divided_by_deviation
 from lowdim.work import progress, thread_limit
 from lowdim.work.random import seed_of
@@ -132,7 +133,7 @@ def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) 
         with warnings.catch_warnings(record=True) as caught, progress.showing(verbose, candidate.name), Cost() as cost:
             warnings.simplefilter("always", UserWarning)
             warnings.simplefilter("ignore", ScaleWarning)  # the summary mentions it once
-            Y = np.asarray(model.fit_transform(X, y))[:, :k]  # methods that use no labels ignore them
+            Y = np.asarray(model.fit_transform(X, used_labels(model, y)))[:, :k]
         if not np.isfinite(Y).all():
             raise ValueError(f"{candidate.title}: the embedding must be finite; got NaN or infinity.")
         with progress.showing(verbose, candidate.name):

@@ -78,10 +78,13 @@ def _column(name: str, y: NDArray[Any]) -> NDArray[Any]:
     return column_or_1d(y, warn=True)
 
 
-def known_labels(name: str, y: Any, n: int) -> NDArray[np.int32]:
-    """Class 0 … C − 1 of each of n rows and −1 where it is unknown: None, NaN or, among numbers, −1."""
+def known_labels(name: str, y: Any, n: int, weight: str) -> NDArray[np.int32]:
+    """Class 0 … C − 1 of each of n rows and −1 where it is unknown: None, NaN or, among numbers, −1.
+
+    ``weight`` is the parameter that asks for labels.
+    """
     if y is None:
-        raise ValueError(f"{name}: supervision needs labels; got y=None. Pass fit(X, y), or supervision=0.")
+        raise ValueError(f"{name}: {weight} needs labels; got y=None. Pass fit(X, y), or {weight}=0.")
     y = _column(name, one_a_row(name, y, n, "y", "label"))
     unknown = np.array([absent(v) for v in y]) if y.dtype.kind == "O" else y != y
     if y.dtype.kind in "iuf":

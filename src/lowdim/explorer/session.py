@@ -18,6 +18,7 @@ from lowdim.explorer.forms import forms, offered, takes_start
 from lowdim.explorer.map_quality import judge
 from lowdim.explorer.running_fits import Map
 from lowdim.methods import registry
+from lowdim.methods.base import used_labels
 from lowdim.relate.moment_states import ColumnMoments
 from lowdim.relate.moments import column_moments
 from lowdim.relate.neighbors import Neighbors, nearest
@@ -213,7 +214,7 @@ class Session:
         X = self.X if where is None else self.X[where]
         y = None if self.targets is None or not self.ground.classes else np.asarray(self.targets)
         y = y if y is None or where is None else y[where]
-        Y = np.asarray(model.fit_transform(X, y))
+        Y = np.asarray(model.fit_transform(X, used_labels(model, y)))
         if "warm_start" in model.get_params(deep=False):
             model.set_params(warm_start=False)
         if "init" in model.get_params(deep=False) and not isinstance(model.init, str):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from lowdim.data import options, validation
@@ -76,6 +77,12 @@ def applying(method: Call) -> Call:
             return result
 
     return cast(Call, run)
+
+
+def used_labels(model: Any, y: Any) -> Any:
+    """``y`` if the model, or a step of the chain, uses labels; None otherwise."""
+    steps = [step for _, step in getattr(model, "steps", [("", model)])]
+    return y if any(get_tags(step).target_tags.required for step in steps) else None
 
 
 def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -31,6 +31,11 @@ class EmbeddingReducer(Reducer, ABC):
     _rows: Any
     _fitted: NDArray | None
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._given
+        return tags
+
     @property
     def _given(self) -> bool:
         """Whether distances are passed, not rows."""
@@ -113,6 +118,10 @@ class EmbeddingReducer(Reducer, ABC):
         array (n_samples, n_components)
             The positions, float32 for float32 and small integers, float64 otherwise.
         """
+        return self._positions_of(X)
+
+    def _positions_of(self, X: Any) -> NDArray:
+        """Positions of validated rows: those of equal training rows, or by ``_place``."""
         tags = self.__sklearn_tags__().input_tags
         X = self._take(X, reset=False, sparse=tags.sparse, scan=not tags.allow_nan)
         dtype, (Q, equal) = float_dtype(X.dtype), self._known(X)
@@ -168,11 +177,6 @@ class MetricReducer(EmbeddingReducer, ABC):
     def _state(self) -> dict[str, fields.Field]:
         turn = fields.parts(fields.array("d"), fields.array("d", "r"))
         return {**super()._state(), "_whitening": fields.nothing | turn}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags
 
     def _flat(self, X: Any) -> tuple[Any, str]:
         """Rows and metric for the neighbour search: Mahalanobis' distance is Euclidean after whitening."""

@@ -1,13 +1,16 @@
 """Base class of SNE, t-SNE, UMAP and PaCMAP: neighbours, initial layout, descent, positions of new rows.
 
 A subclass computes the input of the loss from the neighbours in ``_relations``, and defines the loss in ``_loss``.
+Such an input may be given instead of computed, with or without rows.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+from typing import cast as cast_to
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +18,8 @@ from numpy.typing import NDArray
 from lowdim.compose import layout
 from lowdim.data import options
 from lowdim.data.precomputed import demand_distances, find_zero
-from lowdim.methods.base import METRIC_RULES, Reducer, applying, fitting
+from lowdim.methods.base import METRIC_RULES, Call, applying
+from lowdim.methods.embedding import EmbeddingReducer
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import all_differ, find_equal, merge_equal
 from lowdim.relate.neighbors import Neighbors, demand_singles, nearest
@@ -23,10 +27,10 @@ from lowdim.relate.trust import Spacings, spacings
 from lowdim.relate.trust import trust as share_as_loose
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
 from lowdim.work import memory
-from lowdim.work.backend_arrays import from_numpy, moved_to, to_numpy
+from lowdim.work.backend_arrays import from_numpy, is_native, moved_to
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
-from lowdim.work.rows import cast, in_form_of, own, put, searchable, take
+from lowdim.work.rows import cast, in_form_of, own, searchable, take
 
 RULES = {
     "n_components": options.integer(1),
@@ -43,14 +47,22 @@ RULES = {
 }
 
 
-class NeighborEmbedding(Reducer, ABC):
-    """An embedding computed from the nearest neighbours of rows."""
+def _with_optional_rows(method: Call) -> Call:
+    @wraps(method)
+    def call(self: Any, X: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return method(self, X, *args, **kwargs)
+
+    return cast_to(Call, call)
+
+
+class NeighborEmbedding(EmbeddingReducer, ABC):
+    """An embedding computed from the nearest neighbours of rows.
+
+    ``_rows`` is None for a map of relations that were given without rows.
+    """
 
     _rules = RULES
-    _sparse = True
-    _scale_matters = True
     _stages: ClassVar[tuple[str, str]] = ("graph", "loss")  # names in ``timings_`` of what a subclass does itself
-    n_components: int
     n_neighbors: Any  # for methods that report it
     init: Any
     metric: str
@@ -59,15 +71,20 @@ class NeighborEmbedding(Reducer, ABC):
     callback_every: int
     warm_start: bool
     random_state: Any
-    embedding_: NDArray
     timings_: dict[str, float]
     n_iter_: int
     loss_curve_: NDArray
     loss_iterations_: NDArray
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let ``fit_transform`` be called without X, which scikit-learn's wrapper of outputs demands."""
+        super().__init_subclass__(**kwargs)
+        if "fit_transform" in vars(cls):
+            cls.fit_transform = _with_optional_rows(cls.fit_transform)  # type: ignore[method-assign]
+
     @abstractmethod
-    def _demand_parameters(self, X: Any, y: Any) -> None:
-        """Refuse parameters that do not suit the rows, before any work, and store what follows from them."""
+    def _demand_parameters(self, n: int, y: Any, *, native: bool) -> None:
+        """Refuse parameters that do not suit n rows, before any work, and store what follows from them."""
 
     @abstractmethod
     def _near_each(self, n: int) -> int:
@@ -103,85 +120,72 @@ class NeighborEmbedding(Reducer, ABC):
 
     def _fitted_rows(self) -> Any:
         """Rows to search among, for the rows seen in ``fit``."""
-        return self._X
+        return self._rows
 
     def _new_rows(self, X: Any) -> Any:
         """Rows to search among, for new rows."""
         return X
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    @fitting
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Compute the embedding of ``X``.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            The data, dense or sparse; for ``metric="precomputed"`` the distances (n_samples, n_samples).
-        y : array (n_samples,), optional
-            Labels of the rows, for methods that use them.
-
-        Returns
-        -------
-        self
-            This object.
-        """
-        given, X = X, self._take(X, reset=True, sparse=True, minimum=2)
-        n, before = X.shape[0], self._demand_possible(X)
-        self._demand_parameters(X, y)
-        with memory.beside(X):
-            self._ask_memory(*X.shape)
-        seed, dtype, self.timings_ = seed_of(self.random_state), float_dtype(X.dtype), {}
-        with self._timed("neighbors"):
-            X = searchable(X, dtype)
-            Z = self._learn_rows(X, seed)
-            near = nearest(Z, self._near_each(n), None, self._metric, self.neighbor_search, seed)
-        with self._timed(self._stages[0]):
-            relations = self._relations(Z, near, y, seed)
-            apart = self._metric == "euclidean" and Z is X and all_differ(near.distances, near.how)
-            self.neighbors_, self.neighbors_recall_ = near.how, near.recall
-            self._spacings, self._loosenesses = spacings(near.indices, near.distances)
-            del near
+    def _learn(self, X: Any, y: Any, relations: Any = None) -> None:
+        given, (X, n, before) = X, self._demand_possible(X, y, relations)
+        seed, dtype, self.timings_ = seed_of(self.random_state), self._dtype_for(X, relations), {}
+        relations, Z, first = self._relate(X, y, seed, relations)
         with self._timed("start"):
-            first = None if self.metric == "precomputed" or apart else find_equal(X, X)
-            Y = before if before is not None else self._layout(Z, relations, seed)
-            Y = Y if first is None else take(Y, first)
+            Y = before if before is not None else self._layout(Z, n, relations, seed)
         loss = self._loss(n, seed, again=before is not None)
         with self._timed("descent"):
-            found = self._descend(relations, Y, loss, given, dtype)
-            Y = found.embedding if first is None else merge_equal(found.embedding, first)
+            found = self._descend(relations, Y, first, loss, given, dtype)
         with self._timed(self._stages[1]):
-            reached = loss.at(relations, Y)
+            reached = loss.at(relations, found.embedding)
         self._keep_loss(reached)
         self._keep_trace(found, reached.value, again=before is not None)
-        self.embedding_ = cast(Y, dtype)
-        self._X = own(X)
+        self.embedding_, self._rows, self._fitted = cast(found.embedding, dtype), None if X is None else own(X), None
+
+    def _learn_from(self, X: Any, y: Any, relations: Any) -> Self:
+        """Fit the rows, or the relations given, or both."""
+        if X is None and relations is None:
+            raise ValueError(f"{self._name}: fit needs rows; got X=None. Pass X, of shape (n_samples, n_features).")
+        self._learn(X, y, relations)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray:
-        """Compute the embedding and return it.
+    def _relate(self, X: Any, y: Any, seed: int, relations: Any) -> tuple[Any, Any, NDArray | None]:
+        """Input of the loss, the rows searched, and the first row that equals each (None: all differ)."""
+        if X is None:
+            self.neighbors_, self.neighbors_recall_ = "given", None
+            self._forget(("n_features_in_", "feature_names_in_", "_spacings", "_loosenesses"))
+            return self._given_relations(relations, None, y), None, None
+        with self._timed("neighbors"):
+            Z = self._learn_rows(X, seed)
+            near = nearest(Z, self._near_each(X.shape[0]), None, self._metric, self.neighbor_search, seed)
+        with self._timed(self._stages[0]):
+            if relations is None:
+                relations = self._relations(Z, near, y, seed)
+            else:
+                relations = moved_to(self._given_relations(relations, near, y), X)
+            differ = self._metric == "euclidean" and Z is X and all_differ(near.distances, near.how)
+            self.neighbors_, self.neighbors_recall_ = near.how, near.recall
+            self._spacings, self._loosenesses = spacings(near.indices, near.distances)
+        with self._timed("start"):
+            first = None if self.metric == "precomputed" or differ else find_equal(X, X)
+        return relations, Z, first
 
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            As in ``fit``.
-        y : array (n_samples,), optional
-            As in ``fit``.
+    def _given_relations(self, relations: Any, near: Neighbors | None, y: Any) -> Any:
+        """Input of the loss that the caller of ``fit`` has computed, for methods that take one; None: without rows."""
+        return relations
 
-        Returns
-        -------
-        array (n_samples, n_components)
-            A copy of ``embedding_``.
-        """
-        return own(self.fit(X, y).embedding_)
+    def _forget(self, names: Iterable[str]) -> None:
+        """Drop attributes of an earlier fit that this one does not set."""
+        for name in names:
+            self.__dict__.pop(name, None)
+
+    def _place(self, Q: Any) -> NDArray:
+        near, positions = self._near(Q), moved_to(self.embedding_, Q)
+        return place(near.indices, self._weights(near), positions, self._loss(len(positions), 0, again=True))
+
+    def _known(self, X: Any) -> tuple[Any, NDArray]:
+        X = self._in_form(X)
+        known = find_zero(X, self._name) if self.metric == "precomputed" else find_equal(moved_to(self._rows, X), X)
+        return X, known
 
     @applying
     def transform(self, X: Any) -> NDArray:
@@ -200,16 +204,8 @@ class NeighborEmbedding(Reducer, ABC):
         array (n_samples, n_components)
             The positions.
         """
-        X = self._taken(X)
-        fitted, positions = moved_to(self._X, X), moved_to(self.embedding_, X)
-        known = find_zero(X, self._name) if self.metric == "precomputed" else find_equal(fitted, X)
-        Y = take(positions, known)  # rows that equal no training row are placed below
-        new = np.flatnonzero(to_numpy(known) < 0)
-        if len(new):
-            near = self._near(take(X, new))
-            loss = self._loss(len(positions), 0, again=True)
-            Y = put(Y, new, place(near.indices, self._weights(near), positions, loss))
-        return cast(Y, float_dtype(X.dtype))
+        self._demand_rows("transform")
+        return self._positions_of(X)
 
     @applying
     def trust(self, X: Any) -> NDArray:
@@ -230,20 +226,28 @@ class NeighborEmbedding(Reducer, ABC):
         array (n_samples,)
             From 0, farther than any training row, to 1.
         """
+        self._demand_rows("trust")
         if not hasattr(self, "_spacings"):
             raise ValueError(f"{self._name}: trust needs spacings, which a model from an old file lacks. Fit it again.")
-        X = self._taken(X)
+        X = self._in_form(self._take(X, reset=False, sparse=True))
         if self.metric == "precomputed":
             find_zero(X, self._name)  # refuses values that are not distances
         near = self._near(X)
         known = moved_to(Spacings(self._spacings, self._loosenesses), X)
         return share_as_loose(known, near.indices, near.distances)
 
-    def _taken(self, X: Any) -> Any:
+    def _demand_rows(self, what: str) -> None:
+        """Refuse what needs training rows if the map was fitted without."""
+        if self._rows is None:
+            raise ValueError(
+                f"{self._name}: {what} compares rows with those of fit, which had none. Fit again with X beside the "
+                "relations given."
+            )
+
+    def _in_form(self, X: Any) -> Any:
         """New rows in the form that the search takes."""
-        X = self._take(X, reset=False, sparse=True)
         X = searchable(X, float_dtype(X.dtype))
-        return X if self.metric == "precomputed" else in_form_of(X, moved_to(self._X, X))
+        return X if self.metric == "precomputed" else in_form_of(X, moved_to(self._rows, X))
 
     def _near(self, X: Any) -> Neighbors:
         """Neighbours of new rows among those fitted."""
@@ -252,21 +256,17 @@ class NeighborEmbedding(Reducer, ABC):
             rows, self._near_each(len(self.embedding_)), self._new_rows(X), self._metric, self.neighbor_search
         )
 
-    def _demand_possible(self, X: Any) -> NDArray | None:
-        """Initial map; refuses invalid parameters and data, before any work."""
-        n, k, name = X.shape[0], int(self.n_components), self._name
+    def _demand_possible(self, X: Any, y: Any, relations: Any) -> tuple[Any, int, NDArray | None]:
+        """Rows as the search takes them, their number, and the initial map; refuses what cannot be fitted."""
+        X = None if X is None else self._take(X, reset=True, sparse=True, minimum=2)
+        n, k, name = self._count(X, relations), int(self.n_components), self._name
         if k > MOST_DIMENSIONS:
             raise ValueError(
                 f"{name}: n_components must be at most {MOST_DIMENSIONS}; got {k}. Lower it: maps usually have 1 to 3 "
                 "dimensions. PCA allows more."
             )
-        if self.metric == "precomputed":
-            demand_distances(X, name)
-            if isinstance(self.init, str) and self.init == "pca":
-                raise ValueError(
-                    f"{name}: init='pca' needs rows of features; got metric='precomputed'. Pass init='spectral'."
-                )
-        demand_singles(X, self._metric)
+        if X is not None:
+            self._demand_distances(X)
         before = getattr(self, "embedding_", None) if self.warm_start else None
         if before is not None and tuple(before.shape) != (n, k):
             raise ValueError(
@@ -275,7 +275,35 @@ class NeighborEmbedding(Reducer, ABC):
             )
         if before is None and not isinstance(self.init, str):
             layout.given(self.init, (n, k), name)
-        return None if before is None else moved_to(before, X)
+        self._demand_parameters(n, y, native=X is None or is_native(X))
+        if X is None:
+            return None, n, before
+        with memory.beside(X):
+            self._ask_memory(*X.shape)
+        return searchable(X, float_dtype(X.dtype)), n, None if before is None else moved_to(before, X)
+
+    def _demand_distances(self, X: Any) -> None:
+        """Refuse distances that cannot be fitted."""
+        if self.metric == "precomputed":
+            demand_distances(X, self._name)
+            if isinstance(self.init, str) and self.init == "pca":
+                raise ValueError(
+                    f"{self._name}: init='pca' needs rows of features; got metric='precomputed'. Pass init='spectral'."
+                )
+        demand_singles(X, self._metric)
+
+    def _count(self, X: Any, relations: Any) -> int:
+        """Number of rows; relations given for another number are refused."""
+        n = int(X.shape[0]) if relations is None else len(relations[0]) - 1
+        if X is not None and X.shape[0] != n:
+            raise ValueError(
+                f"{self._name}: X and the relations given must be of the same rows; got {X.shape[0]:,} and {n:,}. "
+                "Pass both of all rows."
+            )
+        return n
+
+    def _dtype_for(self, X: Any, relations: Any) -> np.dtype:
+        return float_dtype((relations[2] if X is None else X).dtype)
 
     def _ask_each(self, n: int, near: int, each: float, what: str, instead: str, beside: float = 0.0) -> None:
         """Require memory for n rows of ``near`` neighbours: ``each`` bytes per neighbour, and ``beside`` per row."""
@@ -285,26 +313,32 @@ class NeighborEmbedding(Reducer, ABC):
             instead,
         )
 
-    def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:
-        n, k = X.shape[0], int(self.n_components)
+    def _layout(self, X: Any, n: int, relations: Any, seed: int) -> NDArray:
+        k, like = int(self.n_components), relations[0] if X is None else X
         if not isinstance(self.init, str):
-            return from_numpy(layout.given(self.init, (n, k), self._name), X)
+            return from_numpy(layout.given(self.init, (n, k), self._name), like)
         if self.init == "random":
-            return from_numpy(layout.by_chance(n, k, seed), X)
-        if self.init == "pca":
+            return from_numpy(layout.by_chance(n, k, seed), like)
+        if self.init == "pca" and X is not None:
             return layout.by_pca(X, k, seed)
         return layout.by_spectrum(self._graph_of(relations), k, seed)
 
-    def _descend(self, relations: Any, Y: NDArray, loss: Loss, given: Any, dtype: np.dtype) -> Descended:
+    def _descend(
+        self, relations: Any, Y: NDArray, first: NDArray | None, loss: Loss, given: Any, dtype: np.dtype
+    ) -> Descended:
+        """Descent from the layout ``Y``, with the callback; rows with the same ``first`` share a position."""
+
         def report(done: int, value: float, Y: NDArray) -> bool:
             if self.callback is None:
                 return False
-            said = self.callback(done, value, moved_to(cast(Y, dtype), given))
+            said = self.callback(done, value, cast(Y, dtype) if given is None else moved_to(cast(Y, dtype), given))
             return isinstance(said, bool | np.bool_) and bool(said)  # a comparison of arrays gives an array
 
-        return descend(
+        Y = Y if first is None else take(Y, first)
+        found = descend(
             relations, Y, loss, iterations=self._iterations(len(Y)), every=int(self.callback_every), report=report
         )
+        return found if first is None else found._replace(embedding=merge_equal(found.embedding, first))
 
     def _keep_trace(self, found: Descended, reached: float, *, again: bool) -> None:
         """Store the loss during the descent and at the end; a warm start extends the trace."""
@@ -327,10 +361,12 @@ class NeighborEmbedding(Reducer, ABC):
         return super()._params_for_file() | {"callback": None}  # functions are not stored in files
 
     def _state(self) -> dict[str, fields.Field]:
-        n = "d" if self.metric == "precomputed" else "n"
+        n, absent = "d" if self._given else "n", fields.nothing
+        without = getattr(self, "_rows", self) is None
         return {
-            "embedding_": fields.array(n, "k"),
-            "_X": fields.rows(n, "d"),
+            **super()._state(),
+            **({"n_features_in_": fields.optional(absent)} if without else {}),
+            "_rows": absent if without else fields.rows(n, "d"),
             "loss_curve_": fields.array("t"),
             "loss_iterations_": fields.array("t", kind="i", low=0),
             "timings_": fields.mapping(fields.number(0)),
@@ -340,3 +376,7 @@ class NeighborEmbedding(Reducer, ABC):
             "_spacings": fields.optional(fields.array(n, low=0)),  # files of format 1 lack both
             "_loosenesses": fields.optional(fields.array(n, low=0)),
         }
+
+    @classmethod
+    def _fitted_from_file(cls, fitted: dict[str, Any], version: int) -> dict[str, Any]:
+        return super()._fitted_from_file({"_fitted": None} | fitted, version)

@@ -128,8 +128,7 @@ class PaCMAP(NeighborEmbedding):
             "_reduced": fields.nothing | fields.array(n, "a"),
         }
 
-    def _demand_parameters(self, X: Any, y: Any) -> None:
-        n = X.shape[0]
+    def _demand_parameters(self, n: int, y: Any, *, native: bool) -> None:
         self.n_neighbors_ = self._resolve_neighbors(n)
 
     def _resolve_neighbors(self, n: int) -> int:
@@ -160,7 +159,7 @@ class PaCMAP(NeighborEmbedding):
         return X if self._reduced is None else self._reduced
 
     def _fitted_rows(self) -> Any:
-        return self._X if self._reduced is None else self._reduced
+        return self._rows if self._reduced is None else self._reduced
 
     def _new_rows(self, X: Any) -> Any:
         if self._axes is None:
@@ -185,8 +184,8 @@ class PaCMAP(NeighborEmbedding):
         every = moved_to(np.arange(width, dtype=np.int32)[None].repeat(len(relations.near), 0), relations.near)
         return fuzzy_union(relations.near, chosen(every, width))
 
-    def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:
-        return super()._layout(X, relations, seed) * (_SIZE / layout.SIZE)
+    def _layout(self, X: Any, n: int, relations: Any, seed: int) -> NDArray:
+        return super()._layout(X, n, relations, seed) * (_SIZE / layout.SIZE)
 
     def _iterations(self, n: int) -> int:
         return int(self.max_iter)

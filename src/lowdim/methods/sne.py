@@ -9,14 +9,16 @@ Hinton 2008).
 from abc import abstractmethod
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import options
 from lowdim.data.descriptions import MAP_TEXTS, described
+from lowdim.data.similarities import Similarities, taken
 from lowdim.methods import neighbor_embedding
+from lowdim.methods.base import fitting
 from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
 from lowdim.relate.affinities import Affinities, affinities, likelihoods, neighbors_for
@@ -24,10 +26,11 @@ from lowdim.relate.neighbors import Neighbors
 from lowdim.solve import divergence
 from lowdim.solve.descent import Reached
 from lowdim.solve.divergence import Divergence, Falloff
-from lowdim.work.backend_arrays import is_native
+from lowdim.work.rows import own
 
 _PERPLEXITY = 30.0
 _GROWING = 250_000  # rows up to which the nodes of the grid take little memory compared with the affinities
+_ROUNDING = 1e-5  # of the sum of affinities in float32
 _perplexities = options.Rule(
     lambda value: (
         isinstance(value, list | tuple)
@@ -53,8 +56,8 @@ _TEXTS = {
         Maximum number of iterations; fewer if exaggeration ended early, or if 50 iterations lower the divergence by
         less than 1e-5 of it.
     init : {"pca", "spectral", "random"} or array (n_samples, n_components)
-        Initial layout, scaled to a standard deviation of 1e-4: principal components, eigenvectors of the affinities,
-        random positions, or the given array.
+        Initial layout, scaled to a standard deviation of 1e-4: principal components (of affinities given without rows:
+        their eigenvectors), eigenvectors of the affinities, random positions, or the given array.
     method : {"auto", "exact", "barnes_hut", "fft"}
         How the repulsion is computed: over all pairs; by a tree (up to 3 dimensions); or by a grid and Fourier
         transforms (1 or 2). "auto" chooses by the number of rows and dimensions; ``method_`` is the one used.
@@ -62,12 +65,14 @@ _TEXTS = {
         For the tree: cells seen under a smaller angle count as one point; 0 is exact.""",
     "map": """embedding_ : array (n_samples, n_components)
         The map, centred. Equal rows have the same position.
-    perplexity_ : float or list
-        Perplexity used; with ``sigma``, the mean perplexity that results.
+    perplexity_ : float, list or None
+        Perplexity used; with ``sigma``, the mean perplexity that results; None for affinities given without rows.
     kl_divergence_ : float
         ``KL(P‖Q)`` of the map, with ``Q`` normalised over all pairs and without exaggeration.
-    kl_normalizer_ : str
-        How that sum over all pairs was computed, its uncertainty, and the relative error of a grid's forces.
+    kl_divergence_error_ : float
+        Three standard errors of ``kl_divergence_``: 0 up to 20,000 rows, where the sum over all pairs is exact.
+    force_error_ : float or None
+        Relative error of the forces of the grid in the map; None where it was not measured.
     point_losses_ : array (n_samples,)
         Contribution of each row to ``kl_divergence_``: large where its neighbours are far apart in the map.
     n_iter_ : int
@@ -100,6 +105,7 @@ class _Stochastic(NeighborEmbedding):
     max_iter: int
     method: str
     angle: float
+    perplexity_: float | list[float] | None
 
     def __init__(
         self,
@@ -135,11 +141,10 @@ class _Stochastic(NeighborEmbedding):
         """Exaggeration after the first phase."""
         return 1.0
 
-    def _demand_parameters(self, X: Any, y: Any) -> None:
-        n, k, name = X.shape[0], int(self.n_components), self._name
-        here = is_native(X)
-        how = self.method if self.method != "auto" else divergence.choose(n, k, self._falloff(), tree=here)
-        if how == "barnes_hut" and not here:
+    def _demand_parameters(self, n: int, y: Any, *, native: bool) -> None:
+        k, name = int(self.n_components), self._name
+        how = self.method if self.method != "auto" else divergence.choose(n, k, self._falloff(), tree=native)
+        if how == "barnes_hut" and not native:
             raise ValueError(f"{name}: method='barnes_hut' has no version for tensors. Use method='auto'.")
         self.method_ = how
         if k > divergence.FAST.get(how, k):
@@ -171,14 +176,67 @@ class _Stochastic(NeighborEmbedding):
     def _near_each(self, n: int) -> int:
         return neighbors_for(max(self._perplexities), n)
 
+    @fitting
+    def fit(self, X: Any = None, y: Any = None, *, affinities: Any = None) -> Self:
+        """Compute the embedding of ``X``, or of affinities of your own.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The data, dense or sparse; for ``metric="precomputed"`` the distances (n_samples, n_samples). It may be left
+            out if ``affinities`` are given; ``transform`` and ``trust`` need it.
+        y : array (n_samples,), optional
+            Not used.
+        affinities : sparse or dense (n_samples, n_samples), optional
+            Similarities of the rows, instead of those of ``perplexity``: symmetric and not negative. They are divided
+            by their sum; entries of the diagonal are left out. ``parts.Affinities`` are taken, too. New rows are placed
+            by ``perplexity``.
+
+        Returns
+        -------
+        self
+            This object.
+        """
+        return self._learn_from(X, y, None if affinities is None else taken(affinities, self._name, "affinities"))
+
+    def fit_transform(self, X: Any = None, y: Any = None, *, affinities: Any = None) -> NDArray:
+        """Compute the embedding and return it.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            As in ``fit``.
+        y : array (n_samples,), optional
+            As in ``fit``.
+        affinities : sparse or dense (n_samples, n_samples), optional
+            As in ``fit``.
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            A copy of ``embedding_``.
+        """
+        return own(self.fit(X, y, affinities=affinities).embedding_)
+
+    def _given_relations(self, relations: Similarities, near: Neighbors | None, y: Any) -> Affinities:
+        self.perplexity_ = None if near is None else self._likelihoods(near)[1]
+        total = float(relations.values.sum(dtype=np.float64))
+        known = abs(total - 1) < _ROUNDING  # the same bits as those of a fit that computed them
+        return Affinities(*relations[:2], relations.values if known else relations.values / np.float32(total))
+
     def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> Affinities:
-        p, reached = likelihoods(near.distances, self._perplexities, self.sigma)
-        one = self._perplexities if isinstance(self.perplexity, list | tuple) else self._perplexities[0]
-        self.perplexity_ = float(reached.mean()) if self.sigma is not None else one
+        p, self.perplexity_ = self._likelihoods(near)
         return affinities(near.indices, p)
 
+    def _likelihoods(self, near: Neighbors) -> tuple[Any, float | list[float]]:
+        """Probabilities of the neighbours of each row, and the perplexity used."""
+        p, reached = likelihoods(near.distances, self._perplexities, self.sigma)
+        if self.sigma is not None:
+            return p, float(reached.mean())
+        return p, self._perplexities if isinstance(self.perplexity, list | tuple) else self._perplexities[0]
+
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:
-        return likelihoods(near.distances, self._perplexities, self.sigma)[0]
+        return self._likelihoods(near)[0]
 
     def _iterations(self, n: int) -> int:
         return int(self.max_iter)
@@ -195,18 +253,23 @@ class _Stochastic(NeighborEmbedding):
         )
 
     def _keep_loss(self, reached: Reached) -> None:
-        self.kl_divergence_, self.point_losses_, self.kl_normalizer_ = reached
+        self.kl_divergence_, self.point_losses_, self.kl_divergence_error_, self.force_error_ = reached
 
     def _state(self) -> dict[str, fields.Field]:
         return {
             **super()._state(),
             "_perplexities": fields.each(fields.number(1)),
-            "perplexity_": fields.number(0) | fields.each(fields.number(1)),
+            "perplexity_": fields.nothing | fields.number(0) | fields.each(fields.number(1)),
             "kl_divergence_": fields.number(),
-            "kl_normalizer_": fields.text(),
+            "kl_divergence_error_": fields.number(0),
+            "force_error_": fields.nothing | fields.number(0),
             "point_losses_": fields.array("d" if self.metric == "precomputed" else "n"),
             "method_": fields.text(*divergence.REPULSIONS),
         }
+
+    @classmethod
+    def _fitted_from_file(cls, fitted: dict[str, Any], version: int) -> dict[str, Any]:
+        return super()._fitted_from_file({"force_error_": None} | fitted, version)
 
     def _check_state(self) -> None:
         super()._check_state()

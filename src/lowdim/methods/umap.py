@@ -5,23 +5,29 @@ minimises (McInnes, Healy and Melville 2018; Damrich and Hamprecht 2021).
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.compose import layout
 from lowdim.data import options
 from lowdim.data.descriptions import described
 from lowdim.data.labels import known_labels
+from lowdim.data.similarities import Similarities, taken
 from lowdim.data.sizes import count_neighbors
 from lowdim.methods import neighbor_embedding
+from lowdim.methods.base import fitting
 from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
 from lowdim.relate.fuzzy import FuzzyGraph, fuzzy_union, memberships, sharpened, typical_distance
 from lowdim.relate.neighbors import Neighbors
 from lowdim.solve.cross_entropy import CrossEntropy, curve
 from lowdim.solve.descent import Reached
+from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.rows import own
+from lowdim.work.user_warnings import warn
 
 _NEIGHBORS = 15
 _FEW, _MANY_EPOCHS, _EPOCHS = 10_000, 500, 200
@@ -61,12 +67,14 @@ class UMAP(NeighborEmbedding):
     set_op_mix_ratio : float in [0, 1]
         Between the fuzzy union (1) and intersection (0) of both directions of an edge.
     repulsion_strength : float
-        Factor on repulsion.
+        Factor on repulsion, in umap-learn's unit: there each random pair pushes one of its points. The default pushes
+        both, which separates clusters better at the same number of epochs; 1 is umap-learn's default.
     negative_sample_rate : int
         Random points that repel for each edge that attracts; with ``repulsion_strength``, the weight of repulsion.
-    supervision : float in [0, 1)
-        Weight of the labels ``y`` in the graph: 0 ignores them, 0.5 multiplies edges between classes by exp(−5). Labels
-        that are None, NaN or −1 are unknown.
+    target_weight : float in [0, 1]
+        Weight of the labels ``y`` in the graph: 0 ignores them, 0.5 (umap-learn's default) multiplies edges between
+        classes by exp(−5), 1 removes them. Labels that are None, NaN or −1 are unknown. ``y`` given with a weight of 0
+        is noted by a warning.
     {neighbors}
     {device}
     {running}
@@ -75,15 +83,16 @@ class UMAP(NeighborEmbedding):
     ----------
     embedding_ : array (n_samples, n_components)
         The map, centred. Equal rows have the same position.
-    graph_ : tuple of arrays
-        The fuzzy graph as sparse rows: starts (n_samples + 1,), columns and memberships.
+    graph_ : SciPy CSR matrix (n_samples, n_samples)
+        The fuzzy graph: symmetric memberships from 0 to 1.
     a_, b_ : float
         Similarity of two points at distance d in the map is ``1/(1 + a d^(2b))``.
     loss_ : float
-        Loss of the map: ``−Σ v log w − (c/2n) Σ (d_i + d_j) log(1 − w)`` over ordered pairs, ``c`` the weight of
-        repulsion and ``d`` the degrees of the graph: the one that UMAP's sampling minimises.
-    loss_how_ : str
-        How the sum over all pairs was computed, and its uncertainty.
+        Loss of the map: ``−Σ v log w − (c/2n) Σ (d_i + d_j) log(1 − w)`` over ordered pairs, ``c`` half of
+        ``repulsion_strength · negative_sample_rate`` and ``d`` the degrees of the graph: the one that UMAP's sampling
+        minimises.
+    loss_error_ : float
+        Three standard errors of ``loss_``: 0 up to 20,000 rows, where the sum over all pairs is exact.
     n_neighbors_ : int
         Number of neighbours used.
     n_epochs_ : int
@@ -109,7 +118,7 @@ class UMAP(NeighborEmbedding):
         "set_op_mix_ratio": options.real(0, 1, closed="both"),
         "repulsion_strength": options.real(0, 1e6, closed="left"),
         "negative_sample_rate": options.integer(0),
-        "supervision": options.real(0, 1, closed="left"),
+        "target_weight": options.real(0, 1, closed="both"),
         "device": options.none | options.device,
     }
     n_neighbors: int | str
@@ -121,7 +130,8 @@ class UMAP(NeighborEmbedding):
     set_op_mix_ratio: float
     repulsion_strength: float
     negative_sample_rate: int
-    supervision: float
+    target_weight: float
+    _typical: float | None
 
     def __init__(
         self,
@@ -137,9 +147,9 @@ class UMAP(NeighborEmbedding):
         metric_params: Any = None,
         local_connectivity: float = 1.0,
         set_op_mix_ratio: float = 1.0,
-        repulsion_strength: float = 1.0,
+        repulsion_strength: float = 2.0,
         negative_sample_rate: int = 5,
-        supervision: float = 0.0,
+        target_weight: float = 0.0,
         neighbor_search: str = "auto",
         device: str | None = None,
         callback: Callable[[int, float, NDArray], Any] | None = None,
@@ -151,17 +161,22 @@ class UMAP(NeighborEmbedding):
     ) -> None:
         self._store(locals())
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.target_weight > 0
+        return tags
+
     def _state(self) -> dict[str, fields.Field]:
         n = "d" if self.metric == "precomputed" else "n"
         return {
             **super()._state(),
             "n_neighbors_": fields.count(low=2, most=n),
-            "graph_": fields.graph(n, "e"),
+            "_graph": fields.graph(n, "e"),
             "a_": fields.number(0),
             "b_": fields.number(0),
-            "_typical": fields.number(0),
+            "_typical": fields.nothing | fields.number(0),
             "loss_": fields.number(),
-            "loss_how_": fields.text(),
+            "loss_error_": fields.number(0),
         }
 
     @property
@@ -169,16 +184,69 @@ class UMAP(NeighborEmbedding):
         """Number of epochs."""
         return self.n_iter_
 
-    def _demand_parameters(self, X: Any, y: Any) -> None:
-        n = X.shape[0]
+    @property
+    def graph_(self) -> sp.csr_matrix:
+        """The fuzzy graph."""
+        if not hasattr(self, "_graph"):
+            raise AttributeError("UMAP has no graph_ before fit")
+        starts, columns, values = (to_numpy(part) for part in self._graph)
+        return sp.csr_matrix((values, columns, starts), shape=(len(starts) - 1,) * 2, copy=True)
+
+    @fitting
+    def fit(self, X: Any = None, y: Any = None, *, graph: Any = None) -> Self:
+        """Compute the embedding of ``X``, or of a graph of your own.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The data, dense or sparse; for ``metric="precomputed"`` the distances (n_samples, n_samples). It may be left
+            out if ``graph`` is given; ``transform`` and ``trust`` need it.
+        y : array (n_samples,), optional
+            Labels of the rows, used with ``target_weight``.
+        graph : sparse or dense (n_samples, n_samples), optional
+            Memberships of neighbours, instead of the fuzzy graph: symmetric, from 0 to 1. Entries of the diagonal are
+            left out. Without ``X``, ``init="pca"`` is the same as "spectral".
+
+        Returns
+        -------
+        self
+            This object.
+        """
+        return self._learn_from(X, y, None if graph is None else taken(graph, "UMAP", "graph", most=1.0))
+
+    def fit_transform(self, X: Any = None, y: Any = None, *, graph: Any = None) -> NDArray:
+        """Compute the embedding and return it.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            As in ``fit``.
+        y : array (n_samples,), optional
+            As in ``fit``.
+        graph : sparse or dense (n_samples, n_samples), optional
+            As in ``fit``.
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            A copy of ``embedding_``.
+        """
+        return own(self.fit(X, y, graph=graph).embedding_)
+
+    def _demand_parameters(self, n: int, y: Any, *, native: bool) -> None:
         if self.min_dist > self.spread:
             raise ValueError(
                 f"UMAP: min_dist must be at most spread ({self.spread:g}); got {self.min_dist:g}. Lower it, or raise "
                 "spread."
             )
         self.n_neighbors_ = self._resolve_neighbors(n)
-        if self.supervision > 0:
-            known_labels("UMAP", y, n)
+        if self.target_weight > 0:
+            known_labels("UMAP", y, n, "target_weight")
+        elif y is not None:
+            warn(
+                "UMAP: target_weight must be above 0 for labels to be used; y is given and it is 0, so they are not. "
+                "Pass target_weight=0.5, or leave y out."
+            )
         a, self.b_ = self._curve()
         self.a_ = a / float(self.spread) ** (2 * self.b_)
 
@@ -198,17 +266,25 @@ class UMAP(NeighborEmbedding):
 
     def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> FuzzyGraph:
         self._typical = typical_distance(near.distances)
-        graph = fuzzy_union(near.indices, self._weights(near), float(self.set_op_mix_ratio))
-        if self.supervision > 0:
-            graph = sharpened(graph, known_labels("UMAP", y, X.shape[0]), float(self.supervision))
-        self.graph_ = tuple(graph)
+        return self._by_labels(fuzzy_union(near.indices, self._weights(near), float(self.set_op_mix_ratio)), y)
+
+    def _given_relations(self, relations: Similarities, near: Neighbors | None, y: Any) -> FuzzyGraph:
+        self._typical = None if near is None else typical_distance(near.distances)
+        return self._by_labels(FuzzyGraph(*relations), y)
+
+    def _by_labels(self, graph: FuzzyGraph, y: Any) -> FuzzyGraph:
+        """The graph with weaker edges between classes, which is kept."""
+        if self.target_weight > 0:
+            codes = known_labels("UMAP", y, len(graph.indptr) - 1, "target_weight")
+            graph = sharpened(graph, codes, float(self.target_weight))
+        self._graph = tuple(graph)
         return graph
 
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:
         return memberships(near.distances, float(self.local_connectivity), self._typical).values
 
-    def _layout(self, X: Any, relations: Any, seed: int) -> NDArray:
-        return layout.widened(super()._layout(X, relations, seed), _WIDTH * float(self.spread))
+    def _layout(self, X: Any, n: int, relations: Any, seed: int) -> NDArray:
+        return layout.widened(super()._layout(X, n, relations, seed), _WIDTH * float(self.spread))
 
     def _iterations(self, n: int) -> int:
         return (_MANY_EPOCHS if n <= _FEW else _EPOCHS) if self.n_epochs == "auto" else int(self.n_epochs)
@@ -216,11 +292,11 @@ class UMAP(NeighborEmbedding):
     def _loss(self, n: int, seed: int, *, again: bool) -> CrossEntropy:
         return CrossEntropy(
             *self._curve(),
-            negatives=float(self.negative_sample_rate) * float(self.repulsion_strength),
+            negatives=float(self.negative_sample_rate) * float(self.repulsion_strength) / 2,  # both ends are pushed
             rate=_RATE if self.learning_rate == "auto" else float(self.learning_rate),
             seed=seed,
             unit=float(self.spread),
         )
 
     def _keep_loss(self, reached: Reached) -> None:
-        self.loss_, self.loss_how_ = reached.value, reached.how
+        self.loss_, self.loss_error_ = reached.value, reached.error

@@ -154,13 +154,11 @@ def reached(
     """``L`` by the attraction of each point and the repulsion of each shift, of all pairs or of some."""
     push = 2 * loss.negatives * (n - 1) * terms / n
     if not exact:
-        error = 3 * n * float(push.std()) / np.sqrt(len(push))
-        how = f"{len(push)} random partners of each point: within {error:.1g}"
-        mean = float(push.mean())
+        error, mean = 3 * n * float(push.std()) / np.sqrt(len(push)), float(push.mean())
     else:  # a shift and its opposite make the same pairs, except for n/2
         twice = np.where(2 * shifts == n, 1, 2)
-        how, mean = "exact: all pairs", float((twice * push).sum() / (n - 1))
-    return Reached(float(points.sum() + n * mean), points + mean, how)
+        error, mean = 0.0, float((twice * push).sum() / (n - 1))
+    return Reached(float(points.sum() + n * mean), points + mean, error)
 
 
 def in_units(loss: CrossEntropy, Y: Any) -> Any:

@@ -30,11 +30,16 @@ class Descended(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Loss of a map, the contribution of each point (n,), and how it was computed."""
+    """Loss of a map, the contribution of each point (n,), and the errors of what was not computed over all pairs.
+
+    ``error`` is three standard errors of the value, 0 if it is exact. ``force_error`` is the relative error of the
+    forces of the descent, None where it was not measured.
+    """
 
     value: float
     points: NDArray[np.float64]
-    how: str
+    error: float = 0.0
+    force_error: float | None = None
 
 
 class Loss(Protocol):

@@ -53,7 +53,7 @@ class Falloff(NamedTuple):
 
 
 def choose(n: int, k: int, falloff: Falloff, *, tree: bool = True) -> str:
-    """Rule behind ``repulsion="auto"``; some devices have neither a tree nor near pairs.
+    """Rule behind ``method="auto"``; some devices have neither a tree nor near pairs.
 
     >>> cauchy = Falloff("student")
     >>> [choose(n, k, cauchy) for n, k in ((1500, 2), (3000, 2), (3000, 1), (70_000, 3), (70_000, 5))]
@@ -143,15 +143,15 @@ def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reach
     """``KL(P‖Q)`` at the map ``Y`` (n, k), with ``Q`` normalised over all pairs.
 
     Up to 20,000 points the normaliser is summed exactly. Above, it comes from a fine grid or tree, is corrected by the
-    mean difference from exact sums at 1000 points, and the remaining uncertainty of the divergence is reported, with
-    the relative error of the grid's forces at these points.
+    mean difference from exact sums at 1000 points; three standard errors of the divergence are reported, with the
+    relative error of the grid's forces at these points.
     """
     (n, k), law = Y.shape, {**falloff.law(), "n_threads": thread_limit.current()}
     with stage("divergence"):
         _, costs = _native.attraction(*P, Y, **law)
         if n <= _EXACT_NORMALISER or k > FAST["barnes_hut"]:
             _, field = _native.repulsion_at(Y, Y, **law)
-            Z, how = float((field - 1.0).sum()), "exact: all pairs"
+            Z, error, force_error = float((field - 1.0).sum()), 0.0, None
         else:
             way = "fft" if k <= FAST["fft"] else "barnes_hut"
             _, phi, Z = _native.repulsion(Y, how=way, spacing=_FINEST * falloff.width, angle=0.2, **law)
@@ -160,12 +160,10 @@ def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reach
             off = exact - phi[some]
             Z += n * float(off.mean())
             error = 3 * n * float(off.std()) / np.sqrt(_SAMPLE) / Z
-            how = f"{way}, corrected by exact sums at {_SAMPLE} points: KL within {error:.0e}"
+            force_error = None
             if way == "fft":
                 forces = _native.repulsion(Y, how=way, spacing=_FINE * falloff.width, **law)[0][some]
-                how += (
-                    f", forces of the descent's grid within {np.linalg.norm(forces - push) / np.linalg.norm(push):.0e}"
-                )
+                force_error = float(np.linalg.norm(forces - push) / np.linalg.norm(push))
         shares = np.add.reduceat(P[2], P[0][:-1], dtype=np.float64)
         points = costs + shares * np.log(max(Z, np.finfo(float).tiny))
-    return Reached(float(points.sum()), points, how)
+    return Reached(float(points.sum()), points, error, force_error)

@@ -57,7 +57,7 @@ class PairLoss:
         """Loss of the map, over all pairs."""
         with stage("loss"):
             points, _ = _native.pair_loss(*pairs, Y, LAST, n_threads=thread_limit.current())
-        return Reached(float(points.sum()), points, "exact: all pairs drawn")
+        return Reached(float(points.sum()), points)
 
     @operation(on=1)
     def place_new(

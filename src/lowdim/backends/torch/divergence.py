@@ -21,4 +21,4 @@ def divergence(P: Any, Y: Any, falloff: Any) -> Reached:
         total = float((sums_at(Y, Y, falloff)[1] - 1.0).sum())
         shares = torch.segment_reduce(P.values.double(), "sum", lengths=P.indptr.diff())
         points = costs + shares * log(max(total, 1e-300))
-    return Reached(float(points.sum()), points, "exact: all pairs")
+    return Reached(float(points.sum()), points)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lowdim.relate.centring import CentredProduct, Means, centre, demand_finite_kernel
 from lowdim.relate.kernels import TILE, Kernel, KernelRows
 from lowdim.solve.cholesky import MOST, LowRank, nystroem, pivoted_cholesky
+from lowdim.solve.eigenpairs import warn_unless_converged
 from lowdim.solve.leading_eigenpairs import block_sizes, direct, eigh_top, eigh_top_operator, leading_span, refined
 from lowdim.work import memory
 from lowdim.work.backend_arrays import from_numpy, to_numpy
@@ -127,6 +128,7 @@ def exact(kernel: Kernel, A: KernelRows, k: int, solver: str, seed: int) -> Kern
         start = leading_span(sample, width)
         del sample
         pairs = eigh_top_operator(apply, n, k, seed=seed, tol=tol, start=start, costly=True, like=A.X)
+        warn_unless_converged(pairs, "Ask for fewer components, or use eigen_solver='dense'.")
         means = apply.means
         del K, apply
     if not kernel.positive:

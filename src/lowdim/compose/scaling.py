@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.relate.centring import CentredProduct, Means, centre
+from lowdim.solve.eigenpairs import Eigenpairs, warn_unless_converged
 from lowdim.solve.leading_eigenpairs import (
-    Eigenpairs,
     Operator,
     block_sizes,
     direct,
@@ -88,6 +88,7 @@ def scale_by_products(product: Operator, rows: Operator, n: int, k: int, seed: i
     some = np.sort(stream(seed, "sketch").choice(n, min(n, max(_SKETCH, 4 * width)), replace=False))
     start = leading_span(rows(some) * -0.5, width)
     pairs = eigh_top_operator(apply, n, k, seed=seed, tol=_RESIDUAL, start=start, costly=True, like=like)
+    warn_unless_converged(pairs, "Ask for fewer components.")
     return _scaled(pairs, apply.means, like)
 
 

@@ -5,18 +5,18 @@ eigenvalues λ except the constant one give ``y = D^-½ u``: they minimise ``Σ 
 y_i²``, and are the slowest modes of the random walk ``D⁻¹V``, which shrink by 1 − λ per step.
 """
 
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.solve.leading_eigenpairs import direct, eigh_top, eigh_top_operator
+from lowdim.solve.eigenpairs import Doubles, Eigenpairs, warn_unless_converged
+from lowdim.solve.leading_eigenpairs import direct, largest_eigenpairs
 from lowdim.solve.signs import signs
 from lowdim.solve.smallest_symmetric import smallest_symmetric
 from lowdim.work import thread_limit
-
-Doubles = NDArray[np.float64]
 
 
 class SpectralMap(NamedTuple):
@@ -46,27 +46,27 @@ def spectral_map(V: Any, k: int, *, seed: int, tol: float) -> SpectralMap:
         scaled = V.data * (root[tails] * root[V.indices])  # as symmetric as V, to the bit
         L = sp.csr_array(sp.eye_array(n) - sp.csr_array((scaled, V.indices, V.indptr), shape=(n, n)))
         found = smallest_symmetric(L, k, null=np.sqrt(degrees), seed=seed, tol=tol, largest=2.0)
-        values, U, residual, solver = found
+        values = found.values
     else:
-        values, U, residual, solver = _dense(V, root, k, seed, tol)
-    Y = U * root[:, None] * np.sqrt(degrees.sum())
-    return SpectralMap(values, Y * signs(Y.T), residual, solver)
+        found, values = _dense(V, root, k, seed, tol)
+    warn_unless_converged(found, "Ask for fewer components, or change the number of neighbours.")
+    Y = found.vectors * root[:, None] * np.sqrt(degrees.sum())
+    return SpectralMap(values, Y * signs(Y.T), found.residual, found.solver)
 
 
-def _dense(V: NDArray, root: Doubles, k: int, seed: int, tol: float) -> tuple[Doubles, Doubles, float, str]:
-    """Eigenpairs of L from all similarities, which are scaled in place."""
+def _dense(V: NDArray, root: Doubles, k: int, seed: int, tol: float) -> tuple[Eigenpairs, Doubles]:
+    """Eigenpairs of a shifted −L from all similarities, which are scaled in place, and the eigenvalues of L."""
     n = len(V)
     V *= root[:, None]
     V *= root
     constant = 1.0 / root / np.linalg.norm(1.0 / root)
-    if direct(n, k):
-        V -= np.outer(2 * constant, constant)  # its eigenvalue 1 becomes −1, below those wanted
-        found = eigh_top(V, k)
-        return 1.0 - found.values, found.vectors, found.residual, "dense"
+
+    def array() -> Doubles:  # the eigenvalue 1 of the constant vector becomes −1, below those wanted
+        return np.subtract(V, np.outer(2 * constant, constant), out=V)
 
     def apply(X: Doubles) -> Doubles:  # shifted, so that the largest in magnitude are the largest
         return np.asarray(V @ X + X - 2 * np.outer(constant, constant @ X))
 
-    with thread_limit.alone():
-        found = eigh_top_operator(apply, n, k, seed=seed, tol=max(tol, 1e-10), costly=True)
-    return 2.0 - found.values, found.vectors, found.residual, "krylov"
+    with nullcontext() if direct(n, k) else thread_limit.alone():
+        found = largest_eigenpairs(n, k, array=array, apply=apply, seed=seed, tol=max(tol, 1e-10), costly=True)
+    return found, (1.0 if found.solver == "dense" else 2.0) - found.values

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lowdim.relate.gram import Centred
 from lowdim.relate.moment_states import ColumnMoments, Moments
 from lowdim.relate.moments import column_moments, moments
+from lowdim.solve.eigenpairs import warn_unless_converged
 from lowdim.solve.leading_eigenpairs import direct, eigh_top, eigh_top_operator, singular
 from lowdim.work import dispatch, memory
 from lowdim.work.blockwise import float_dtype
@@ -128,8 +129,9 @@ def of_moments(M: Moments, k: int, standardize: bool) -> Spectrum:
         S /= scale[:, None]
     total = float(np.trace(S))
     _demand_finite(total)
-    values, vectors, *_ = eigh_top(S, min(k, len(S)))
-    return Spectrum(_without_noise(values, max(len(scale), M.rows) * np.finfo(float).eps), vectors.T, total, scale, M)
+    pairs = eigh_top(S, min(k, len(S)))
+    values = _without_noise(pairs.values, max(len(scale), M.rows) * np.finfo(float).eps)
+    return Spectrum(values, pairs.vectors.T, total, scale, M)
 
 
 def of_rows(
@@ -183,6 +185,7 @@ def _krylov(
     while proportion is not None and k < min(n, d) and pairs.values.sum() < proportion:
         k = min(2 * k, n, d)
         pairs = eigh_top_operator(apply, d, k, seed=seed, tol=tol, start=pairs.vectors, sparse=sparse)
+    warn_unless_converged(pairs, "Ask for fewer components, or use an exact solver.")
     return pairs.values * total, pairs.vectors.T
 
 

@@ -30,6 +30,7 @@ from lowdim.relate.graph import (
 )
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.weights import barycentric, share_with_bridges
+from lowdim.solve.eigenpairs import warn_unless_converged
 from lowdim.solve.signs import signs
 from lowdim.solve.smallest_eigenpairs import smallest
 from lowdim.solve.smallest_symmetric import smallest_symmetric
@@ -178,6 +179,7 @@ class LLE(NeighborReducer):
         else:
             M = alignment(Z, near, int(self.n_components), self.method, float(self.reg))
             pairs = smallest_symmetric(M, int(self.n_components), null=np.ones(m), seed=seed)
+        warn_unless_converged(pairs, "Ask for fewer components, or change n_neighbors.")
         self.eigenvalues_, self.residual_, self.solver_ = pairs.values, pairs.residual, pairs.solver
         self.reconstruction_error_ = float(pairs.values.sum())
         Y = pairs.vectors * signs(pairs.vectors.T) * np.sqrt(m - 1)

@@ -1,8 +1,9 @@
 """Leading eigenpairs of a symmetric matrix, given as an array or as a product with blocks of vectors.
 
-One rule (:func:`direct`): few pairs of a large matrix come from products alone, by a block Krylov method with thick
-restarts (Wu and Simon 2000; Musco and Musco 2015), which needs few passes over the data behind the operator (a
-stored array, rows, kernel blocks computed on the fly) and reports the residual it reached. All others go to LAPACK.
+:func:`largest_eigenpairs` chooses by one rule (:func:`direct`): few pairs of a large matrix come from products alone,
+by a block Krylov method with thick restarts (Wu and Simon 2000; Musco and Musco 2015), which needs few passes over the
+data behind the operator (a stored array, rows, kernel blocks computed on the fly) and reports the residual it reached.
+All others go to LAPACK.
 """
 
 from collections.abc import Callable
@@ -12,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
+from lowdim.solve.eigenpairs import Doubles, Eigenpairs
 from lowdim.work import thread_limit
 from lowdim.work.backend_arrays import from_numpy, to_numpy
 from lowdim.work.dispatch import operation
@@ -22,27 +23,10 @@ from lowdim.work.products import inner, multiply, subtract_product
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
 from lowdim.work.rows import blank, cast
-from lowdim.work.user_warnings import warn
 
-Doubles = NDArray[np.float64]
 Operator = Callable[[NDArray], NDArray]
 _STRIP = 8  # columns that sparse products sum in registers
 _SMALL = 1500  # side up to which LAPACK gains nothing from threads
-
-
-class Eigenpairs(NamedTuple):
-    """Leading eigenpairs of ``A``, and their accuracy.
-
-    Descending values (k,), vectors V (n, k), the largest residual relative to the first value, passes made, the
-    product ``A V`` (``V Λ`` up to that residual) and the lowest eigenvalue or Ritz value seen.
-    """
-
-    values: Doubles
-    vectors: Doubles
-    residual: float
-    passes: int
-    product: Doubles
-    lowest: float
 
 
 def direct(n: int, k: int, limit: int = _SMALL) -> bool:
@@ -73,7 +57,7 @@ def eigh_top(A: NDArray, k: int) -> Eigenpairs:
             values, vectors = sl.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
     lowest = float(values.min(initial=np.inf))
     values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
-    return Eigenpairs(values, vectors, 0.0, 1, vectors * values, lowest)
+    return Eigenpairs(values, vectors, 0.0, True, "dense", 1, vectors * values, lowest)
 
 
 def pairs_between(A: NDArray, first: int, last: int) -> tuple[NDArray, NDArray]:
@@ -102,6 +86,21 @@ def singular(A: NDArray) -> tuple[NDArray, NDArray]:
     """
     _, values, vectors = sl.svd(A, full_matrices=False, overwrite_a=True, check_finite=False)
     return values, vectors
+
+
+def largest_eigenpairs(
+    n: int, k: int, *, array: Callable[[], NDArray], apply: Operator, seed: int, tol: float, **how: Any
+) -> Eigenpairs:
+    """Top ``k`` eigenpairs of a symmetric (n, n) matrix, by the solver that suits its size.
+
+    ``array()`` makes the matrix, which LAPACK overwrites; ``apply`` multiplies by it, and ``how`` is as in
+    :func:`eigh_top_operator`.
+
+    >>> A = np.diag([1.0, 3.0, 2.0])
+    >>> largest_eigenpairs(3, 1, array=A.copy, apply=lambda V: A @ V, seed=0, tol=1e-9).solver
+    'dense'
+    """
+    return eigh_top(array(), k) if direct(n, k) else eigh_top_operator(apply, n, k, seed=seed, tol=tol, **how)
 
 
 def eigh_top_operator(
@@ -173,15 +172,10 @@ def eigh_top_operator(
                 residual = float((_norms(apart) / (np.maximum(np.abs(theta[:k]), 1e-300) if each else largest)).max())
                 note(f"residual {residual:.1e}")
                 if residual <= tol or left == 0 or passes >= max_passes:
-                    if residual > tol and left:
-                        warn(
-                            f"Eigenvectors: residual {residual:.1e} after {passes} passes, above {tol:.0e}: the "
-                            "spectrum is nearly flat here. Ask for fewer components, or use an exact solver.",
-                            ConvergenceWarning,
-                        )
+                    converged = residual <= tol or left == 0
                     V = multiply(basis, from_numpy(S[:, :k], like))
                     product = V * from_numpy(theta[:k], like) + apart
-                    return Eigenpairs(theta[:k], V, residual, passes, product, float(theta[-1]))
+                    return Eigenpairs(theta[:k], V, residual, converged, "krylov", passes, product, float(theta[-1]))
             fresh = _orthonormal(W, basis, random, scale, left)
             if full:  # thick restart: the best Ritz vectors carry over
                 size = looked = min(size, max(k + width, (room - width) // 2))

@@ -33,8 +33,10 @@ def by_polynomials(
     seed: int,
     tol: float,
     degrees: int = DEGREES,
-) -> Doubles:
-    """Vectors (n, k) of the smallest eigenvalues of M, orthogonal to its null vectors ``null`` (n, p), orthonormal.
+) -> tuple[Doubles, int]:
+    """Vectors (n, k) of the smallest eigenvalues of M, orthonormal and orthogonal to its null vectors ``null`` (n, p).
+
+    The second result is the total degree.
 
     ``apply(V)`` multiplies by M, ``damp(V, low, high, degree, tick)`` applies in place the polynomial that is small
     from low to high to V (n, 8). ``largest`` is near the largest eigenvalue, to a tenth; ``tol`` bounds the residual
@@ -69,7 +71,7 @@ def by_polynomials(
             # An eigenvalue below the residual is not yet separated from its neighbours.
             sure = residual <= tol and residual <= _SURE * max(float(values[k - 1]) / largest, _ZERO)
             if sure or used >= degrees or (residual > best[0] and best[0] <= _ZERO):
-                return best[1]
+                return best[1], used
             high = max(high, 1.05 * float(values[-1]))
             low = float(np.clip(values[-1], 1e-9 * high, 0.5 * high))
             reach = max(low - float(values[k - 1]), 0.05 * low) / high

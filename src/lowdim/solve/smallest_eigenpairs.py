@@ -6,28 +6,25 @@ regular by one entry on its diagonal, and its condition is the square root of M'
 that are small on the unwanted part of the spectrum are applied to a block of vectors. Small problems go to LAPACK.
 """
 
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import _native
 from lowdim.solve.blocked_cholesky import factorise, solve_by
+from lowdim.solve.eigenpairs import Doubles, Eigenpairs
 from lowdim.solve.leading_eigenpairs import eigh_top_operator
 from lowdim.solve.polynomials import DEGREES, WIDTH, by_polynomials
 from lowdim.solve.sparse_lu import SparseLU
 from lowdim.work import memory, thread_limit
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
-from lowdim.work.user_warnings import warn
 
 SOLVERS = ("dense", "lu", "chebyshev", "cholesky")
 _FEW = 400  # rows up to which the singular values are computed densely
@@ -39,22 +36,14 @@ _FLOPS = 5e10  # of a banded factorisation, above which polynomials are cheaper
 _TOL = 1e-9  # residual relative to the largest eigenvalue, of polynomials
 _TOL_EACH = 1e-5  # residual of the inverse relative to each of its eigenvalues, before the last step
 
-Doubles = NDArray[np.float64]
+Found = tuple[Doubles, int] | None  # vectors (n, k) and iterations; None where a solver failed
 
 
-class Smallest(NamedTuple):
-    """Ascending values (k,), vectors (n, k), the largest ``‖M v − λ v‖`` over M's largest value, the solver."""
-
-    values: Doubles
-    vectors: Doubles
-    residual: float
-    solver: str
-
-
-def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
+def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Eigenpairs:
     """The k smallest eigenpairs of ``BᵀB`` orthogonal to the constant vector.
 
-    ``root`` is a row that all others lead to (of the one closed class of B's graph).
+    ``root`` is a row that all others lead to (of the one closed class of B's graph). If no solver converges, the best
+    result is returned.
 
     >>> B = sp.csr_array(np.array([[1.0, -1.0, 0.0], [-0.5, 1.0, -0.5], [0.0, -1.0, 1.0]]))
     >>> smallest(B, 1, 0, seed=0).values
@@ -64,8 +53,8 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
     B = sp.csr_array(B, dtype=np.float64)
     B.sort_indices()
     largest = cache(partial(_largest, B, seed, rounds=8))
-    tried: list[Smallest] = []
-    solve: dict[str, Callable[[], Doubles | None]] = {
+    tried: list[Eigenpairs] = []
+    solve: dict[str, Callable[[], Found]] = {
         "dense": lambda: _dense(B, k),
         "lu": lambda: _by_factor(B, k, root, seed, profile, largest),
         "chebyshev": lambda: _by_polynomials(B, k, seed, _PATIENCE if "cholesky" in order else DEGREES),
@@ -77,25 +66,19 @@ def smallest(B: sp.csr_array, k: int, root: int, *, seed: int) -> Smallest:
         found = solve[solver]()
         if found is None:
             continue
-        vectors = found - found.mean(axis=0)
+        vectors = found[0] - found[0].mean(axis=0)
         # Rayleigh and Ritz once more, through B itself, so that small values keep their digits.
         with thread_limit.alone():
             vectors, _ = np.linalg.qr(vectors)
             _, values, turn = sl.svd(B @ vectors, full_matrices=False, check_finite=False)
             values, vectors = np.square(values[::-1]), vectors @ turn[::-1].T
-        apart = B.T @ (B @ vectors) - vectors * values
-        tried.append(Smallest(values, vectors, float(np.linalg.norm(apart, axis=0).max()) / largest(), solver))
-        if tried[-1].residual <= min(
-            10 * _TOL, max(float(values[-1]) / largest(), 1e-12)
-        ):  # separated from its neighbours
+        product = B.T @ (B @ vectors)
+        residual = float(np.linalg.norm(product - vectors * values, axis=0).max()) / largest()
+        done = residual <= min(10 * _TOL, max(float(values[-1]) / largest(), 1e-12))  # separated from its neighbours
+        tried.append(Eigenpairs(values, vectors, residual, done, solver, found[1], product, float(values[0])))
+        if done:
             return tried[-1]
-    best = min(tried, key=lambda one: one.values.sum())
-    warn(
-        f"Smallest eigenvectors: residual {best.residual:.1e} of the largest eigenvalue for {n:,} rows, above 1e-08: "
-        "the small eigenvalues are nearly equal. Ask for fewer components, or change the number of neighbours.",
-        ConvergenceWarning,
-    )
-    return best
+    return min(tried, key=lambda one: one.values.sum())
 
 
 def _order(n: int, profile: Doubles) -> list[str]:
@@ -147,7 +130,7 @@ def _largest(B: sp.csr_array, seed: int, rounds: int) -> float:
     return value or 1.0
 
 
-def _dense(B: sp.csr_array, k: int) -> Doubles:
+def _dense(B: sp.csr_array, k: int) -> Found:
     """From the singular vectors of B on the complement of the constant vector."""
     n = B.shape[0]
     memory.require(40.0 * n * n, f"Smallest eigenvectors of {n:,} rows, dense,", "Ask for fewer components.")
@@ -161,12 +144,10 @@ def _dense(B: sp.csr_array, k: int) -> Doubles:
         turn = sl.svd(A[:, 1:], full_matrices=False, overwrite_a=True, check_finite=False)[2]
     V = np.zeros((n, k))
     V[1:] = turn[::-1][:k].T
-    return V - 2 * np.outer(mirror, mirror @ V)
+    return V - 2 * np.outer(mirror, mirror @ V), 1
 
 
-def _by_factor(
-    B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles, largest: Callable[[], float]
-) -> Doubles | None:
+def _by_factor(B: sp.csr_array, k: int, root: int, seed: int, profile: Doubles, largest: Callable[[], float]) -> Found:
     """By products with the pseudo-inverse of M, through a sparse factorisation; None if that is singular.
 
     With ``P = B + e eᵀ``, e the unit vector of the root, and x orthogonal to the constant: ``Pᵀ g = x`` has
@@ -197,18 +178,17 @@ def _by_factor(
             Y -= Y.mean(axis=0)
             return Y
 
-        with warnings.catch_warnings(), np.errstate(all="ignore"), thread_limit.alone():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
+        with np.errstate(all="ignore"), thread_limit.alone():
             pairs = eigh_top_operator(inverse, n, k, seed=seed, tol=_TOL_EACH, each=True, max_passes=60)
     except (RuntimeError, ValueError, MemoryError, np.linalg.LinAlgError):  # singular; infinite; too much fill-in
         return None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     # The product is the vectors after one more step of inverse iteration, which damps all others.
-    return pairs.product if np.isfinite(pairs.product).all() else None
+    return (pairs.product, pairs.iterations) if np.isfinite(pairs.product).all() else None
 
 
-def _by_cholesky(B: sp.csr_array, k: int, largest: float, seed: int) -> Doubles | None:
+def _by_cholesky(B: sp.csr_array, k: int, largest: float, seed: int) -> Found:
     """By products with the inverse of M, with a small shift of its diagonal, through a dense factor."""
     n = B.shape[0]
     try:
@@ -223,12 +203,11 @@ def _by_cholesky(B: sp.csr_array, k: int, largest: float, seed: int) -> Doubles 
         Y = solve_by(M, X - X.mean(axis=0))
         return np.asarray(Y - Y.mean(axis=0))
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
-        return eigh_top_operator(inverse, n, k, seed=seed, tol=1e-10, max_passes=60).vectors
+    pairs = eigh_top_operator(inverse, n, k, seed=seed, tol=1e-10, max_passes=60)
+    return pairs.vectors, pairs.iterations
 
 
-def _by_polynomials(B: sp.csr_array, k: int, seed: int, degrees: int) -> Doubles:
+def _by_polynomials(B: sp.csr_array, k: int, seed: int, degrees: int) -> Found:
     """By Chebyshev polynomials of M on a block of vectors."""
     n, transposed = B.shape[0], sp.csr_array(B.T)
     own, other = ((A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data) for A in (B, transposed))

@@ -5,7 +5,6 @@ a banded Cholesky factor is cheap (a curve, a sheet, a few thousand rows of anyt
 sheet has many rows a sparse factorisation does. Other graphs of high dimension use polynomials, small ones LAPACK.
 """
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -13,17 +12,15 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import _native
+from lowdim.solve.eigenpairs import Doubles, Eigenpairs
 from lowdim.solve.leading_eigenpairs import eigh_top_operator, pairs_between
 from lowdim.solve.polynomials import WIDTH, by_polynomials
-from lowdim.solve.smallest_eigenpairs import Smallest
 from lowdim.solve.sparse_lu import SparseLU
 from lowdim.work import memory, thread_limit
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
-from lowdim.work.user_warnings import warn
 
 SOLVERS = ("dense", "band", "lu", "chebyshev")
 _FEW = 400  # rows up to which LAPACK computes all eigenvectors
@@ -33,17 +30,17 @@ _FILL = 170.0  # bytes of sparse factors per entry of A, on sheets, where they a
 _ROUGH = 1e-5  # residual from which polynomials are applied in float32: half the memory to read
 _SHIFT = 1e-13  # on the diagonal, relative to the largest eigenvalue, so that a semidefinite matrix has a factor
 
-Doubles = NDArray[np.float64]
+Found = tuple[Doubles, int] | None  # vectors (n, k) and iterations; None where a solver failed
 Solve = Callable[[Doubles], Doubles]
 
 
 def smallest_symmetric(
     A: sp.csr_array, k: int, *, null: NDArray, seed: int, tol: float = 1e-9, largest: float | None = None
-) -> Smallest:
+) -> Eigenpairs:
     """The k smallest eigenpairs of the symmetric ``A`` orthogonal to its null vectors ``null`` (n,) or (n, p).
 
     ``tol`` bounds the residual relative to the largest eigenvalue, which is estimated unless given. If no solver
-    reaches it, the best result is returned with a warning.
+    reaches it, the best result is returned.
 
     >>> path = sp.csr_array(np.array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]]))
     >>> smallest_symmetric(path, 1, null=np.ones(3), seed=0).values.round(9)
@@ -55,34 +52,29 @@ def smallest_symmetric(
         null = np.linalg.qr(np.asarray(null, np.float64).reshape(n, -1))[0]
     largest = _largest(A, seed) if largest is None else largest
     order = np.asarray(reverse_cuthill_mckee(A, symmetric_mode=True)) if n > _FEW else np.arange(n)
-    solve: dict[str, Callable[[], Doubles | None]] = {
+    solve: dict[str, Callable[[], Found]] = {
         "dense": lambda: _dense(A, k, null, largest),
         "band": lambda: _by_inverse(_band_factor(A, order, largest), k, null, seed),
         "lu": lambda: _by_inverse(_sparse_factor(A, largest), k, null, seed),
         "chebyshev": lambda: _by_polynomials(A, order, k, null, largest, seed, tol),
     }
-    tried: list[Smallest] = []
+    tried: list[Eigenpairs] = []
     for solver in _choose(A, k + null.shape[1], order):
         found = solve[solver]()
         if found is None:
             continue
         with thread_limit.alone():
-            vectors, _ = np.linalg.qr(found - null @ (null.T @ found))
+            vectors, _ = np.linalg.qr(found[0] - null @ (null.T @ found[0]))
             image = A @ vectors
             values, turn = sl.eigh(vectors.T @ image, check_finite=False)
-            apart = image @ turn - (vectors := vectors @ turn) * values
+            vectors, product = vectors @ turn, image @ turn
+            apart = product - vectors * values
         residual = float(np.linalg.norm(apart, axis=0).max()) / largest
-        tried.append(Smallest(np.maximum(values, 0.0), vectors, residual, solver))
-        if residual <= 10 * tol:
+        values, done = np.maximum(values, 0.0), residual <= 10 * tol
+        tried.append(Eigenpairs(values, vectors, residual, done, solver, found[1], product, float(values[0])))
+        if done:
             return tried[-1]
-    best = min(tried, key=lambda one: one.residual)
-    warn(
-        f"Smallest eigenvectors: residual {best.residual:.1e} of the largest eigenvalue for {n:,} rows, above "
-        f"{10 * tol:.0e}: the small eigenvalues are nearly equal. Ask for fewer components, or change the number of "
-        "neighbours.",
-        ConvergenceWarning,
-    )
-    return best
+    return min(tried, key=lambda one: one.residual)
 
 
 def _choose(A: sp.csr_array, k: int, order: NDArray) -> list[str]:
@@ -120,16 +112,16 @@ def _largest(A: sp.csr_array, seed: int, rounds: int = 30) -> float:
     return value or 1.0
 
 
-def _dense(A: sp.csr_array, k: int, null: Doubles, largest: float) -> Doubles:
+def _dense(A: sp.csr_array, k: int, null: Doubles, largest: float) -> Found:
     """By LAPACK, null vectors moved above all others."""
     n = A.shape[0]
     memory.require(24.0 * n * n, f"Smallest eigenvectors of {n:,} rows, dense,", "Ask for fewer components.")
     with stage("eigenvectors"), thread_limit.alone():
         M = A.toarray() + 4 * largest * (null @ null.T)
-        return np.asarray(pairs_between(M, 0, k - 1)[1])
+        return np.asarray(pairs_between(M, 0, k - 1)[1]), 1
 
 
-def _by_inverse(solve: Solve | None, k: int, null: Doubles, seed: int) -> Doubles | None:
+def _by_inverse(solve: Solve | None, k: int, null: Doubles, seed: int) -> Found:
     """By products with the inverse on the complement of the null vectors; None if there is no factor."""
     if solve is None:
         return None
@@ -139,12 +131,11 @@ def _by_inverse(solve: Solve | None, k: int, null: Doubles, seed: int) -> Double
         return np.asarray(Y - null @ (null.T @ Y))
 
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"), thread_limit.alone():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the residual is judged by the caller
+        with np.errstate(all="ignore"), thread_limit.alone():
             pairs = eigh_top_operator(inverse, len(null), k, seed=seed, tol=1e-10, max_passes=60)
     except (ValueError, np.linalg.LinAlgError):  # infinite
         return None
-    return pairs.vectors if np.isfinite(pairs.vectors).all() else None
+    return (pairs.vectors, pairs.iterations) if np.isfinite(pairs.vectors).all() else None
 
 
 def _band_factor(A: sp.csr_array, order: NDArray, largest: float) -> Solve | None:
@@ -182,7 +173,7 @@ def _sparse_factor(A: sp.csr_array, largest: float) -> Solve | None:
 
 def _by_polynomials(
     A: sp.csr_array, order: NDArray, k: int, null: Doubles, largest: float, seed: int, tol: float
-) -> Doubles:
+) -> Found:
     """By Chebyshev's polynomials of A with its rows in ``order``, in which the columns of a row are close together."""
     counts, place = np.diff(A.indptr)[order], np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
@@ -200,4 +191,5 @@ def _by_polynomials(
     def apply(V: Doubles) -> Doubles:
         return _native.csr_product(*parts, np.ascontiguousarray(V), n_threads=thread_limit.current())
 
-    return by_polynomials(apply, damp, null[order], k, largest, seed=seed, tol=tol)[place]
+    vectors, degrees = by_polynomials(apply, damp, null[order], k, largest, seed=seed, tol=tol)
+    return vectors[place], degrees

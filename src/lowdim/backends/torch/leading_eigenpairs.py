@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lowdim.backends import TORCH
 from lowdim.solve import leading_eigenpairs as numpy_leading_eigenpairs
-from lowdim.solve.leading_eigenpairs import Eigenpairs
+from lowdim.solve.eigenpairs import Eigenpairs
 from lowdim.work.finite import refuse_overflow
 from lowdim.work.progress import stage
 
@@ -21,7 +21,9 @@ def eigh_top(A: Any, k: int) -> Eigenpairs:
         values, vectors = torch.linalg.eigh(A.double())
     found = values.cpu().numpy()
     values, vectors = values.flip(0)[:k], vectors.flip(1)[:, :k]
-    return Eigenpairs(found[::-1][:k], vectors, 0.0, 1, vectors * values, float(found.min(initial=np.inf)))
+    return Eigenpairs(
+        found[::-1][:k], vectors, 0.0, True, "dense", 1, vectors * values, float(found.min(initial=np.inf))
+    )
 
 
 @TORCH.implements(numpy_leading_eigenpairs.singular)

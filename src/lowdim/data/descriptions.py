@@ -1,5 +1,7 @@
 """Texts that docstrings share: a parameter that several estimators or functions take is described in one place."""
 
+import re
+import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -44,13 +46,20 @@ MAP_TEXTS = {
 def described(texts: Mapping[str, str] = MAP_TEXTS, **more: str) -> Callable[[Described], Described]:
     """Decorator that puts texts where the docstring of a class or function has ``{their name}`` on a line of its own.
 
-    >>> described({}, k="k : int")(type("A", (), {"__doc__": "    {k}"})).__doc__
-    '    k : int'
+    Texts are written for docstrings indented by four spaces, and take the indentation of the line they replace: CPython
+    strips that of docstrings from 3.13 on.
+
+    >>> described({}, k="k : int\\n        Number.")(type("A", (), {"__doc__": "{k}"})).__doc__
+    'k : int\\n    Number.'
     """
+    known = {name: textwrap.dedent(f"    {text}") for name, text in {**texts, **more}.items()}
+
+    def text(line: re.Match[str]) -> str:
+        indent, name = line.groups()
+        return textwrap.indent(known[name], indent) if name in known else line[0]
 
     def fill(target: Described) -> Described:
-        for name, text in {**texts, **more}.items():
-            target.__doc__ = (target.__doc__ or "").replace(f"    {{{name}}}", f"    {text}")
+        target.__doc__ = re.sub(r"^([ ]*)\{(\w+)\}$", text, target.__doc__ or "", flags=re.MULTILINE)
         return target
 
     return fill

@@ -5,6 +5,7 @@ import json
 import re
 import runpy
 from dataclasses import replace
+from datetime import datetime
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,7 +16,7 @@ from browser import CHROMIUM, Browser
 
 import lowdim
 from lowdim.data.categories import read_labels
-from lowdim.show.report import charts, encoded_maps
+from lowdim.show.report import assembly, charts, encoded_maps
 from lowdim.show.report.html_pieces import code, heading, paragraph, table
 
 EVIL = '</script><script>alert("x")</script> & co'
@@ -179,6 +180,21 @@ def test_rows_far_out_stand_at_the_edge_and_the_others_fill_the_frame():
     assert 3 <= beyond <= 10
     assert np.std(wild[3:], axis=0).min() > 0.8 * np.std(calm[3:], axis=0).min()
     assert np.abs(wild.astype(int)).max() == 32767
+
+
+def test_the_footer_dates_the_page_by_directives_that_every_system_knows(monkeypatch):
+    class OnWindows(datetime):
+        def strftime(self, form):
+            if "%-" in form:
+                raise ValueError("Invalid format string")
+            return super().strftime(form)
+
+        @classmethod
+        def now(cls, tz=None):
+            return cls(2026, 3, 5, tzinfo=tz)
+
+    monkeypatch.setattr(assembly, "datetime", OnWindows)
+    assert assembly._footer().endswith(" · 5 March 2026")
 
 
 def test_the_sheet_of_pictures_stays_within_its_room():

@@ -244,5 +244,6 @@ def _python(comparison: "Comparison") -> list[str]:
 def _footer() -> str:
     parts = [f"lowdim {__version__}", f"Python {platform.python_version()}"]
     parts += [f"{package} {version(package)}" for package in _PACKAGES]
-    parts += [f"{platform.system()} {platform.machine()}", datetime.now(UTC).strftime("%-d %B %Y")]
+    today = datetime.now(UTC)  # "%-d" is unknown to Windows
+    parts += [f"{platform.system()} {platform.machine()}", f"{today.day} {today:%B %Y}"]
     return " · ".join(parts)

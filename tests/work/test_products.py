@@ -1,9 +1,11 @@
 """Large products: right, and with the same bits for any number of threads."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
-from lowdim.work import thread_limit
+from lowdim.work import products, thread_limit
 from lowdim.work.products import assign, centred, inner, multiply, subtract_product
 
 
@@ -109,3 +111,34 @@ def test_rows_are_assigned_to_the_first_of_the_nearest_centres(rng, count):
     for n in (1, 3):
         with thread_limit.using(n):
             np.testing.assert_array_equal(assign(Z, centres), np.argmin(apart, axis=1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_signature_of_scipys_product_is_known(dtype):
+    assert products._gemm(dtype) != ctypes.cast(products._numpy_gemm(dtype), ctypes.c_void_p).value
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_blas_with_other_integers_is_not_called(dtype, monkeypatch):
+    """An ILP64 SciPy names its arguments otherwise: by their old sizes it would read beyond them."""
+    name = products._GEMM[np.dtype(dtype).name]
+    api = ctypes.pythonapi
+    api.PyCapsule_New.restype = ctypes.py_object
+    api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    signature = b"void (char *, char *, int64_t *, int64_t *, int64_t *)"  # the capsule keeps no copy
+    monkeypatch.setattr(products.blas, "__pyx_capi__", {name: api.PyCapsule_New(1, signature, None)})
+    products._gemm.cache_clear()
+    try:
+        A, B, C = _arrays((700, 90), (90, 601), (700, 601), dtype=dtype)
+        with thread_limit.using(2):
+            tolerance = 1e-4 if dtype == np.float32 else 1e-11
+            np.testing.assert_allclose(multiply(A, B), np.matmul(A, B), atol=tolerance)
+            np.testing.assert_allclose(multiply(np.asfortranarray(A), B.T.copy().T), np.matmul(A, B), atol=tolerance)
+            np.testing.assert_allclose(inner(A.T.copy(), B), np.matmul(A, B), atol=tolerance)
+            np.testing.assert_allclose(subtract_product(C.copy(), A, B), C - np.matmul(A, B), atol=tolerance)
+            if dtype == np.float32:
+                Z, centres = A[:, :8], A[:40, :8]
+                far = ((Z[:, None] - centres) ** 2).sum(2)
+                np.testing.assert_array_equal(assign(Z, centres), far.argmin(1))
+    finally:
+        products._gemm.cache_clear()

@@ -6,6 +6,7 @@ alone, and each piece is one call of SciPy's BLAS by one of our threads.
 """
 
 import ctypes
+import re
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -145,9 +146,47 @@ def _for_blas(A: NDArray, dtype: np.dtype) -> NDArray:
 
 @cache
 def _gemm(dtype: str) -> int:
-    """Address of the product in SciPy's BLAS."""
+    """Address of the product in SciPy's BLAS, or of one by NumPy where SciPy's takes other arguments than expected."""
     api, capsule = ctypes.pythonapi, blas.__pyx_capi__[_GEMM[dtype]]
     api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    signature = api.PyCapsule_GetName(capsule)
+    if not _is_gemm(signature.decode(), dtype):  # with integers of 64 bits, for one
+        return ctypes.cast(_numpy_gemm(dtype), ctypes.c_void_p).value or 0
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    return int(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))
+    return int(api.PyCapsule_GetPointer(capsule, signature))
+
+
+def _is_gemm(signature: str, dtype: str) -> bool:
+    """Whether a signature of Cython is that of the Gemm in cpp/include/lowdim/products.hpp.
+
+    >>> _is_gemm("void (char *, char *, long *)", "float64")
+    False
+    """
+    number = r"(?:float|\w*cython_blas_s)" if dtype == "float32" else r"(?:double|\w*cython_blas_d)"
+    kinds = ["char", "char", "int", "int", "int", number, number, "int", number, "int", number, number, "int"]
+    return re.fullmatch(rf"void \({', '.join(rf'{kind} [*]' for kind in kinds)}\)", signature) is not None
+
+
+@cache
+def _numpy_gemm(dtype: str) -> Any:
+    """BLAS's gemm, its arguments by reference, by NumPy's product."""
+    number = ctypes.POINTER(ctypes.c_float if dtype == "float32" else ctypes.c_double)
+    letter, size, item = ctypes.POINTER(ctypes.c_char), ctypes.POINTER(ctypes.c_int), np.dtype(dtype).itemsize
+
+    def matrix(at: Any, shape: tuple[int, int], stride: int) -> NDArray:
+        """The matrix (rows, columns) whose columns begin ``stride`` numbers apart."""
+        flat = np.ctypeslib.as_array(at, (max(shape[1] - 1, 0) * stride + shape[0],))
+        return np.lib.stride_tricks.as_strided(flat, shape, (item, stride * item))
+
+    def gemm(*given: Any) -> None:
+        turn_a, turn_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc = given
+        rows, columns, inside = m[0], n[0], k[0]
+        A = matrix(a, (rows, inside), lda[0]) if turn_a[0] in b"Nn" else matrix(a, (inside, rows), lda[0]).T
+        B = matrix(b, (inside, columns), ldb[0]) if turn_b[0] in b"Nn" else matrix(b, (columns, inside), ldb[0]).T
+        C = matrix(c, (rows, columns), ldc[0])
+        product = alpha[0] * (A @ B)
+        C[...] = product + beta[0] * C if beta[0] else product
+
+    sizes, array = (size, size, size), (number, size)
+    return ctypes.CFUNCTYPE(None, letter, letter, *sizes, number, *array, *array, number, *array)(gemm)

@@ -8,7 +8,17 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+
+
+def demand_chromium(unseen: str) -> None:
+    """Skip tests where there is no chromium; in CI fail instead, where nobody would see what is ``unseen``."""
+    if CHROMIUM is None and os.environ.get("CI"):
+        pytest.fail(f"no chromium on this machine: {unseen}. CI needs it: .ci/run installs Debian's where it can")
+    if CHROMIUM is None:
+        pytest.skip(f"no chromium on this machine: {unseen}")
 
 
 class Moved(Exception):  # noqa: N818

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from browser import CHROMIUM, Browser, Moved
+from browser import Browser, Moved, demand_chromium
 from matplotlib.path import Path as Outline
 
 import lowdim
@@ -99,8 +99,7 @@ def as_js(value):
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine: the explorer was not looked at in a real browser")
+    demand_chromium("the explorer was not looked at in a real browser")
     made = Browser(tmp_path_factory.mktemp("profile"))
     yield made
     made.close()

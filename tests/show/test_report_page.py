@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import CHROMIUM, Browser
+from browser import Browser, demand_chromium
 
 import lowdim
 from lowdim.data.categories import read_labels
@@ -233,10 +233,17 @@ def test_blocks_escape_and_set_numbers_right():
         heading("x", level=1)
 
 
+@pytest.mark.parametrize(("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)])
+def test_without_a_browser_ci_fails_where_others_skip(monkeypatch, ci, outcome):
+    monkeypatch.setattr("browser.CHROMIUM", None)
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(outcome, match="no chromium on this machine: the page was not seen"):
+        demand_chromium("the page was not seen")
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine: the page was not looked at in a real browser")
+    demand_chromium("the page was not looked at in a real browser")
     made = Browser(tmp_path_factory.mktemp("profile"))
     yield made
     made.close()

@@ -154,12 +154,26 @@ void PackedAffinities::costs(const float* Y, int k, const Falloff& falloff, doub
                        });
 }
 
+namespace {
+
+// Squared lengths become costs: the common case by vectors; float64 and other falloffs one by one.
+void to_costs(const detail::Cauchy<float>&, std::vector<float>& terms) {
+    for (float& s : terms)
+        s += 1.0f;
+    LOWDIM_PICK(logs)(terms.data(), static_cast<std::int64_t>(terms.size()));
+}
+
+template <class F, class T> void to_costs(const F& f, std::vector<T>& terms) {
+    for (T& s : terms)
+        s = f.cost(s);
+}
+
+} // namespace
+
 template <class T>
 void attraction_costs(const Affinities& P, const T* Y, int k, const Falloff& falloff, double* costs,
                       int n_threads, Watch& watch) {
-    const auto logs = LOWDIM_PICK(logs);
     detail::with_falloff<T>(falloff, [&](const auto& f) {
-        using F = std::decay_t<decltype(f)>;
         detail::each_chunk(
             P.rows, chunk, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
                 std::vector<T> terms;
@@ -175,15 +189,7 @@ void attraction_costs(const Affinities& P, const T* Y, int k, const Falloff& fal
                         }
                         terms[static_cast<std::size_t>(e)] = s;
                     }
-                    // The common case by vectors; float64 and other falloffs one by one.
-                    if constexpr (std::is_same_v<F, detail::Cauchy<float>>) {
-                        for (float& s : terms)
-                            s += 1.0f;
-                        logs(terms.data(), size);
-                    } else {
-                        for (T& s : terms)
-                            s = f.cost(s);
-                    }
+                    to_costs(f, terms);
                     double sum = 0;
                     for (std::int64_t e = 0; e < size; ++e)
                         sum += static_cast<double>(P.values[start + e]) * terms[static_cast<std::size_t>(e)];

@@ -99,8 +99,8 @@ LOWDIM_TARGET void cost_packed(const PackedAffinities::Rows& P, const float* Y, 
             logs(terms.data(), count);
         double sum = 0;
         for (std::int64_t at = 0; at < count; at += 8)
-            sum += total(*reinterpret_cast<Loose*>(values.data() + at) *
-                         *reinterpret_cast<Loose*>(terms.data() + at));
+            sum += total(Eight(*reinterpret_cast<Loose*>(values.data() + at) *
+                               *reinterpret_cast<Loose*>(terms.data() + at)));
         costs[i] = sum;
     }
 }

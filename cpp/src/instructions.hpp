@@ -26,10 +26,13 @@
 #define LOWDIM_PICK(...) generic::__VA_ARGS__
 #endif
 
+// Before a loop: unroll it; and its rounds do not depend on each other.
 #if defined(__clang__)
 #define LOWDIM_UNROLL _Pragma("unroll")
+#define LOWDIM_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define LOWDIM_UNROLL _Pragma("GCC unroll 16")
+#define LOWDIM_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
 #define LOWDIM_INLINE inline __attribute__((always_inline))

@@ -26,7 +26,7 @@ template <class T, class Vector> LOWDIM_TARGET inline std::uint64_t below(Vector
 // out = from ± (x − q)²; both may be the same row.
 template <class T, bool joining>
 LOWDIM_TARGET void move(const T* from, const T* __restrict x, T q, std::int64_t n, T* out) {
-#pragma GCC ivdep
+    LOWDIM_INDEPENDENT
     for (std::int64_t j = 0; j < n; ++j) {
         const T step = x[j] - q;
         if constexpr (joining)

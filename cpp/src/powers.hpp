@@ -1,5 +1,5 @@
-// Logarithms and powers of 2 of vectors of floats. Results are not returned: there the instruction set of the
-// caller would matter.
+// Logarithms and powers of 2 of vectors of floats. Vectors are taken and given by reference: by value the
+// instruction set of the caller would matter.
 #pragma once
 
 #include "instructions.hpp"
@@ -27,10 +27,10 @@ template <class V> LOWDIM_INLINE void log2_of(const V& x, V& out) {
 }
 
 // 2^x between 2^−126 and 2^126, within 3e-7 of it.
-template <class V> LOWDIM_INLINE void exp2_of(V x, V& out) {
+template <class V> LOWDIM_INLINE void exp2_of(const V& power, V& out) {
     typedef std::int32_t Bits __attribute__((vector_size(sizeof(V))));
-    x = x < -126.0f ? V{} - 126.0f : x;
-    x = x > 126.0f ? V{} + 126.0f : x;
+    const V above = power < -126.0f ? V{} - 126.0f : power;
+    const V x = above > 126.0f ? V{} + 126.0f : above;
     const V shifted = x + 12582912.0f;
     const V f = x - (shifted - 12582912.0f);
     V p = f * 1.5403530e-4f + 1.3333558e-3f;

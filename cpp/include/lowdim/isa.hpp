@@ -3,7 +3,7 @@
 
 #include <string>
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) // Clang for Windows has no __GNUC__
 #define LOWDIM_X86 1
 #else
 #define LOWDIM_X86 0

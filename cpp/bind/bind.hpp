@@ -9,9 +9,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -46,14 +48,35 @@ template <class T, class... Sizes> Made<T> empty(Sizes... shape) {
 
 [[noreturn]] inline void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
 
-inline void demand(bool right, const std::string& needed) {
-    if (!right)
-        refuse(needed + "; got others. Pass arguments that fit.");
+// An argument as messages show it: a number, a word in quotes, or the shape of an array.
+template <class T> std::string shown(const T& got) {
+    if constexpr (requires { got.ndim(); }) {
+        std::string text = "(";
+        for (std::size_t axis = 0; axis < got.ndim(); ++axis)
+            text += (axis ? ", " : "") + std::to_string(got.shape(axis));
+        return text + (got.ndim() == 1 ? ",)" : ")");
+    } else if constexpr (std::is_convertible_v<T, std::string>) {
+        return "'" + std::string(got) + "'";
+    } else {
+        std::ostringstream text;
+        text << got;
+        return text.str();
+    }
 }
 
-inline void demand(bool right, const std::string& needed, std::int64_t got) {
+// Refuses wrong arguments: what was needed, and what came.
+template <class First, class... More>
+void demand(bool right, const std::string& needed, const First& got, const More&... more) {
     if (!right)
-        refuse(needed + "; got " + std::to_string(got) + ". Pass arguments that fit.");
+        refuse(needed + "; got " + (shown(got) + ... + (", " + shown(more))) + ". Pass arguments that fit.");
+}
+
+// The same for each of `count` numbers, of which the first wrong one is shown.
+template <class T, class Rule>
+void demand_each(const T* numbers, std::int64_t count, const Rule& rule, const std::string& needed) {
+    const T* end = numbers + count;
+    const T* wrong = std::find_if_not(numbers, end, rule);
+    demand(wrong == end, needed, wrong == end ? T{} : *wrong);
 }
 
 constexpr int most_threads = 1024;

@@ -18,7 +18,7 @@ namespace {
 template <class T, class Kernel>
 nb::tuple fill(const Matrix<T>& distances, nb::handle tick, const Kernel& kernel) {
     const std::int64_t n = size(distances), k = size(distances, 1);
-    demand(n >= 1 && k >= 1, "perplexity: distances must have a row and a column");
+    demand(n >= 1 && k >= 1, "perplexity: distances must have a row and a column", distances);
     auto p = empty<float>(n, k);
     auto reached = empty<float>(n);
     const NearDistances<T> near{distances.data(), n, k};
@@ -30,9 +30,10 @@ template <class T>
 nb::tuple call_perplexity(const Matrix<T>& distances, const std::vector<double>& perplexities, int n_threads,
                           nb::handle tick) {
     demand_threads(n_threads);
-    demand(!perplexities.empty() &&
-               std::all_of(perplexities.begin(), perplexities.end(), [](double u) { return u >= 1; }),
-           "perplexity: perplexities must be numbers of 1 or more");
+    demand(!perplexities.empty(), "perplexity: a perplexity is needed", perplexities.size());
+    demand_each(
+        perplexities.data(), static_cast<std::int64_t>(perplexities.size()), [](double u) { return u >= 1; },
+        "perplexity: perplexities must be numbers of 1 or more");
     return fill<T>(distances, tick,
                    [&](const NearDistances<T>& near, float* p, float* reached, Watch& watch) {
                        perplexity(near, perplexities, p, reached, n_threads, watch);
@@ -42,7 +43,7 @@ nb::tuple call_perplexity(const Matrix<T>& distances, const std::vector<double>&
 template <class T>
 nb::tuple call_bandwidth(const Matrix<T>& distances, double sigma, int n_threads, nb::handle tick) {
     demand_threads(n_threads);
-    demand(sigma > 0, "bandwidth: sigma must be positive");
+    demand(sigma > 0, "bandwidth: sigma must be positive", sigma);
     return fill<T>(distances, tick,
                    [&](const NearDistances<T>& near, float* p, float* reached, Watch& watch) {
                        bandwidth(near, sigma, p, reached, n_threads, watch);
@@ -54,11 +55,13 @@ template <class Merge>
 nb::tuple merged(const Matrix<std::int32_t>& indices, const Matrix<float>& p, int n_threads, nb::handle tick,
                  const Merge& merge) {
     const std::int64_t n = size(indices), k = size(indices, 1);
-    demand(size(p) == n && size(p, 1) == k && n >= 1, "symmetrize: indices and p must have the same shape");
+    demand(size(p) == n && size(p, 1) == k && n >= 1, "symmetrize: indices and p must have the same shape",
+           indices, p);
     demand_threads(n_threads);
     const std::int32_t* index = indices.data();
-    demand(std::all_of(index, index + n * k, [n](std::int32_t j) { return j >= 0 && j < n; }),
-           "symmetrize: indices must lie below the number of rows");
+    demand_each(
+        index, n * k, [n](std::int32_t j) { return j >= 0 && j < n; },
+        "symmetrize: indices must lie below the number of rows");
     SparseRows P;
     watched(tick, [&](Watch& watch) { P = merge(index, p.data(), n, k, watch); });
     const auto stored = static_cast<std::size_t>(P.starts.back());
@@ -77,7 +80,7 @@ nb::tuple call_symmetrize(const Matrix<std::int32_t>& indices, const Matrix<floa
 
 nb::tuple call_fuzzy_union(const Matrix<std::int32_t>& indices, const Matrix<float>& v, double mix,
                            int n_threads, nb::handle tick) {
-    demand(mix >= 0 && mix <= 1, "fuzzy_union: mix must lie between 0 and 1");
+    demand(mix >= 0 && mix <= 1, "fuzzy_union: mix must lie between 0 and 1", mix);
     return merged(indices, v, n_threads, tick,
                   [&](const std::int32_t* index, const float* values, std::int64_t n, std::int64_t k,
                       Watch& watch) { return fuzzy_union(index, values, n, k, mix, n_threads, watch); });
@@ -87,9 +90,10 @@ template <class T>
 nb::tuple call_memberships(const Matrix<T>& distances, double local, double target, double typical,
                            int n_threads, nb::handle tick) {
     const std::int64_t n = size(distances), k = size(distances, 1);
-    demand(n >= 1 && k >= 1, "memberships: distances must have a row and a column");
+    demand(n >= 1 && k >= 1, "memberships: distances must have a row and a column", distances);
     demand(local >= 0 && local <= static_cast<double>(k) && target > 0 && typical >= 0,
-           "memberships: local must lie between 0 and the number of neighbours, target must be positive");
+           "memberships: local must lie between 0 and the number of neighbours, target must be positive",
+           local, target);
     demand_threads(n_threads);
     auto v = empty<float>(n, k);
     auto rho = empty<float>(n), sigma = empty<float>(n);

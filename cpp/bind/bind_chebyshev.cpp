@@ -16,13 +16,16 @@ template <class T>
 CsrOf<T> csr_of(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& columns,
                 const Vector<T>& values, std::int64_t n) {
     demand(size(starts) == n + 1 && size(columns) == size(values),
-           "chebyshev: square matrices with one row a row of V, and as many columns as values are needed");
+           "chebyshev: square matrices with one row a row of V (" + std::to_string(n) +
+               "), and as many columns as values, are needed",
+           starts, columns, values);
     check({starts.data(), columns.data(), nullptr, n, n}, size(values));
     return {starts.data(), columns.data(), values.data(), n, n};
 }
 
 void demand_interval(double low, double high, std::int64_t degree) {
-    demand(low < high && degree >= 0, "chebyshev: low below high and a degree of 0 or more are needed");
+    demand(low < high && degree >= 0, "chebyshev: low below high and a degree of 0 or more are needed", low,
+           high, degree);
 }
 
 void call(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& columns,

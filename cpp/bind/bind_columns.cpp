@@ -25,7 +25,7 @@ template <class T, class U> void call_centre(const Matrix<T>& X, const Output<U>
     const RowMajor<const T> x = view(X);
     const RowMajor<U> y = view(out);
     demand(x.rows == y.rows && x.cols == y.cols && x.rows > 0,
-           "centre_columns: out must have the shape of X, which has rows", y.rows);
+           "centre_columns: out must have the shape of X, which has rows", out, X);
     demand_threads(n_threads);
     watched(nb::none(), [&](Watch& watch) { centre_columns(x, y, n_threads, watch); });
 }

@@ -11,18 +11,20 @@ namespace lowdim::bind {
 namespace {
 
 Curve curve_of(double a, double b) {
-    demand(a > 0 && b > 0 && b <= 4, "a and b must be positive, and b at most 4");
+    demand(a > 0 && b > 0 && b <= 4, "a and b must be positive, and b at most 4", a, b);
     return {a, b};
 }
 
 Shifts shifts_of(const Vector<std::int32_t>& order, const Matrix<std::int32_t>& shifts, std::size_t n) {
     const auto rows = static_cast<std::int32_t>(n);
     const auto point = [rows](std::int32_t j) { return j >= 0 && j < rows; };
-    demand(n >= 2 && order.shape(0) == n && std::all_of(order.data(), order.data() + n, point),
-           "order must hold every row once");
-    demand(shifts.shape(1) >= 1 && std::all_of(shifts.data(), shifts.data() + shifts.size(),
-                                               [rows](std::int32_t r) { return r >= 1 && r < rows; }),
-           "shifts must lie between 1 and the number of rows less 1");
+    demand(n >= 2 && order.shape(0) == n, "order must hold every one of two rows or more once", order);
+    demand_each(order.data(), rows, point, "order must hold every row once");
+    demand(shifts.shape(1) >= 1, "shifts must have columns", shifts);
+    demand_each(
+        shifts.data(), static_cast<std::int64_t>(shifts.size()),
+        [rows](std::int32_t r) { return r >= 1 && r < rows; },
+        "shifts must lie between 1 and the number of rows less 1");
     return {order.data(), shifts.data(), size(shifts, 1)};
 }
 
@@ -31,7 +33,8 @@ std::int64_t call_lower(const Starts& starts, const Columns& columns, const Vect
                         const Matrix<std::int32_t>& shifts, double a, double b, double negatives, double rate,
                         std::int64_t every, nb::handle report, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
-    demand(every >= 1 && negatives >= 0 && rate > 0, "every and rate must be positive, negatives 0 or more");
+    demand(every >= 1 && negatives >= 0 && rate > 0, "every and rate must be positive, negatives 0 or more",
+           every, rate, negatives);
     const Affinities V = affinities_of(starts, columns, values, Y.shape(0), n_threads);
     const EpochPlan plan{curve_of(a, b), negatives, rate, size(shifts), every};
     const Shifts by = shifts_of(order, shifts, Y.shape(0));
@@ -79,7 +82,8 @@ Made<float> call_place_new(const Matrix<std::int32_t>& neighbors, const Matrix<f
     const int k = dimensions(Y, n_threads);
     const std::int64_t n = size(Y);
     demand_sample(sample, n);
-    demand(negatives >= 0 && iterations >= 0, "negatives and iterations must be 0 or more");
+    demand(negatives >= 0 && iterations >= 0, "negatives and iterations must be 0 or more", negatives,
+           iterations);
     const NewPoints new_points = newcomers_of(neighbors, v, n, n_threads);
     const Curve curve = curve_of(a, b);
     auto out = empty<float>(v.shape(0), Y.shape(1));

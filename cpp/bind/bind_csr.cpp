@@ -14,7 +14,8 @@ namespace {
 Made<double> call(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& columns,
                   const Vector<double>& values, const Matrix<double>& V, int n_threads, nb::handle tick) {
     demand(size(starts) > 0 && size(columns) == size(values),
-           "csr_product: one start more than rows, and as many columns as values are needed");
+           "csr_product: one start more than rows, and as many columns as values are needed", starts, columns,
+           values);
     const std::int64_t rows = size(starts) - 1, width = size(V, 1);
     const Csr A{starts.data(), columns.data(), values.data(), rows, size(V)};
     check(A, size(values));
@@ -32,7 +33,8 @@ Made<double> call_solve(const Vector<std::int32_t>& l_starts, const Vector<std::
     const std::int64_t n = size(B), width = size(B, 1);
     demand(size(l_starts) == n + 1 && size(u_starts) == n + 1 && size(diagonal) == n && size(rows) == n &&
                size(columns) == n && size(l_rows) == size(l_values) && size(u_rows) == size(u_values),
-           "lu_solve: factors of " + std::to_string(n) + " rows, as many as B has, are needed");
+           "lu_solve: factors of " + std::to_string(n) + " rows, as many as B has, are needed", l_starts,
+           l_rows, l_values, u_starts, u_rows, u_values, diagonal, rows, columns);
     demand_threads(n_threads);
     const Factors A{{l_starts.data(), l_rows.data(), l_values.data(), n, n},
                     {u_starts.data(), u_rows.data(), u_values.data(), n, n},

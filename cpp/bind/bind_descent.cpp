@@ -16,23 +16,23 @@ namespace lowdim::bind {
 namespace {
 
 Falloff falloff_of(const std::string& name, double dof) {
-    demand(dof > 0, "dof must be positive");
+    demand(dof > 0, "dof must be positive", dof);
     if (name == "gauss")
         return {Falloff::Kind::gauss, dof};
-    demand(name == "student", "falloff must be 'student' or 'gauss'");
+    demand(name == "student", "falloff must be 'student' or 'gauss'", name);
     return {dof == 1 ? Falloff::Kind::cauchy : Falloff::Kind::student, dof};
 }
 
 Repel repel_of(const std::string& name, int k) {
     if (name == "barnes_hut") {
-        demand(k <= 3, "a tree needs 1 to 3 dimensions");
+        demand(k <= 3, "a tree needs 1 to 3 dimensions", k);
         return Repel::by_tree;
     }
     if (name == "fft") {
-        demand(k <= 2, "a grid needs 1 or 2 dimensions");
+        demand(k <= 2, "a grid needs 1 or 2 dimensions", k);
         return Repel::by_grid;
     }
-    demand(name == "exact", "how must be 'exact', 'barnes_hut' or 'fft'");
+    demand(name == "exact", "how must be 'exact', 'barnes_hut' or 'fft'", name);
     return Repel::exactly;
 }
 
@@ -42,7 +42,7 @@ nb::tuple call_attraction(const Starts& starts, const Columns& columns, const Ve
                           int n_threads) {
     const int k = dimensions(Y, n_threads);
     demand(!packed || (k <= 2 && sizeof(T) == sizeof(float)),
-           "packed must come with a map of float32 in one or two dimensions");
+           "packed must come with a map of float32 in one or two dimensions", Y);
     const Affinities P = affinities_of(starts, columns, values, Y.shape(0), n_threads);
     const Falloff of = falloff_of(falloff, dof);
     auto forces = empty<T>(Y.shape(0), Y.shape(1));
@@ -70,7 +70,7 @@ template <class T>
 nb::tuple call_repulsion_at(const Matrix<T>& Q, const Matrix<T>& Y, const std::string& falloff, double dof,
                             int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
-    demand(Q.shape(1) == Y.shape(1), "Q and Y must have as many columns");
+    demand(Q.shape(1) == Y.shape(1), "Q and Y must have as many columns", Q, Y);
     demand_bounded(Q.data(), static_cast<std::int64_t>(Q.size()), "Q", n_threads, T(1e15));
     const Falloff of = falloff_of(falloff, dof);
     auto forces = empty<T>(Q.shape(0), Q.shape(1));
@@ -85,7 +85,7 @@ nb::tuple call_repulsion_at(const Matrix<T>& Q, const Matrix<T>& Y, const std::s
 nb::tuple call_repulsion(const Matrix<float>& Y, const std::string& how, const std::string& falloff,
                          double dof, double angle, double spacing, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
-    demand(angle >= 0 && spacing > 0, "angle must be 0 or more, and spacing positive");
+    demand(angle >= 0 && spacing > 0, "angle must be 0 or more, and spacing positive", angle, spacing);
     auto repel = make_repulsion(repel_of(how, k), k, falloff_of(falloff, dof), angle, spacing);
     auto forces = empty<float>(Y.shape(0), Y.shape(1));
     auto phi = empty<float>(Y.shape(0));
@@ -105,7 +105,8 @@ std::int64_t call_descend(const Starts& starts, const Columns& columns, const Ve
     const int k = dimensions(Y, n_threads);
     demand(every >= 1 && iterations >= 0 && exaggerated >= 0 && exaggeration > 0 && late > 0 && rate >= 0 &&
                angle >= 0 && spacing > 0 && fine_spacing > 0,
-           "iterations and rates must be 0 or more; every, exaggeration and spacing positive");
+           "iterations and rates must be 0 or more; every, exaggeration and spacing positive", iterations,
+           exaggerated, rate, angle, every, exaggeration, late, spacing, fine_spacing);
     const Affinities P = affinities_of(starts, columns, values, Y.shape(0), n_threads);
     const DescentPlan plan{.falloff = falloff_of(falloff, dof),
                            .repel = repel_of(how, k),
@@ -131,7 +132,8 @@ Made<float> call_place(const Matrix<std::int32_t>& neighbors, const Matrix<float
                        int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     const std::int64_t n = size(Y);
-    demand(spacing > 0 && iterations >= 0, "spacing must be positive and iterations 0 or more");
+    demand(spacing > 0 && iterations >= 0, "spacing must be positive and iterations 0 or more", spacing,
+           iterations);
     const NewPoints new_points = newcomers_of(neighbors, p, n, n_threads);
     const Falloff of = falloff_of(falloff, dof);
     auto out = empty<float>(p.shape(0), Y.shape(1));

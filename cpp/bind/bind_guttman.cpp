@@ -14,8 +14,10 @@ nb::object call(const Matrix<float>& D, const std::optional<Matrix<float>>& W, c
                 const Matrix<float>& map, int n_threads, nb::handle tick) {
     const std::int64_t rows = size(D), n = size(D, 1), k = size(points, 1);
     demand(k >= 1 && size(points) == rows && size(map) == k && size(map, 1) == n,
-           "guttman: points (rows, k) and a map (k, n) for distances (rows, n) are needed");
-    demand(!W || (size(*W) == rows && size(*W, 1) == n), "guttman: as many weights as distances are needed");
+           "guttman: points (rows, k) and a map (k, n) for distances (rows, n) are needed", points, map, D);
+    if (W)
+        demand(size(*W) == rows && size(*W, 1) == n, "guttman: as many weights as distances are needed", *W,
+               D);
     demand_threads(n_threads);
     auto out = empty<double>(rows, k);
     auto sums = empty<double>(rows, 2);

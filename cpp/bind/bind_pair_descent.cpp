@@ -17,9 +17,10 @@ using Rows = Matrix<std::int32_t>;
 
 Partners partners_of(const Rows& rows, std::size_t n) {
     const auto count = static_cast<std::int32_t>(n);
-    demand(rows.shape(0) == n && std::all_of(rows.data(), rows.data() + rows.size(),
-                                             [count](std::int32_t j) { return j >= 0 && j < count; }),
-           "partners must be rows, some for each row");
+    demand(rows.shape(0) == n, "partners are needed for each of " + std::to_string(n) + " rows", rows);
+    demand_each(
+        rows.data(), static_cast<std::int64_t>(rows.size()),
+        [count](std::int32_t j) { return j >= 0 && j < count; }, "partners must be rows");
     return {rows.data(), size(rows, 1)};
 }
 
@@ -29,13 +30,13 @@ Pairs pairs_of(const Rows& near, const Rows& mid, const Rows& further, const Aro
                const Around& shifts, const Rows& excluded, std::size_t n) {
     const auto count = static_cast<std::int32_t>(n);
     const auto row = [count](std::int32_t j) { return j >= 0 && j < count; };
-    demand(order.shape(0) == n && std::all_of(order.data(), order.data() + n, row),
-           "order must hold every row once");
-    demand(std::all_of(shifts.data(), shifts.data() + shifts.shape(0),
-                       [count](std::int32_t r) { return r >= 1 && r < count; }),
-           "shifts must lie between 1 and the number of rows less 1");
-    demand(excluded.shape(1) == 2 && std::all_of(excluded.data(), excluded.data() + excluded.size(), row),
-           "excluded must hold pairs of rows");
+    demand(order.shape(0) == n, "order must hold every one of " + std::to_string(n) + " rows once", order);
+    demand_each(order.data(), count, row, "order must hold every row once");
+    demand_each(
+        shifts.data(), size(shifts), [count](std::int32_t r) { return r >= 1 && r < count; },
+        "shifts must lie between 1 and the number of rows less 1");
+    demand(excluded.shape(1) == 2, "excluded must hold pairs of rows", excluded);
+    demand_each(excluded.data(), 2 * size(excluded), row, "excluded must hold pairs of rows");
     return {partners_of(near, n), partners_of(mid, n), partners_of(further, n),
             PairRing{order.data(), shifts.data(), excluded.data(), size(shifts), size(excluded)},
             static_cast<std::int64_t>(n)};
@@ -46,8 +47,8 @@ std::int64_t call_lower(const Rows& near, const Rows& mid, const Rows& further, 
                         std::int64_t iterations, bool phased, double rate, std::int64_t every,
                         nb::handle report, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
-    demand(every >= 1 && iterations >= 0 && rate > 0,
-           "every and rate must be positive, iterations 0 or more");
+    demand(every >= 1 && iterations >= 0 && rate > 0, "every and rate must be positive, iterations 0 or more",
+           every, rate, iterations);
     const Pairs pairs = pairs_of(near, mid, further, order, shifts, excluded, Y.shape(0));
     const PairPlan plan{iterations, every, rate, phased};
     std::int64_t done = 0;
@@ -76,7 +77,7 @@ Made<float> call_place_new(const Rows& neighbors, const Matrix<float>& p, const 
                            int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand_sample(sample, size(Y));
-    demand(further >= 0 && iterations >= 0, "further and iterations must be 0 or more");
+    demand(further >= 0 && iterations >= 0, "further and iterations must be 0 or more", further, iterations);
     const NewPoints new_points = newcomers_of(neighbors, p, size(Y), n_threads);
     auto out = empty<float>(p.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {

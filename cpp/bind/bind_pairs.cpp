@@ -65,8 +65,9 @@ using Bytes = Loose<const std::uint8_t>;
 
 template <class T>
 bool call_as_integers(const Matrix<T>& X, double divisor, const Output<std::uint8_t>& out, int n_threads) {
-    demand(size(out) == size(X) && size(out, 1) == size(X, 1), "as_integers: out must have the shape of X");
-    demand(divisor >= 1 && divisor <= 65536, "as_integers: divisor must be from 1 to 65536");
+    demand(size(out) == size(X) && size(out, 1) == size(X, 1), "as_integers: out must have the shape of X",
+           out, X);
+    demand(divisor >= 1 && divisor <= 65536, "as_integers: divisor must be from 1 to 65536", divisor);
     demand_threads(n_threads);
     bool fits = false;
     watched(nb::none(), [&](Watch& watch) {
@@ -84,7 +85,8 @@ void call_integer_gaussian(const Bytes& A, const Bytes& B, const Loose<T>& K, do
            "integer_gaussian: A and B must have as many columns (" + std::to_string(a.cols) + ")", b.cols);
     demand(out.rows == a.rows && out.cols == b.rows,
            "integer_gaussian: K must have one row a row of A (" + std::to_string(a.rows) +
-               ") and one column a row of B (" + std::to_string(b.rows) + ")");
+               ") and one column a row of B (" + std::to_string(b.rows) + ")",
+           out.rows, out.cols);
     demand_threads(n_threads);
     watched(nb::none(),
             [&](Watch& watch) { integer_gaussian(a, b, static_cast<T>(gamma), out, n_threads, watch); });

@@ -13,8 +13,9 @@ namespace {
 Made<std::int64_t> call(const Vector<std::int64_t>& sizes, std::int64_t failing, int n_threads,
                         nb::handle tick) {
     const std::vector<std::int64_t> given(sizes.data(), sizes.data() + size(sizes));
-    demand(std::all_of(given.begin(), given.end(), [](std::int64_t count) { return count >= 0; }),
-           "phases: sizes of 0 or more are needed");
+    demand_each(
+        given.data(), static_cast<std::int64_t>(given.size()), [](std::int64_t count) { return count >= 0; },
+        "phases: sizes of 0 or more are needed");
     demand_threads(n_threads);
     std::vector<std::int64_t> before;
     watched(tick, [&](Watch& watch) { before = run_phases(given, failing, n_threads, watch); });

@@ -52,7 +52,7 @@ Made<std::int64_t> call_assign(std::uintptr_t gemm, const Strides<const float>& 
                                const Strides<const float>& C, const Vector<float>& halves, int n_threads) {
     const Dense<float> z = dense("Z", Z), c = dense("C", C);
     demand(!z.by_columns && !c.by_columns && z.cols == c.cols && z.cols > 0,
-           "assign: rows of Z and C must be contiguous and of one length");
+           "assign: rows of Z and C must be contiguous and of one length", Z, C);
     demand(c.rows >= 1 && c.rows <= std::numeric_limits<std::int32_t>::max() / 128 && size(halves) == c.rows,
            "assign: centres, and one number for each, are needed", size(halves));
     demand_threads(n_threads);

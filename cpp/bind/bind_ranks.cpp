@@ -21,9 +21,9 @@ using Totals = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::
 
 template <class I>
 void demand_rows(const std::string& what, const I* values, std::size_t count, std::int64_t n) {
-    const I* bad = std::find_if(values, values + count, [n](I value) { return value < 0 || value >= n; });
-    if (bad != values + count)
-        demand(false, what + " must be rows from 0 to " + std::to_string(n - 1), *bad);
+    demand_each(
+        values, static_cast<std::int64_t>(count), [n](I value) { return value >= 0 && value < n; },
+        what + " must be rows from 0 to " + std::to_string(n - 1));
 }
 
 template <class T>
@@ -79,7 +79,7 @@ Made<double> call_common(const Matrix<double>& A, const Matrix<double>& B, const
                          const Totals& total, const Totals& squares, int n_threads) {
     demand(A.shape(1) >= 3, "common_neighbors: at least 3 columns are needed", size(A, 1));
     demand(B.shape(0) == A.shape(0) && B.shape(1) == A.shape(1),
-           "common_neighbors: B must have the shape of A", size(B));
+           "common_neighbors: B must have the shape of A", B, A);
     for (const std::int64_t given : {size(weights), size(total), size(squares)})
         demand(given == size(A, 1) - 2,
                "common_neighbors: weights, total and squares must have two entries fewer than A has columns",

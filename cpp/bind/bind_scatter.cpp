@@ -17,13 +17,6 @@ using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 
 constexpr double most_divisor = 65536;
 
-std::string shape_of(const Array& array) {
-    std::string text = "(";
-    for (std::size_t i = 0; i < array.ndim(); ++i)
-        text += (i ? ", " : "") + std::to_string(array.shape(i));
-    return text + (array.ndim() == 1 ? ",)" : ")");
-}
-
 bool aligned(const Array& array) {
     return reinterpret_cast<std::uintptr_t>(array.data()) % array.itemsize() == 0;
 }
@@ -38,7 +31,7 @@ const T* vector(const std::optional<Array>& array, std::int64_t size, const char
                "; got another dtype. Convert it first.");
     if (array->ndim() != 1 || array->shape(0) != static_cast<std::size_t>(size))
         refuse("scatter: " + std::string(name) + " must have shape (" + std::to_string(size) + ",); got " +
-               shape_of(*array) + ". Pass one that fits X.");
+               shown(*array) + ". Pass one that fits X.");
     if ((size > 1 && array->stride(0) != 1) || !aligned(*array))
         refuse("scatter: " + std::string(name) +
                " must be contiguous and aligned; got a strided view. Pass a copy.");
@@ -68,7 +61,7 @@ bool run_integers(const Array& X, double divisor, const ScatterTerms& terms, dou
 
 void demand_rows(const Array& X, std::int64_t n_classes, int n_threads) {
     if (X.ndim() != 2 || X.shape(0) == 0 || X.shape(1) == 0)
-        refuse("scatter: X must have two dimensions, each 1 or more; got shape " + shape_of(X) +
+        refuse("scatter: X must have two dimensions, each 1 or more; got shape " + shown(X) +
                ". Reshape it.");
     if (!aligned(X))
         refuse("scatter: X must be aligned to its items; got a view that is not. Pass a copy.");

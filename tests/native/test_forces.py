@@ -249,6 +249,18 @@ def test_a_report_stops_the_descent_and_its_error_comes_out():
         descend(points(30, 2, 1e-2), report=fail)
 
 
+def test_a_report_that_says_neither_stops_the_descent_and_its_error_comes_out():
+    asked = []
+
+    def unclear(done, loss):
+        asked.append(done)
+        return np.zeros(2)
+
+    with pytest.raises(ValueError, match="truth value of an array"):
+        descend(points(30, 2, 1e-2), report=unclear)
+    assert len(asked) == 1
+
+
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_new_points_find_the_bottom(k):
     Y = points(400, k, 5.0)
@@ -298,21 +310,35 @@ def test_all_instruction_sets_agree_to_rounding():
         np.testing.assert_allclose(np.array(line, float), np.array(lines[0], float), rtol=1e-4)
 
 
+def falling(starts):
+    starts = starts.copy()
+    starts[2] = 0
+    return starts
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: _native.repulsion(points(9, 3), how="fft"), "1 or 2 dimensions"),
+        (lambda: _native.repulsion(points(9, 3), how="fft"), "1 or 2 dimensions; got 3"),
         (lambda: _native.repulsion(points(9, 4), how="barnes_hut"), "1 to 3 dimensions"),
         (lambda: _native.repulsion(points(9, 65), how="exact"), "1 to 64"),
-        (lambda: _native.repulsion(points(9, 2), how="other"), "how must be"),
+        (lambda: _native.repulsion(points(9, 2), how="other"), "how must be .*; got 'other'"),
         (lambda: _native.repulsion(points(9, 2), how="exact", falloff="other"), "falloff must be"),
         (lambda: _native.repulsion(points(9, 2), how="exact", dof=0.0), "dof must be"),
-        (lambda: _native.repulsion_at(points(9, 2), points(9, 3)), "as many columns"),
-        (lambda: _native.attraction(*ring(9), points(8, 2)), "starts must rise"),
-        (lambda: _native.attraction(ring(9)[0], ring(9)[1] + 1, ring(9)[2], points(9, 2)), "columns must lie"),
-        (lambda: descend(points(9, 2), every=0), "every"),
-        (lambda: _native.place(np.zeros((1, 2), np.int32), np.ones((1, 1), np.float32), points(9, 2)), "same shape"),
-        (lambda: _native.place(np.full((1, 1), 9, np.int32), np.ones((1, 1), np.float32), points(9, 2)), "points of"),
+        (lambda: _native.repulsion_at(points(9, 2), points(9, 3)), r"as many columns; got \(9, 2\), \(9, 3\)\."),
+        (lambda: _native.attraction(*ring(9), points(8, 2)), r"one start more than .* rows \(8\).*; got \(10,\), "),
+        (lambda: _native.attraction(ring(9)[0] + 1, *ring(9)[1:], points(9, 2)), r"starts must rise .*; got 1, "),
+        (lambda: _native.attraction(falling(ring(9)[0]), *ring(9)[1:], points(9, 2)), "starts must not fall; got 0"),
+        (lambda: _native.attraction(ring(9)[0], ring(9)[1] + 1, ring(9)[2], points(9, 2)), r"columns must.*; got 9\."),
+        (lambda: descend(points(9, 2), every=0), "every.*; got 60, 20, 0, 0.5, 0, "),
+        (
+            lambda: _native.place(np.zeros((1, 2), np.int32), np.ones((1, 1), np.float32), points(9, 2)),
+            r"same shape.*; got \(1, 2\), \(1, 1\)\.",
+        ),
+        (
+            lambda: _native.place(np.full((1, 1), 9, np.int32), np.ones((1, 1), np.float32), points(9, 2)),
+            r"points of the map; got 9\.",
+        ),
     ],
 )
 def test_impossible_arguments_are_refused(call, words):

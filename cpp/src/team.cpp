@@ -54,10 +54,15 @@ struct Call {
         try {
             body(place);
         } catch (...) {
-            const std::lock_guard held(lock);
-            if (!thrown)
-                thrown = std::current_exception();
+            keep_exception();
         }
+    }
+
+    // The first of those that are thrown.
+    void keep_exception() noexcept {
+        const std::lock_guard held(lock);
+        if (!thrown)
+            thrown = std::current_exception();
     }
 };
 
@@ -207,9 +212,47 @@ Pool& workers() {
     return *pool.load();
 }
 
-struct Member {
-    Worker* worker;
-    std::uint32_t offer;
+// The workers that were asked to join a call. However the caller leaves, none of them holds the call, which
+// lies on its stack, afterwards.
+class Members {
+public:
+    Members(Call& call, Watch& watch, int most) : call_(call), watch_(watch), most_(most) {
+        asked_.reserve(static_cast<std::size_t>(std::min(most, most_workers)));
+    }
+    Members(const Members&) = delete;
+    Members& operator=(const Members&) = delete;
+    ~Members() {
+        for (const auto& [worker, offer] : asked_)
+            if (!worker->withdraw(offer))
+                finish(*worker, offer);
+    }
+
+    [[nodiscard]] int missing() const { return most_ - static_cast<int>(asked_.size()); }
+
+    // Asks the workers from this one on.
+    void ask(Pool& all, int from) {
+        for (int i = from; i < all.size() && asked_.size() < asked_.capacity() && missing() > 0; ++i) {
+            std::uint32_t offer = 0;
+            if (all.at(i).offer(call_, static_cast<int>(asked_.size()) + 1, offer))
+                asked_.emplace_back(&all.at(i), offer);
+        }
+    }
+
+private:
+    void finish(Worker& worker, std::uint32_t offer) noexcept {
+        for (;;)
+            try {
+                worker.finish(offer, watch_);
+                return;
+            } catch (...) { // of the watch: the worker has not ended yet
+                call_.keep_exception();
+            }
+    }
+
+    Call& call_;
+    Watch& watch_;
+    int most_;
+    std::vector<std::pair<Worker*, std::uint32_t>> asked_;
 };
 
 } // namespace
@@ -220,28 +263,20 @@ void with_team(int n_threads, Watch& watch, const Body& body) {
         return;
     }
     Call call(body);
-    std::vector<Member> members;
-    members.reserve(static_cast<std::size_t>(std::min(n_threads - 1, most_workers)));
-    Pool& all = workers();
-    const auto ask = [&](int from) {
-        for (int i = from; i < all.size() && static_cast<int>(members.size()) < n_threads - 1; ++i) {
-            std::uint32_t offer = 0;
-            if (all.at(i).offer(call, static_cast<int>(members.size()) + 1, offer))
-                members.push_back({&all.at(i), offer});
+    {
+        Pool& all = workers();
+        Members members(call, watch, n_threads - 1);
+        members.ask(all, 0);
+        // More workers are started if others are busy, but never more than there are cores.
+        static const int cores =
+            static_cast<int>(std::thread::hardware_concurrency()); // asking takes a while
+        const int there = all.size(), wanted = std::max(n_threads, cores) - 1;
+        if (members.missing() > 0 && there < wanted) {
+            all.grow(std::min(wanted, there + members.missing()));
+            members.ask(all, there);
         }
-    };
-    ask(0);
-    // More workers are started if others are busy, but never more than there are cores.
-    static const int cores = static_cast<int>(std::thread::hardware_concurrency()); // asking takes a while
-    const int there = all.size(), wanted = std::max(n_threads, cores) - 1;
-    if (static_cast<int>(members.size()) < n_threads - 1 && there < wanted) {
-        all.grow(std::min(wanted, there + n_threads - 1 - static_cast<int>(members.size())));
-        ask(there);
+        call.run(0);
     }
-    call.run(0);
-    for (Member& member : members)
-        if (!member.worker->withdraw(member.offer))
-            member.worker->finish(member.offer, watch);
     if (call.thrown)
         std::rethrow_exception(call.thrown);
 }

@@ -95,7 +95,9 @@ def test_data_of_every_form_give_the_same(form, compared):
     scale = 10 if form == "integers" else 1
     np.testing.assert_allclose(made.embeddings["pca"] / scale, compared.embeddings["pca"], atol=2e-2)
     assert made.labels.title == "species"
-    assert made.names == (list("abcd") if form in ("frame", "polars") else None)
+    named = form in ("frame", "polars")
+    assert made.prepared.names == (list("abcd") if named else ["x0", "x1", "x2", "x3"])
+    assert hasattr(made.models["pca"], "feature_names_in_") == named
 
 
 def test_a_failing_method_is_told_and_the_others_go_on():
@@ -248,9 +250,11 @@ def test_cost_sees_memory_that_is_held_for_a_while():
         (lambda: lowdim.compare(X, Y, ["pca"], parameters={"lda": {}}), r"of the comparison \(pca\).*for lda. Add"),
         (lambda: lowdim.compare(X, Y, ["pca"], parameters={"pca": {"x": 1}}), "PCA takes .*got x. Check"),
         (lambda: lowdim.compare(X, Y, ["pca"], image_shape=(3, 2)), r"4 pixels in all.*got \(3, 2\)\. Pass"),
-        (lambda: lowdim.compare(X, Y[:9], ["pca"]), r"compare: y must hold one label per row.*\(9,\)"),
+        (lambda: lowdim.compare(X, Y[:9], ["pca"]), r"compare: y must hold one label for each of the 150 rows.*\(9,\)"),
         (lambda: lowdim.compare(X[:3], Y[:3], ["pca"]), "at least 4 samples.*got 3"),
         (lambda: lowdim.compare([[np.nan] * 3] * 9), "compare: X must be finite"),
+        (lambda: lowdim.compare(X, "species"), "y='species' names a column, which only a DataFrame has"),
+        (lambda: lowdim.compare(pd.DataFrame(X, columns=list("abcd")), "e"), "y must name a column.*got 'e'"),
     ],
 )
 def test_wrong_arguments_are_refused_before_any_work(call, message):

@@ -59,7 +59,7 @@ def test_what_cannot_be_explored_is_told():
         lowdim.explore(X, table={"a": [1, 2, 3]})
     with pytest.raises(TypeError, match="a data frame or a mapping"):
         lowdim.explore(X, table=[1])
-    with pytest.raises(ValueError, match="image_shape must have as many pixels"):
+    with pytest.raises(ValueError, match="image_shape must be .height, width. with 5 pixels"):
         lowdim.explore(X, image_shape=(2, 2))
     with pytest.raises(ValueError, match="method must be one of"):
         lowdim.explore(X, method="magic")

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from browser import Browser, demand_chromium
 
@@ -140,8 +141,10 @@ def test_few_bits_keep_rows_in_place_and_pictures_of_some(browser, comparison, t
 def test_names_in_the_data_cannot_break_out(tmp_path):
     X, y = lowdim.data.load("iris")
     labels = np.array([EVIL, "b", "c"], dtype=object)[y]
-    made = lowdim.compare(X, labels, ["pca"])
-    made.report(tmp_path / "r.html", title=EVIL, ids=[EVIL] * 150, missing=EVIL, commands=[EVIL])
+    frame = pl.DataFrame({EVIL: np.where(X[:, 0] > 5, EVIL, "b"), "x": X[:, 1], "y": X[:, 2]})
+    made = lowdim.compare(frame, labels, ["pca"])
+    assert EVIL in made.prepared.names[0]
+    made.report(tmp_path / "r.html", title=EVIL, ids=[EVIL] * 150, commands=[EVIL])
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert text.count("<script") == 2  # the data and our own
     assert EVIL not in text

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lowdim.cli.errors import in_options, tell
-from lowdim.cli.input_source import counted
-from lowdim.cli.preparation_options import kept_rows
 from lowdim.cli.printed_tables import echo, show_table
 
 if TYPE_CHECKING:
@@ -22,10 +20,11 @@ def survey_columns(table: "Table") -> "list[Survey]":
 
     from lowdim.data.column_plans import RULES, wishes
     from lowdim.data.preparation import survey
+    from lowdim.data.table import numbered
     from lowdim.data.table_columns import Columns
     from lowdim.methods.prepare import Prepare
 
-    plain = sparse.issparse(table.X) or table.image_shape is not None or table.names == counted(len(table.names))
+    plain = sparse.issparse(table.X) or table.image_shape is not None or table.names == numbered(table.X)
     if plain and not table.mixed:
         return []
     shown = table.names if table.mixed else table.names[:_MOST_SHOWN]
@@ -55,15 +54,14 @@ def show_columns(found: "list[Survey]", n_columns: int) -> None:
 def prepared_for_a_look(table: "Table", found: "list[Survey]", missing: str) -> tuple["Table | None", str]:
     """Table of mixed columns as numbers, without columns that cannot be used; or None, and the reason."""
     from lowdim.methods.prepare import Prepare
+    from lowdim.methods.prepared_table import Preparation, prepared
 
     drop = {one.name: "drop" for one in found if one.wrong}
-    prepare = Prepare(missing=missing, plan=drop or None)
     try:
-        X = prepare.fit_transform(table.X)
+        made = prepared(table, Preparation(Prepare(missing=missing, plan=drop or None)))
     except (ValueError, MemoryError) as error:
         return None, in_options(str(error))
-    names = [str(name) for name in prepare.get_feature_names_out()]
-    return kept_rows(replace(table, X=X, names=names), prepare, table.X), ""
+    return replace(made.table, X=made.X, names=made.names), ""
 
 
 def write_plan(path: Path, found: "list[Survey]") -> None:

@@ -8,9 +8,9 @@ import click
 
 from lowdim.cli import arguments
 from lowdim.cli.errors import in_options, tell
-from lowdim.cli.input_source import Source, named_labels
-from lowdim.cli.outputs import TABLES, demand_targets, show_progress
-from lowdim.cli.preparation_options import NAMES, Asked, prepared, preparing
+from lowdim.cli.input_source import Source
+from lowdim.cli.outputs import TABLES, Times, demand_targets, show_progress
+from lowdim.cli.preparation_options import NAMES, preparation_asked, preparing, read_prepared
 from lowdim.cli.printed_tables import echo, show_table
 
 if TYPE_CHECKING:
@@ -94,14 +94,11 @@ def command(
     demand_targets(source, {"-o": (output, (*PAGES, *TABLES))})
     parameters = _parameters(settings)
     shape = None if image_shape is None else _sides(image_shape)
-    asked = Asked.out_of(reading)
+    asked = preparation_asked(reading)
     verbose = show_progress(quiet)
-    # Scaling alone is done by the comparison, which mentions it on the page.
-    made = prepared(Source(source), asked, reading, verbose=verbose, quiet=quiet, inside=asked.only_scale)
-    table = made.table
+    made = read_prepared(Source(source), asked, reading, Times(), scaled_later=True, verbose=verbose, quiet=quiet)
     comparison = lowdim.compare(
-        table.X, named_labels(table), methods, n_components=n_components, parameters=parameters,
-        scale=(asked.only_scale and not made.steps) or made.scale, by=by, image_shape=shape or table.image_shape,
+        made, methods=methods, n_components=n_components, parameters=parameters, by=by, image_shape=shape,
         random_state=seed, n_jobs=jobs, verbose=verbose, on_result=None if quiet else _tell_result,
     )  # fmt: skip
     _show(comparison)
@@ -111,25 +108,13 @@ def command(
     if path.suffix.lower().lstrip(".") in PAGES:
         comparison.report(
             path,
-            title=f"{Path(table.source).name}, {len(comparison.outcomes)} methods",
-            ids=table.ids,
-            missing=_gaps(made.preparation),
-            prepared=made.done,
+            title=f"{Path(made.table.source).name}, {len(comparison.outcomes)} methods",
             commands=_commands(ctx, comparison),
         )
     else:
         lowdim.data.write(output, {name: column.to_numpy() for name, column in comparison.table.to_dict().items()})
     if not quiet:
         tell(f"wrote {output}.")
-
-
-def _gaps(preparation: Any) -> str:
-    """Text about missing values on the page."""
-    told = [] if preparation is None else [line for line in preparation.describe() if " filled by " in line]
-    dropped = (
-        [] if preparation is None else [line for line in preparation.describe() if "missing values left out" in line]
-    )
-    return "; ".join(told + dropped) or "none"
 
 
 def _sides(text: str) -> tuple[int, int]:

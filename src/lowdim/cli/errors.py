@@ -16,9 +16,12 @@ DONE, OURS, THEIRS, INTERRUPTED = 0, 1, 2, 130
 _THEIRS = (ValueError, TypeError, MemoryError, OSError, ImportError)
 
 # The library names its keywords; here they are options.
-_OPTIONS = {name: f"--{name}" for name in ("label", "id", "columns", "drop", "missing")}
+_OPTIONS = {
+    name: f"--{name}"
+    for name in ("label", "id", "columns", "drop", "missing", "prepare", "scale", "log", "categories", "first")
+}
 _OPTIONS |= {"n_components": "-k", "n_jobs": "--jobs", "random_state": "--seed"}
-_VALUES = {"...": "COLUMN", "[...]": "COLUMN,COLUMN"}
+_VALUES = {"...": "COLUMN", "[...]": "COLUMN,COLUMN", "True": ""}
 _KEYWORD = re.compile(rf"(?<![\w'\"/])({'|'.join(_OPTIONS)})=('[^']*'|\[\.\.\.\]|\.\.\.|[\w.]*\w)")
 
 
@@ -58,7 +61,8 @@ def in_options(message: str) -> str:
     message = re.sub(r"^(read|write|load|compare|intrinsic_dimension|Prepare): ", "", message)
     message = re.sub(r"let lowdim\.Prepare encode \w+", "pass --prepare auto", message)
     message = re.sub(r"plan=\{'([^']*)': 'drop'\}", r"--drop \1", message)
-    return _KEYWORD.sub(lambda m: f"{_OPTIONS[m[1]]} {_VALUES.get(m[2], m[2].strip(chr(39)))}", message)
+    message = re.sub(r"\('(\w+)', (\d+)\)", r"\1=\2", message)  # a method and its components
+    return _KEYWORD.sub(lambda m: f"{_OPTIONS[m[1]]} {_VALUES.get(m[2], m[2].strip(chr(39)))}".strip(), message)
 
 
 @contextmanager

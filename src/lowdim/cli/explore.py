@@ -10,8 +10,8 @@ import click
 from lowdim.cli import arguments
 from lowdim.cli.errors import tell
 from lowdim.cli.input_source import Source
-from lowdim.cli.outputs import show_progress
-from lowdim.cli.preparation_options import Asked, prepared, preparing
+from lowdim.cli.outputs import Times, show_progress
+from lowdim.cli.preparation_options import preparation_asked, preparing, read_prepared
 from lowdim.methods import registry
 
 _LOOPBACK = ("127.0.0.1", "localhost")
@@ -59,11 +59,10 @@ def command(source: str, method: str, no_browser: bool, port: int, quiet: bool, 
     from lowdim.explorer.server import Server, demand_packages
 
     demand_packages()
-    asked = Asked.out_of(reading)
+    asked = preparation_asked(reading)
     chosen = registry.find(method)
-    made = prepared(Source(source), asked, reading, verbose=show_progress(quiet), quiet=quiet)
-    title = Path(made.table.source).name or made.table.source
-    session = session_of(made.given, made.table.X, made.steps, title)
+    made = read_prepared(Source(source), asked, reading, Times(), verbose=show_progress(quiet), quiet=quiet)
+    session = session_of(made, Path(made.table.source).name or made.table.source)
     server = Server(session, port)
     session.fit(chosen.name, {})
     ended = server.serve(browser=not no_browser, announce=_announce)

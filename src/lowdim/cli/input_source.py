@@ -27,27 +27,6 @@ class Source:
         return data.read(self.name, **options)
 
 
-def counted(d: int) -> list[str]:
-    """Names that columns without names get from the readers.
-
-    >>> counted(2)
-    ['x0', 'x1']
-    """
-    return [f"x{j}" for j in range(d)]
-
-
-def note_names(model: Any, table: "Table") -> None:
-    """Set the column names of the model, as from a DataFrame.
-
-    Rows are passed as the plain array they were read into: a DataFrame would copy them, and read a memory map
-    entirely. Names x0, x1, … are not names.
-    """
-    import numpy as np
-
-    if table.names != counted(len(table.names)):
-        model.feature_names_in_ = np.array(table.names, dtype=object)
-
-
 def named_labels(table: "Table") -> Any:
     """Labels under the name of their column, which becomes the title of the legend; None without labels."""
     import polars as pl

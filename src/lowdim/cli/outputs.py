@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from lowdim.cli.errors import tell
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 TABLES = ("csv", "tsv", "parquet", "npy", "npz")
 PICTURES = ("png", "svg", "pdf", "jpg", "jpeg", "webp")
 MODELS = ("lowdim",)
+_LONG = 2.0  # seconds from which the time of each stage is shown
 
 
 def demand_targets(source: str, targets: Mapping[str, tuple[str | None, Sequence[str]]]) -> None:
@@ -90,3 +92,22 @@ def draw_embedding(target: str, Y: Any, names: Sequence[str], table: "Table", ti
         plt.close(figure)
     if not quiet:
         tell(f"drew {target}{f' (the first two of {Y.shape[1]} components)' if Y.shape[1] > 3 else ''}.")
+
+
+class Times:
+    """Seconds of the stages of a command."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}
+
+    def of(self, stage: str, work: Callable[[], Any]) -> Any:
+        """What ``work`` returns; its time counts for the stage."""
+        start = perf_counter()
+        result = work()
+        self._seconds[stage] = perf_counter() - start
+        return result
+
+    def tell(self, quiet: bool) -> None:
+        """Report the time of each stage, if it was long."""
+        if not quiet and sum(self._seconds.values()) >= _LONG:
+            tell(", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in self._seconds.items()) + ".")

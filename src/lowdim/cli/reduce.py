@@ -1,6 +1,5 @@
 """``lowdim reduce``: fit a method and write the embedding, a plot and the model."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +7,18 @@ import click
 
 from lowdim.cli import arguments, partitioned
 from lowdim.cli.errors import tell
-from lowdim.cli.input_source import Source, note_names
-from lowdim.cli.outputs import MODELS, PICTURES, TABLES, demand_targets, draw_embedding, show_progress, write_embedding
-from lowdim.cli.preparation_options import Asked, prepared, preparing
+from lowdim.cli.input_source import Source
+from lowdim.cli.outputs import (
+    MODELS,
+    PICTURES,
+    TABLES,
+    Times,
+    demand_targets,
+    draw_embedding,
+    show_progress,
+    write_embedding,
+)
+from lowdim.cli.preparation_options import preparation_asked, preparing, read_prepared
 from lowdim.methods import registry
 
 
@@ -91,13 +99,14 @@ def command(
     Columns of text and dates become numbers by their kind, and what was done is reported; --prepare, --scale, --log,
     --missing, --categories and --first change it. All of it is saved with the model.
     """
+    from dataclasses import replace
+
     import lowdim
-    from lowdim.methods.base import used_labels
     from lowdim.relate.moments import divided_by_deviation
 
     written = {"--plot": (plot, PICTURES), "--save": (save, MODELS)}
     demand_targets(source, written if cluster else {"-o": (output, TABLES), **written})
-    asked_first = Asked.out_of(reading)
+    columns_as = preparation_asked(reading)
     chosen = registry.find(method)
     by_option = {"n_components": ("-k", components), "random_state": ("--seed", seed), "n_jobs": ("--jobs", jobs)}
     by_option["device"] = ("--device", device)
@@ -109,46 +118,41 @@ def command(
     verbose = show_progress(quiet)
     model = _build(chosen, asked, verbose)
     if cluster is not None:
-        if plot or asked_first.words or asked_first.first or asked_first.prepare not in (None, "none"):
+        if plot or columns_as.words or columns_as.first or columns_as.prepare not in (None, "none"):
             raise ValueError(
                 "--cluster takes parquet files of numbers as they are. Leave out --plot and the options that prepare "
                 "columns."
             )
         _reduce_parts(source, model, cluster, output, save, sample, quiet=quiet, seed=seed, jobs=jobs, **reading)
         return
-    # PCA scales by itself, which needs no copy of the rows.
-    inside = asked_first.only_scale and "standardize" in chosen.load()._get_param_names()
-    if inside and "standardize" in asked:
-        raise ValueError("standardize is given twice, by --scale and by --set. Keep one of them.")
-    made = prepared(Source(source), asked_first, reading, verbose=verbose, quiet=quiet, inside=inside)
+    times = Times()
+    inside = "standardize" in model.get_params()  # PCA scales by itself, which needs no copy of the rows
+    made = read_prepared(Source(source), columns_as, reading, times, scaled_later=inside, verbose=verbose, quiet=quiet)
     table = made.table
-    if inside and not made.steps:
+    if made.scale and inside:
+        if "standardize" in asked:
+            raise ValueError("standardize is given twice, by --scale and by --set. Keep one of them.")
         model.set_params(standardize=True)
     elif made.scale:  # sparse rows
         if save:
-            raise ValueError(
-                f"--scale with --save needs dense rows or a method that scales by itself, such as pca; {table.source} "
-                f"is sparse and {chosen.class_name} does not. Leave one of them out, or scale the data."
-            )
-        table = replace(table, X=divided_by_deviation(table.X))
+            made.demand_scaled()
+        made = replace(made, X=divided_by_deviation(made.X))
     if chosen.supervised and table.labels is None:
         raise ValueError(f"{chosen.class_name} learns from labels; {table.source} has none. Pass --label COLUMN.")
-    Y = made.timed(method, lambda: model.fit_transform(table.X, used_labels(model, table.labels)))
-    if not made.steps:
-        note_names(model, table)
-    names = [str(name) for name in model.get_feature_names_out(made.names if made.steps else None)]
+    Y = times.of(method, lambda: made.fit(model))
+    whole = made.whole(model.set_params(verbose=0))  # verbosity is not part of the model
+    names = [str(name) for name in whole.get_feature_names_out()]
     if save:
-        whole = made.joined(model.set_params(verbose=0))  # verbosity is not part of the model
         lowdim.save(whole, Path(save).expanduser())
         if not quiet:
             steps = " after ".join(type(step).__name__ for step in (model, *reversed(made.steps)))
             tell(f"saved {save} ({steps}, {len(table.names)} columns to {len(names)}).")
     if output or not (plot or save):
-        made.timed("write", lambda: write_embedding(output or "-", Y, names, table, quiet=quiet))
+        times.of("write", lambda: write_embedding(output or "-", Y, names, table, quiet=quiet))
     if plot:
         title = f"{chosen.class_name} of {Path(table.source).name}"
-        made.timed("plot", lambda: draw_embedding(plot, Y, names, table, title, quiet=quiet))
-    made.tell_times(quiet)
+        times.of("plot", lambda: draw_embedding(plot, Y, names, table, title, quiet=quiet))
+    times.tell(quiet)
 
 
 def _reduce_parts(
@@ -180,13 +184,9 @@ def _reduce_parts(
 
 def _build(chosen: registry.Method, asked: dict[str, tuple[str, Any]], verbose: int) -> Any:
     """Unfitted model with the requested parameters, checked before the data are read."""
-    cls = chosen.load()
-    known = list(cls._get_param_names())
+    known = list(chosen.load()._get_param_names())
     arguments.demand_parameters(chosen.class_name, known, {name: option for name, (option, _) in asked.items()})
-    defaults = {
-        name: value for name, value in {"n_components": chosen.components, "verbose": verbose}.items() if name in known
-    }
     given = {name: None if option == "-k" and value == "all" else value for name, (option, value) in asked.items()}
-    model = cls(**defaults | given)
+    model = chosen.build(given, n_components=chosen.components, verbose=verbose)
     model._check_parameters()
     return model

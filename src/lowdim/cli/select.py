@@ -7,9 +7,9 @@ import click
 
 from lowdim.cli import arguments
 from lowdim.cli.errors import tell
-from lowdim.cli.input_source import Source, note_names
-from lowdim.cli.outputs import MODELS, TABLES, demand_targets, show_progress, write_embedding
-from lowdim.cli.preparation_options import Asked, prepared, preparing
+from lowdim.cli.input_source import Source
+from lowdim.cli.outputs import MODELS, TABLES, Times, demand_targets, show_progress, write_embedding
+from lowdim.cli.preparation_options import preparation_asked, preparing, read_prepared
 from lowdim.cli.printed_tables import echo, show_table
 
 _DIRECTIONS = ("forward", "backward", "floating_forward", "floating_backward")
@@ -93,16 +93,15 @@ def command(
     import lowdim
 
     demand_targets(source, {"-o": (output, TABLES), "--save": (save, MODELS)})
-    asked = Asked.out_of(reading)
+    asked, times = preparation_asked(reading), Times()
     model = _build(estimator, dict(settings))
     verbose = show_progress(quiet)
     reading["label"] = target or label
-    made = prepared(Source(source), asked, reading, verbose=verbose, quiet=quiet)
+    made = read_prepared(Source(source), asked, reading, times, verbose=verbose, quiet=quiet)
     table, prepare = made.table, made.preparation
     if table.labels is None:
         raise ValueError(f"a column to predict is needed; {table.source} has none. Pass --target COLUMN.")
-    if made.scale:
-        raise ValueError(f"--scale needs a dense table; {table.source} is sparse. Leave it out, or save it dense.")
+    made.demand_scaled()
     # The columns made from one column of the table are added and removed together.
     whole = prepare is not None and asked.first is None
     groups = prepare.sources() if whole else None
@@ -111,18 +110,16 @@ def command(
         direction=direction, n_features=features, tol=tol, cv=cv, scoring=scoring, n_jobs=jobs, verbose=verbose,
         groups=groups, keep=_positions(keep, names, groups, table.source),
     )  # fmt: skip
-    made.timed("select", lambda: model.fit(table.X, table.labels))
+    times.of("select", lambda: model.fit(made.X, table.labels))
     _show_path(model, names, to_error=output == "-")
     if output:
         chosen = [name for name, flag in zip(made.names, model.support_, strict=True) if flag]
-        write_embedding(output, model.transform(table.X), chosen, table, quiet=quiet)
+        write_embedding(output, model.transform(made.X), chosen, table, quiet=quiet)
     if save:
-        if not made.steps:
-            note_names(model, table)
-        lowdim.save(made.joined(model.set_params(verbose=0, keep=None)), Path(save).expanduser())
+        lowdim.save(made.whole(model.set_params(verbose=0, keep=None)), Path(save).expanduser())
         if not quiet:
             tell(f"saved {save} ({model.n_features_} of {len(made.names)} columns).")
-    made.tell_times(quiet)
+    times.tell(quiet)
 
 
 def _build(estimator: str | None, settings: dict[str, Any]) -> Any:

@@ -107,16 +107,12 @@ def unsuited(method: registry.Method, ground: Ground) -> str:
 def _named(
     method: registry.Method, k: int, parameters: Mapping[str, Mapping[str, Any]], common: dict[str, Any]
 ) -> Candidate:
-    cls = method.load()
-    known = cls._get_param_names()
     given: dict[str, Any] = {}
     for name, values in parameters.items():
         if registry.find(name) is method:
             given |= values
-    options.demand_known(method.class_name, given, known)
     # Methods with few components return all of them; the comparison uses the first ones.
-    first = common | {"n_components": k if method.components is not None else None}
-    model = cls(**({name: value for name, value in first.items() if name in known} | given))
+    model = method.build(given, **common | {"n_components": k if method.components is not None else None})
     return Candidate(method.name, model, method, given)
 
 

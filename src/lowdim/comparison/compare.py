@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from lowdim.comparison.candidates import Candidate, Ground, Methods, enlist
 from lowdim.comparison.cost import Cost
 from lowdim.comparison.measures import BY_NAME, measure
 from lowdim.comparison.result import Comparison, Outcome
-from lowdim.data import options, validation
+from lowdim.data import options
 from lowdim.data.categories import Categories, Values, read_labels
+from lowdim.data.in_memory import demand_pixels, table_of
 from lowdim.methods.base import used_labels
+from lowdim.methods.prepared_table import Preparation, PreparedTable, prepared
 from lowdim.relate.moments import divided_by_deviation
 from lowdim.work import progress, thread_limit
 from lowdim.work.random import seed_of
@@ -28,7 +31,13 @@ def compare(
     *,
     n_components: int = 2,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    prepare: Any = None,
     scale: bool = False,
+    log: bool = False,
+    missing: str = "error",
+    categories: str | None = None,
+    first: Any = None,
+    id: Any = None,
     by: str = "rnx_auc",
     image_shape: tuple[int, int] | None = None,
     random_state: Any = 0,
@@ -40,11 +49,13 @@ def compare(
 
     Parameters
     ----------
-    X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-        The data.
-    y : array or Series of shape (n_samples,), optional
-        Labels of the rows. Those that name classes (text, or whole numbers of at most 50 values) are given to methods
-        that learn from them, and measured; others only colour the maps.
+    X : array, sparse matrix, DataFrame or Table of shape (n_samples, n_features)
+        The data. Columns of text and dates of a DataFrame, or of a table that :func:`lowdim.data.read` returned with
+        ``mixed=True``, become numbers by their kind, as :class:`lowdim.Prepare` makes them.
+    y : array or Series of shape (n_samples,), or str, optional
+        Labels of the rows, or the name of their column in the DataFrame. Those that name classes (text, or whole
+        numbers of at most 50 values) are given to methods that learn from them, and measured; others only colour the
+        maps.
     methods : sequence of str, or mapping of str to estimators, optional
         Names that ``lowdim methods`` lists, or a mapping from names of your choice to estimators with
         ``fit_transform``. By default all methods that suit the size of the data, its labels and the available memory.
@@ -53,8 +64,21 @@ def compare(
     parameters : mapping of str to mappings, optional
         Parameters by method, such as ``{"tsne": {"perplexity": 50}}``; for estimators, by the names they have in
         ``methods``.
+    prepare : {None, "auto", "none"}, plan or Prepare
+        Preparation of the columns: what they need (None: that of columns of text and dates), by kind for every column
+        ("auto"), none at all, by a plan (a dict or a .toml file), or a :class:`lowdim.Prepare` of yours.
     scale : bool
-        Divide each column by its standard deviation first.
+        Divide each column of numbers by its standard deviation first.
+    log : bool
+        Take log(1 + x) of numbers, then scale them.
+    missing : {"error", "drop", "mean", "median"}
+        Missing values: refuse them, drop their rows, or fill in the mean or median of the column.
+    categories : {"onehot", "ordinal", "drop"}, optional
+        Columns of text: one column per level, codes in alphabetical order, or left out.
+    first : (str, int) or estimator, optional
+        Reduce by another method first, such as ``("pca", 50)`` or ``PCA(50)``.
+    id : array of shape (n_samples,), or str, optional
+        Identifiers of the rows, or the name of their column in the DataFrame; the report shows them.
     by : str
         Measure that ranks the methods: a name of :mod:`lowdim.quality`, such as ``"trustworthiness"``.
     image_shape : (height, width), optional
@@ -71,8 +95,9 @@ def compare(
     Returns
     -------
     Comparison
-        ``.table``, ``.best``, ``.embeddings``, ``.models``, ``.verdict`` and ``.report("report.html")``. Methods that
-        fail are listed in ``.failed`` and do not stop the others. Warnings of methods are in ``.warnings``.
+        ``.table``, ``.best``, ``.embeddings``, ``.models``, ``.verdict`` and ``.report("report.html")``. The models
+        begin with the preparation, so that they take rows like those of ``X``. Methods that fail are listed in
+        ``.failed`` and do not stop the others. Warnings of methods are in ``.warnings``.
 
     Examples
     --------
@@ -82,33 +107,35 @@ def compare(
     >>> c.best, sorted(c.embeddings), c.table["method"].to_list()
     ('pca', ['lda', 'pca'], ['pca', 'lda'])
     """
-    _demand(by, n_components)
-    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-    X = validation.rows(X, "compare", sparse=True, minimum=4)
-    n, d = X.shape
-    if image_shape is not None and (len(image_shape) != 2 or image_shape[0] * image_shape[1] != d):
-        raise ValueError(
-            f"compare: image_shape must be (height, width) with {d} pixels in all, one per column; got {image_shape}. "
-            "Pass the shape of the image in one row."
-        )
-    labels = None if y is None else read_labels(y, n, caller="compare", most=n)
+    _demand(by, n_components, parameters)
+    if isinstance(X, PreparedTable):  # by the command line, which reports what was done before the methods run
+        made = X
+    else:
+        asked = Preparation(prepare, scale, log, missing, categories, first)
+        table = table_of(X, y, caller="compare", id=id, image_shape=image_shape, minimum=4, scan=missing == "error")
+        with thread_limit.using(n_jobs):
+            made = prepared(table, asked, scaled_later=True, verbose=verbose)
+    rows = divided_by_deviation(made.X) if made.scale else made.X
+    n, d = rows.shape
+    pictures = image_shape or made.table.image_shape
+    if pictures is not None:
+        demand_pixels(pictures, made.table.X.shape[1], "compare")
+    labels = _labels(made, X[y] if isinstance(y, str) else y)
     classes = _classes(labels)
     seed = seed_of(random_state)
     common = {"random_state": seed, "n_jobs": n_jobs, "verbose": 0}
-    ground = Ground(n, d, sparse.issparse(X), len(classes.names) if classes else 0)
+    ground = Ground(n, d, sparse.issparse(rows), len(classes.names) if classes else 0)
     candidates, left_out = enlist(methods, ground, n_components, parameters or {}, common)
-    if scale:
-        X = divided_by_deviation(X)
-    targets = np.asarray(y) if classes else None
+    targets = made.table.labels if classes else None
     with thread_limit.using(n_jobs):
         with progress.showing(verbose, "data"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ScaleWarning)
-            facts = facts_of.gather(X, ground.classes, image_shape is not None, seed)
+            facts = facts_of.gather(rows, ground.classes, pictures is not None and made.chain is None, seed)
         outcomes: list[Outcome] = []
         failed: dict[str, str] = {}
         for candidate in candidates:
             try:
-                outcome = _run(candidate, X, targets, n_components, seed, verbose)
+                outcome = _run(candidate, rows, targets, n_components, seed, verbose)
             except ImportError as error:  # of an extra that is not installed
                 outcome = str(error)
                 if methods is None:
@@ -123,7 +150,7 @@ def compare(
     if not outcomes:
         reasons = " ".join(f"{name}: {reason}" for name, reason in failed.items())
         raise ValueError(f"compare: at least one method must succeed; none did. {reasons}")
-    return Comparison(X, labels, names, facts, outcomes, failed, left_out, by, seed, scale, n_components, image_shape)
+    return Comparison(rows, labels, made, facts, outcomes, failed, left_out, by, seed, n_components, pictures)
 
 
 def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) -> Outcome | str:
@@ -146,6 +173,22 @@ def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) 
     return Outcome(candidate, Y, found, cost.seconds, cost.memory, tuple(told))
 
 
+def _labels(made: PreparedTable, y: Any) -> Categories | Values | None:
+    """Labels of the rows that were kept, under the name of their column, in the order of their type if it has one."""
+    table = made.table
+    if table.labels is None:
+        return None
+    given = hasattr(y, "dtype") and hasattr(y, "to_numpy")  # a Series
+    n = len(table.labels) if made.kept is None else len(made.kept)
+    read = read_labels(y if given else table.labels, n if given else len(table.labels), caller="compare", most=n)
+    title = table.label_name if table.label_name != "label" else read.title
+    read = replace(read, title=title or "")
+    if not given or made.kept is None:
+        return read
+    field = "codes" if isinstance(read, Categories) else "values"
+    return replace(read, **{field: getattr(read, field)[made.kept]})
+
+
 def _classes(labels: Categories | Values | None) -> Categories | None:
     """Labels that name at least two classes, each row having one."""
     if isinstance(labels, Categories) and len(labels.names) > 1 and (labels.codes >= 0).all():
@@ -153,8 +196,16 @@ def _classes(labels: Categories | Values | None) -> Categories | None:
     return None
 
 
-def _demand(by: str, n_components: int) -> None:
+def _demand(by: str, n_components: int, parameters: Any) -> None:
     if by not in BY_NAME:
         raise ValueError(f"compare: by must be one of {', '.join(BY_NAME)}; got {by!r}. Choose one of them.")
     if not options.integer(1).accepts(n_components):
         raise ValueError(f"compare: n_components must be an integer ≥ 1; got {n_components!r}. Pass 2 for a map.")
+    nested = parameters is None or (
+        isinstance(parameters, Mapping) and all(isinstance(one, Mapping) for one in parameters.values())
+    )
+    if not nested:
+        raise TypeError(
+            f"compare: parameters must map names of methods to their parameters; got {parameters!r}. "
+            "Pass for example {'tsne': {'perplexity': 50}}."
+        )

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from lowdim.data import options
 from lowdim.methods import registry
 
 
@@ -34,8 +33,4 @@ def reduce(X: Any, method: str = "pca", *, y: Any = None, **parameters: Any) -> 
     (150, 2)
     """
     chosen = registry.find(method)
-    cls = chosen.load()
-    known = cls._get_param_names()
-    options.demand_known(chosen.class_name, parameters, known)
-    few = {"n_components": chosen.components} if "n_components" in known else {}
-    return cls(**(few | parameters)).fit_transform(X, y)
+    return chosen.build(parameters, n_components=chosen.components).fit_transform(X, y)

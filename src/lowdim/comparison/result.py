@@ -2,7 +2,6 @@
 
 import html
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from lowdim.comparison.candidates import Candidate
 from lowdim.comparison.data_summary import Facts
 from lowdim.comparison.measures import BY_NAME, KINDS, Found, Kind, best
 from lowdim.data.categories import Categories, Values
+from lowdim.methods.prepared_table import PreparedTable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,16 +68,20 @@ class Comparison:
 
     X: Any
     labels: Categories | Values | None
-    names: list[str] | None  # of the columns
+    prepared: PreparedTable  # the table that the rows come from
     facts: Facts
     outcomes: list[Outcome]
     failed: dict[str, str]
     left_out: dict[str, str]
     by: str
     random_state: int
-    scale: bool
     n_components: int
     image_shape: tuple[int, int] | None
+
+    @property
+    def scale(self) -> bool:
+        """Whether each column was divided by its standard deviation."""
+        return self.prepared.scale
 
     def __repr__(self) -> str:
         names = ", ".join(outcome.name for outcome in self.ranked)
@@ -117,8 +121,8 @@ class Comparison:
 
     @property
     def models(self) -> dict[str, Any]:
-        """Fitted methods, best first."""
-        return {outcome.name: outcome.candidate.model for outcome in self.ranked}
+        """Fitted methods, best first, each after the steps that prepared the data."""
+        return {outcome.name: self.prepared.whole(outcome.candidate.model) for outcome in self.ranked}
 
     @property
     def warnings(self) -> dict[str, str]:
@@ -157,8 +161,6 @@ class Comparison:
         *,
         title: str | None = None,
         ids: Any = None,
-        missing: str = "none",
-        prepared: Sequence[str] = (),
         commands: list[str] | None = None,
     ) -> None:
         """Write everything to one self-contained HTML page.
@@ -170,14 +172,10 @@ class Comparison:
         title : str, optional
             Heading of the page.
         ids : array of shape (n_samples,), optional
-            Identifier of each row, shown with it.
-        missing : str
-            Text about missing values; arrays have none.
-        prepared : sequence of str
-            What was done to the data before, as :meth:`lowdim.Prepare.describe` returns it.
+            Identifier of each row, shown with it; those of the table by default.
         commands : list of str, optional
             Commands that reproduce the page; Python code by default.
         """
         from lowdim.show.report import write
 
-        write(self, path, title=title, ids=ids, missing=missing, prepared=prepared, commands=commands)
+        write(self, path, title=title, ids=ids, commands=commands)

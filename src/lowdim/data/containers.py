@@ -20,7 +20,7 @@ def refuse_text(name: str, X: Any, called: str) -> None:
                 f"{name}: column names of {called} must be unique; got {twice!r} more than once. Rename them, "
                 f"or pass {called}.to_numpy()."
             )
-        kinds = {str(c): kind for c in columns if (kind := _not_numbers(X[c]))}
+        kinds = columns_without_numbers(X)
         if kinds:
             shown = ", ".join(map(repr, list(kinds)[:5])) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")
             raise ValueError(
@@ -56,6 +56,11 @@ def refuse_masked(name: str, X: Any, called: str) -> None:
             f"{name}: {called} must have no missing values; got a masked array with {len(masked):,}, the first "
             f"in row {masked[0][0]}. Drop those rows, or replace the values with {called}.filled(…)."
         )
+
+
+def columns_without_numbers(X: Any) -> dict[str, str]:
+    """Columns of a DataFrame that hold text, dates or records, each with what it holds."""
+    return {str(name): kind for name in X.columns if (kind := _not_numbers(X[name]))}
 
 
 def _not_numbers(values: Any) -> str:

@@ -243,4 +243,4 @@ def _values(column: "pl.Series", source: str) -> NDArray[Any]:
 
 def numbered(X: Any) -> list[str]:
     """Names ``x0``, ``x1``, ... for columns without any."""
-    return [f"x{j}" for j in range(X.shape[1] if X.ndim == 2 else 0)]
+    return [f"x{j}" for j in range(X.shape[1] if len(X.shape) == 2 else 0)]

@@ -132,13 +132,13 @@ def rescue_labels(session: Session, folder: Path) -> Path:
 
 
 def _model(session: Session, one: Map) -> bytes:
-    from lowdim.methods.chain import chain, save
+    from lowdim.methods.chain import save
 
     if one.fitted is None:
         raise ValueError(f"export: map {one.number} has no model until it is finished. Wait for it, or stop it.")
     with tempfile.TemporaryDirectory(prefix="lowdim-") as folder:
         path = Path(folder) / "map.lowdim"
-        save(chain(*session.steps, one.fitted) if session.steps else one.fitted, path)
+        save(session.made.whole(one.fitted), path)
         return path.read_bytes()
 
 

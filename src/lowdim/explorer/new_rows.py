@@ -12,8 +12,10 @@ from lowdim.data.table import Table
 from lowdim.explorer.message_format import Message
 from lowdim.explorer.running_fits import Map
 from lowdim.explorer.session import Session
+from lowdim.methods.prepared_table import matched, table_for
+from lowdim.relate import trust as trusts
 from lowdim.relate.neighbors import nearest
-from lowdim.relate.trust import spacings, trust
+from lowdim.relate.trust import spacings
 from lowdim.work.rows import in_form_of, searchable
 
 _FORMATS = ("csv", "tsv", "parquet", "npy", "npz")
@@ -31,36 +33,36 @@ def place(session: Session, name: Any, format: Any, number: Any, data: bytes) ->
             f"place: a file of one of the kinds {', '.join(_FORMATS)} is needed; got {str(format)[:20]!r}."
         )
     called = (str(name or "file").replace("\\", "/").rpartition("/")[2] or "file")[:_SHOWN]
-    X = session.prepared(_table(session, data, format, called))
-    Y = np.asarray(one.fitted.transform(X), np.float32)[:, : one.dims]
+    table = _table(session, session.made.whole(one.fitted), data, format, called)
+    with matched():
+        X = session.made.rows_of(table)
+        Y = np.asarray(one.fitted.transform(X), np.float32)[:, : one.dims]
+        trust = _trusted(session, one, X).astype(np.float32)
     Y = np.hstack([Y, np.zeros((len(Y), one.dims - Y.shape[1]), np.float32)])
     fields = {"placed": called, "count": len(Y), "map": one.number}
-    return Message("place", None, fields, {"positions": Y, "trust": _trusted(session, one, X).astype(np.float32)})
+    return Message("place", None, fields, {"positions": Y, "trust": trust})
 
 
-def _table(session: Session, data: bytes, format: str, called: str) -> Table:
-    """Table of the bytes, with the columns that the rows of the session come from."""
+def _table(session: Session, model: Any, data: bytes, format: str, called: str) -> Table:
+    """Table of the bytes, with the columns that the model takes."""
     with tempfile.TemporaryDirectory(prefix="lowdim-") as folder:
         path = Path(folder) / f"dropped.{format}"  # our own name: no path from the page is ever opened
         path.write_bytes(data)
+
+        def read_rows(**options: Any) -> Table:
+            table, d = read(path, **options), model.n_features_in_
+            if hasattr(model, "feature_names_in_") or table.X.shape[1] == d:
+                return table
+            if table.X.shape[1] == d + 1 and session.colour in table.names:
+                return read(path, drop=[session.colour], **options)  # a table like the one explored, label and all
+            raise ValueError(
+                f"place: rows of {d} columns are needed; {path} has {table.X.shape[1]}. Drop a file like the data."
+            )
+
         try:
-            return _matched(session, path)
+            return table_for(model, read_rows)[0]
         except (ValueError, OSError) as error:
             raise ValueError(str(error).replace(str(path), called).replace(folder, "")) from None
-
-
-def _matched(session: Session, path: Path) -> Table:
-    if session.names is not None:
-        return read(path, columns=session.names, mixed=bool(session.steps))
-    table = read(path)
-    d = int(session.X.shape[1])
-    if table.X.shape[1] == d + 1 and session.colour in table.names:
-        table = read(path, drop=[session.colour or ""])  # a table like the one explored, label and all
-    if table.X.shape[1] != d:
-        raise ValueError(
-            f"place: rows of {d} columns are needed; {path} has {table.X.shape[1]}. Drop a file like the data."
-        )
-    return table
 
 
 def _trusted(session: Session, one: Map, X: Any) -> NDArray[np.float64]:
@@ -71,4 +73,4 @@ def _trusted(session: Session, one: Map, X: Any) -> NDArray[np.float64]:
     k = min(_NEAREST, rows.shape[0] - 1)
     known = session.near(k) if one.rows is None else nearest(rows, k)
     new = nearest(rows, k, queries=searchable(in_form_of(X, rows), rows.dtype))
-    return trust(spacings(known.indices, known.distances), new.indices, new.distances)
+    return trusts.trust(spacings(known.indices, known.distances), new.indices, new.distances)

@@ -12,13 +12,12 @@ from scipy import sparse
 
 from lowdim.comparison.candidates import Ground
 from lowdim.data import options
-from lowdim.data.table import Table
 from lowdim.explorer.column_summaries import Column, Labels
 from lowdim.explorer.forms import forms, offered, takes_start
 from lowdim.explorer.map_quality import judge
 from lowdim.explorer.running_fits import Map
 from lowdim.methods import registry
-from lowdim.methods.base import used_labels
+from lowdim.methods.prepared_table import PreparedTable
 from lowdim.relate.moment_states import ColumnMoments
 from lowdim.relate.moments import column_moments
 from lowdim.relate.neighbors import Neighbors, nearest
@@ -39,20 +38,20 @@ Listener = Callable[[str, Any], None]  # event and its subject
 class Session:
     """Rows ``X`` as the methods take them, columns as the page shows them, maps and labels.
 
-    ``steps`` are the fitted steps that computed ``X`` from the table, ``names`` the table's columns they take, and
-    ``features`` its numbers, from which the feature columns are taken; ``X`` itself unless given.
+    ``made`` is the prepared table that the rows come from; ``features`` are its numbers, from which the feature columns
+    are taken.
     """
 
     def __init__(
-        self, X: Any, columns: dict[str, Column], *, title: str = "data", targets: Any = None,
-        colour: str | None = None, identity: str | None = None, image_shape: tuple[int, int] | None = None,
-        features: Any = None, steps: list[Any] | None = None, names: list[str] | None = None,
+        self, made: PreparedTable, columns: dict[str, Column], *, title: str = "data", colour: str | None = None,
+        identity: str | None = None,
     ) -> None:  # fmt: skip
-        self.X, self.columns, self.title, self.targets = X, columns, title, targets
-        self.colour, self.identity, self.image_shape = colour, identity, image_shape
-        self.features = X if features is None else features
-        self.steps, self.names = steps or [], names
-        self.n = int(X.shape[0])
+        made.demand_scaled()
+        self.made, self.X, self.columns, self.title = made, made.X, columns, title
+        self.targets, self.image_shape = made.table.labels, made.table.image_shape
+        self.colour, self.identity = colour, identity
+        self.features = made.X if made.table.mixed else made.table.X
+        self.n = int(made.X.shape[0])
         self.labels: dict[str, Labels] = {}
         self.unsaved = False  # labels that were neither exported nor written
         self.maps: dict[int, Map] = {}
@@ -175,15 +174,12 @@ class Session:
 
     def _model(self, chosen: registry.Method, parameters: dict[str, Any], dims: int) -> Any:
         """Unfitted model with the parameters of a form."""
-        cls = chosen.load()
         form = next(one for one in self.methods if one["name"] == chosen.name)
         options.demand_known(chosen.class_name, parameters, [one["name"] for one in form["parameters"]])
         given = {
             one["name"]: _cast(one, parameters[one["name"]]) for one in form["parameters"] if one["name"] in parameters
         }
-        known = cls._get_param_names()
-        fixed = {"n_components": dims if chosen.components is not None else None, "random_state": 0, "verbose": 0}
-        model = cls(**{name: value for name, value in fixed.items() if name in known} | given)
+        model = chosen.build(given, n_components=dims if chosen.components is not None else None, random_state=0)
         model._check_parameters()
         return model
 
@@ -211,10 +207,7 @@ class Session:
         model.set_params(init=Y.astype(np.float64))
 
     def _fitted(self, model: Any, where: NDArray[np.intp] | None, dims: int) -> NDArray:
-        X = self.X if where is None else self.X[where]
-        y = None if self.targets is None or not self.ground.classes else np.asarray(self.targets)
-        y = y if y is None or where is None else y[where]
-        Y = np.asarray(model.fit_transform(X, used_labels(model, y)))
+        Y = np.asarray(self.made.fit(model, where, labels=bool(self.ground.classes)))
         if "warm_start" in model.get_params(deep=False):
             model.set_params(warm_start=False)
         if "init" in model.get_params(deep=False) and not isinstance(model.init, str):
@@ -240,13 +233,6 @@ class Session:
     def brightness(self) -> tuple[float, float]:
         """Smallest and largest value of the features, for images."""
         return float(self.features.min()), float(self.features.max())
-
-    def prepared(self, table: Table) -> Any:
-        """Rows of another table as the methods take them."""
-        X = table.X
-        for step in self.steps:
-            X = step.transform(X)
-        return X
 
     # Neighbours in the data
 

@@ -48,12 +48,10 @@ class Explorer(anywidget.AnyWidget):
 
     def model(self, number: int) -> Any:
         """Fitted model of a map, with the steps before it."""
-        from lowdim.methods.chain import chain
-
         one = self._session.map(number)
         if one.fitted is None:
             raise ValueError(f"map {number} has no model until it is finished. Wait for it, or stop it.")
-        return chain(*self._session.steps, one.fitted) if self._session.steps else one.fitted
+        return self._session.made.whole(one.fitted)
 
     def close(self) -> None:
         """Stop all fits and close the widget."""

@@ -1,5 +1,6 @@
 """The available methods, one entry each, read by the command line, the contract tests and ``lowdim.reduce``."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -24,6 +25,15 @@ class Method:
     def load(self) -> Any:
         """Return the class, imported now."""
         return getattr(import_module(self.module), self.class_name)
+
+    def build(self, parameters: Mapping[str, Any], **defaults: Any) -> Any:
+        """Unfitted model with these parameters, which must be its own, and those of the defaults that it has."""
+        from lowdim.data import options
+
+        cls = self.load()
+        known = cls._get_param_names()
+        options.demand_known(self.class_name, parameters, known)
+        return cls(**{name: value for name, value in defaults.items() if name in known} | dict(parameters))
 
     def memory(self, n: int, d: int) -> float:
         """Bytes that the method needs for n rows of d features, with its default parameters; 0 for sizes it refuses."""

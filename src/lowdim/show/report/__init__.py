@@ -5,7 +5,6 @@ fill them.
 """
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,16 +24,15 @@ def write(
     *,
     title: str | None = None,
     ids: Any = None,
-    missing: str = "none",
-    prepared: Sequence[str] = (),
     commands: list[str] | None = None,
 ) -> None:
     """Write the page; parameters are those of :meth:`lowdim.comparison.result.Comparison.report`."""
     n = comparison.facts.rows
+    ids = comparison.prepared.table.ids if ids is None else ids
     if ids is not None and np.shape(ids) != (n,):
         raise ValueError(
             f"report: ids must hold one id for each of the {n:,} rows; got shape {np.shape(ids)}. Match them."
         )
-    text = compose(comparison, title=title, ids=ids, missing=missing, prepared=prepared, commands=commands)
+    text = compose(comparison, title=title, ids=ids, commands=commands)
     with atomic(path) as file:
         file.write(text.encode("utf-8"))

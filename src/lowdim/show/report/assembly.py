@@ -3,7 +3,6 @@
 import json
 import platform
 import re
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.metadata import version
@@ -15,6 +14,7 @@ import numpy as np
 
 from lowdim import __version__
 from lowdim.data.categories import MOST_NAMED, Categories, fold_rare
+from lowdim.methods.prepared_table import Preparation
 from lowdim.show import style
 from lowdim.show.report import charts, encoded_maps
 from lowdim.show.report.html_pieces import code, table
@@ -35,8 +35,6 @@ def compose(
     *,
     title: str | None,
     ids: Any,
-    missing: str,
-    prepared: Sequence[str],
     commands: list[str] | None,
 ) -> str:
     """The text of the page."""
@@ -49,12 +47,12 @@ def compose(
         version=__version__,
         style=Template((room / "page.css").read_text(encoding="utf-8")).substitute(palette=_palette()),
         verdict=escape(comparison.verdict),
-        glance=glance(comparison, missing),
+        glance=glance(comparison),
         maps_text=escape(_maps_text(comparison, rows, data["pictures"])),
         cards=cards(comparison, {entry["name"]: entry["beyond"] for entry in data["methods"]}),
         measures=measures(comparison),
         curves=_curves(comparison),
-        facts=_facts(comparison, missing, prepared),
+        facts=_facts(comparison),
         methods=methods(comparison),
         again=_again(comparison, commands),
         footer=escape(_footer()),
@@ -113,7 +111,9 @@ def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[s
     if comparison.image_shape is not None:
         room = (encoded_maps.PAGE_BYTES - len(json.dumps(data))) * 3 // 4
         order = place[_in_order(comparison)]
-        data["pictures"] = encoded_maps.pictures(comparison.X[shown], comparison.image_shape, order[order >= 0], room)
+        data["pictures"] = encoded_maps.pictures(
+            comparison.prepared.table.X[shown], comparison.image_shape, order[order >= 0], room
+        )
     return data
 
 
@@ -187,12 +187,12 @@ def _curves(comparison: "Comparison") -> str:
     return f"<p>{words}</p>\n{chart}"
 
 
-def _facts(comparison: "Comparison", missing: str, prepared: Sequence[str]) -> str:
+def _facts(comparison: "Comparison") -> str:
     facts = comparison.facts
     told = {
         "shape": f"{facts.rows:,} rows × {facts.columns:,} columns",
         "type": facts.kind,
-        "missing values": missing,
+        "missing values": comparison.prepared.gaps,
         "constant columns": f"{facts.constant:,}" if facts.constant else "none",
     }
     if facts.spread is not None:
@@ -204,7 +204,7 @@ def _facts(comparison: "Comparison", missing: str, prepared: Sequence[str]) -> s
     for name, value in facts.dimension.items():
         told[f"intrinsic dimension, {name}"] = f"{value:.1f}"
     parts = [table(told)]
-    if prepared:
+    if prepared := comparison.prepared.done:
         parts.append("<h3>Preparation</h3>")
         parts.append("<ul>" + "".join(f"<li>{escape(line)}</li>" for line in prepared) + "</ul>")
     if len(facts.shares):
@@ -227,9 +227,9 @@ def _python(comparison: "Comparison") -> list[str]:
     else:  # estimators given by the caller
         models = ", ".join(f"{one.name!r}: {' '.join(repr(one.model).split())}" for one in candidates)
         arguments.append(f"methods={{{models}}}")
-    defaults = {"n_components": 2, "parameters": {}, "scale": False, "by": "rnx_auc", "image_shape": None}
-    told = {name: given if name == "parameters" else getattr(comparison, name) for name in defaults}
-    arguments += [f"{name}={value!r}" for name, value in told.items() if value != defaults[name]]
+    defaults = {"n_components": 2, "parameters": {}, "by": "rnx_auc", "image_shape": None, **vars(Preparation())}
+    told = {**vars(comparison), "parameters": given, **vars(comparison.prepared.asked)}
+    arguments += [f"{name}={told[name]!r}" for name in defaults if told[name] != defaults[name]]
     arguments.append(f"random_state={comparison.random_state}")
     return [
         "import lowdim",

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 _ON_CARD = {"trustworthiness": "neighbours", "shepard_correlation": "distances", "knn_accuracy": "classes"}
 
 
-def glance(comparison: "Comparison", missing: str) -> str:
+def glance(comparison: "Comparison") -> str:
     """The data in a few large numbers."""
     facts = comparison.facts
-    told = {"rows": f"{facts.rows:,}", "columns": f"{facts.columns:,}", "missing values": missing}
+    told = {"rows": f"{facts.rows:,}", "columns": f"{facts.columns:,}", "missing values": comparison.prepared.gaps}
     if facts.classes:
         told["classes"] = f"{facts.classes:,}"
     if facts.dimension:

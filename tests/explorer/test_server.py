@@ -127,7 +127,11 @@ def test_a_port_in_use_is_told(session):
         Server(session, server.port)
 
 
-def test_the_command_prints_its_address_serves_and_ends_with_ctrl_c(tmp_path):
+ENDINGS = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_command_prints_its_address_serves_and_ends_without_losing_labels(ending, tmp_path):
     command = [sys.executable, "-m", "lowdim", "explore", "iris", "--no-browser", "-q"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -141,7 +145,7 @@ def test_the_command_prints_its_address_serves_and_ends_with_ctrl_c(tmp_path):
                 tab.until(lambda message: message.type == "frame")
             tab.ask("select", {"mask": pack_bits(np.arange(150) < 3)})
             tab.ask("label", column="mine", name="a")
-            process.send_signal(signal.SIGINT)
+            process.send_signal(getattr(signal, ending))
             _, told = process.communicate(timeout=30)
     finally:
         process.kill()

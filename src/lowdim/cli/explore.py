@@ -51,10 +51,9 @@ def command(source: str, method: str, no_browser: bool, port: int, quiet: bool, 
 
     The page shows maps of all rows, computes new ones while you watch, and examines them: false and missing
     neighbours, the columns that distinguish a selection from the rest, the positions of new rows. It is served on this
-    machine only, at an address with a secret token. Ctrl-C ends it; labels that were not exported are then written to a
-    file in the current folder.
+    machine only, at an address with a secret token. Ctrl-C ends it, as do SIGTERM and a closed terminal; labels that
+    were not exported are then written to a file in the current folder.
     """
-    from lowdim.explorer.exports import rescue_labels
     from lowdim.explorer.opening import session_of
     from lowdim.explorer.server import Server, demand_packages
 
@@ -65,9 +64,9 @@ def command(source: str, method: str, no_browser: bool, port: int, quiet: bool, 
     session = session_of(made, Path(made.table.source).name or made.table.source)
     server = Server(session, port)
     session.fit(chosen.name, {})
-    ended = server.serve(browser=not no_browser, announce=_announce)
-    if session.unsaved:
-        tell(f"wrote the labels to {rescue_labels(session, Path())}.")
+    ended = server.serve(
+        browser=not no_browser, announce=_announce, rescued=lambda path: tell(f"wrote the labels to {path}.")
+    )
     if not ended:  # a solver that cannot be stopped must not delay the exit
         sys.stdout.flush()
         sys.stderr.flush()

@@ -95,7 +95,8 @@ def explore(
     method : str
         Method of the first map, by the name that ``lowdim methods`` lists.
     browser : bool
-        Open a page in the browser instead, as ``lowdim explore`` does, and return when Ctrl-C ends it.
+        Open a page in the browser instead, as ``lowdim explore`` does, and return when Ctrl-C ends it; labels that
+        were not exported are then written to a file in the current folder.
     **preparation
         ``prepare``, ``scale``, ``log``, ``missing``, ``categories`` and ``first``, as in :func:`lowdim.compare`.
 
@@ -132,5 +133,5 @@ def explore(
     session.fit(method, {})
     if not browser:
         return Explorer(session)
-    Server(session).serve(browser=True, announce=print)
+    Server(session).serve(browser=True, announce=print, rescued=lambda path: print(f"wrote the labels to {path}"))
     return None

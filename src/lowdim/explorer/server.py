@@ -1,15 +1,18 @@
 """The page over HTTP and a WebSocket, on this machine only."""
 
 import asyncio
+import signal
 import socket
 import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lowdim.explorer.access_control import Guard
+from lowdim.explorer.exports import rescue_labels
 from lowdim.explorer.page_source import content_type, static
 from lowdim.explorer.protocol import UPLOAD_BYTES, Visitor
 from lowdim.explorer.request_threads import Lanes
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 _MOST_PAGES = 32  # open at a time
 _ROOM = 2**20  # bytes of a message other than an upload
+_ENDING = ("SIGTERM", "SIGHUP", "SIGBREAK")
 _GRACE = 2  # seconds that open pages have to close
 
 
@@ -59,6 +63,7 @@ class Server:
         self.port: int = self._socket.getsockname()[1]
         self.guard = Guard(self._application(), self.port)
         self._uvicorn: uvicorn.Server | None = None
+        self._told_to_stop = False
 
     @property
     def address(self) -> str:
@@ -82,22 +87,46 @@ class Server:
             timeout_graceful_shutdown=_GRACE,
         )
         self._uvicorn = uvicorn.Server(config)
+        self._uvicorn.should_exit = self._told_to_stop
         try:
             self._uvicorn.run(sockets=[self._socket])
         finally:
             self._socket.close()
 
-    def serve(self, *, browser: bool, announce: Callable[[str], None]) -> bool:
-        """Serve until Ctrl-C, in the calling thread, then stop what still runs; return whether all of it has ended."""
-        announce(self.address)
-        if browser:
-            threading.Thread(target=webbrowser.open, args=(self.address,), daemon=True).start()
-        with suppress(KeyboardInterrupt):
-            self.run()
-        return self.close()
+    def serve(self, *, browser: bool, announce: Callable[[str], None], rescued: Callable[[str], None]) -> bool:
+        """Serve until Ctrl-C or a signal to end, in the calling thread, then stop what still runs.
+
+        Labels that were not exported are written to a file in the current folder first, and ``rescued`` is called with
+        its name. Returns whether all work has ended.
+        """
+        with self._ended_by_signals():
+            announce(self.address)
+            if browser:
+                threading.Thread(target=webbrowser.open, args=(self.address,), daemon=True).start()
+            with suppress(KeyboardInterrupt):
+                self.run()
+            if self.session.unsaved:
+                rescued(str(rescue_labels(self.session, Path())))
+            return self.close()
+
+    @contextmanager
+    def _ended_by_signals(self) -> Iterator[None]:
+        """End ``run`` on a signal that would end the process at once, as a closed terminal or ``kill`` sends."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        known = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
+        ignored = [one for one in known if signal.getsignal(one) is signal.SIG_IGN]  # as under nohup
+        before = {one: signal.signal(one, lambda *_: self.stop()) for one in known if one not in ignored}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
 
     def stop(self) -> None:
         """End ``run``, from any thread."""
+        self._told_to_stop = True
         if self._uvicorn is not None:
             self._uvicorn.should_exit = True
 

@@ -1,6 +1,7 @@
 """What a page may ask of a session, without any socket."""
 
 import io
+import threading
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ import lowdim
 from lowdim.explorer.column_summaries import Column
 from lowdim.explorer.message_format import pack_bits, unpack_bits
 from lowdim.explorer.opening import open_session
+from lowdim.explorer.session import Session
 from lowdim.methods.registry import METHODS
 
 HOSTILE = "<img src=x onerror=alert(1)></script>\"'&\u202e\x00"
@@ -240,13 +242,58 @@ def test_fits_that_cannot_be_are_refused_before_they_start(page, fields, words):
     assert not page.session.maps
 
 
-def test_only_so_many_fits_run_at_a_time(page):
-    numbers = [page.ask("fit", method="tsne", parameters={"max_iter": 10**6}).fields["map"] for _ in range(4)]
-    assert "at most 4 fits" in page.refused("fit", method="pca", parameters={})
-    for number in numbers:
-        page.ask("stop", map=number)
+def test_sixty_fits_in_a_row_wait_for_their_turn_up_to_a_limit(page):
+    endless = {"method": "tsne", "parameters": {"max_iter": 10**6}}
+    answers = [page.ask("fit", **endless) for _ in range(60)]
+    taken = [answer.fields["map"] for answer in answers if answer.type == "fit"]
+    assert [page.session.map(number).status for number in taken] == ["running"] * 4 + ["waiting"] * 12
+    assert {a.fields["message"] for a in answers[16:]} == {
+        "fit: at most 4 fits run and 12 wait for their turn. Stop one, or wait."
+    }
+    assert "has not begun" in page.refused("pause", map=taken[5])
+    page.ask("stop", map=taken[4])
+    assert page.session.map(taken[4]).status == "stopped"
+    page.ask("drop", map=taken[5])
+    page.ask("stop", map=taken[0])  # the next in the queue that was not stopped begins
+    page.finish(taken[0])
+    wait_for(lambda: page.session.map(taken[6]).status == "running")
+    assert [page.session.map(number).status for number in taken[7:]] == ["waiting"] * 9
+    page.session.close()
+    for number in taken[:4] + taken[6:]:
         page.finish(number)
+    assert all(one.status == "stopped" for one in page.session.maps.values())
     fitted(page)
+
+
+@pytest.mark.parametrize("method", ["tsne", "umap"])
+def test_until_the_descent_begins_the_start_is_shown(page, data, method, monkeypatch):
+    held, real = threading.Event(), Session._fitted
+    monkeypatch.setattr(Session, "_fitted", lambda *args: held.wait(30) and real(*args))
+    number = page.ask("fit", method=method, parameters={}).fields["map"]
+    one = page.session.map(number)
+    wait_for(lambda: one.picture() is not None)
+    first = one.picture()
+    assert first.fields["start"]
+    assert one.Y is None  # it is not the map: neither exported nor judged
+    want = lowdim.PCA(2).fit_transform(data[0])
+    low, high = np.array(first.fields["box"]).T
+    got = low + first.arrays["positions"] / 65535 * (high - low)
+    np.testing.assert_allclose(got, want, atol=(high - low).max() / 65535)
+    held.set()
+    page.finish(number)
+    assert not one.picture().fields["start"]
+
+
+def test_a_fit_stopped_before_its_descent_has_no_map(page, monkeypatch):
+    held, real = threading.Event(), Session._fitted
+    monkeypatch.setattr(Session, "_fitted", lambda *args: held.wait(30) and real(*args))
+    number = page.ask("fit", method="tsne", parameters={}).fields["map"]
+    wait_for(lambda: page.session.map(number).picture() is not None)
+    page.ask("stop", map=number)
+    held.set()
+    one = page.finish(number)
+    assert one.message == "Stopped before there was a map."
+    assert "no positions yet" in page.refused("export", what="picture", format="png", map=number)
 
 
 def test_rows_are_paged_and_their_texts_are_as_they_came():

@@ -37,10 +37,11 @@ class Map:
     ) -> None:  # fmt: skip
         self.number, self.method, self.title, self.model = number, method, title, model
         self.parameters, self.dims, self.n, self.rows = parameters, dims, n, rows
-        self.status, self.message, self.stage = "running", "", ""
+        self.status, self.message, self.stage = "waiting", "", ""
         self.share: float | None = None
         self.fitted: Any = None
         self.Y: NDArray[np.float32] | None = None
+        self._layout: NDArray[np.float32] | None = None  # shown until there is a map
         self.frame, self.iteration, self.total = 0, 0, 0
         self.loss: float | None = None
         self.trace: list[tuple[int, float]] = []
@@ -88,7 +89,7 @@ class Map:
 
     def picture(self) -> Message | None:
         """The newest frame, or None before the first."""
-        frame, Y = self.frame, self.Y
+        frame, Y = self.frame, self._layout if self.Y is None else self.Y
         if Y is None:
             return None
         if self._encoded is not None and self._encoded[0] == frame:
@@ -112,6 +113,7 @@ class Map:
             "seconds": self.seconds,
             "left": self._left(),
             "final": not self.alive,
+            "start": self.Y is None,
         }
         message = Message("frame", None, fields, arrays)
         self._encoded = (frame, message)
@@ -135,14 +137,19 @@ class Map:
 
     # Requests of the page
 
-    def start(self, fit: Callable[[Any], Any]) -> None:
-        """Fit in a thread; ``fit(model)`` returns the positions (m, dims)."""
+    def start(self, fit: Callable[[Any], Any], layout: Callable[[], Any] | None = None) -> None:
+        """Fit in a thread; ``fit(model)`` returns the positions (m, dims), ``layout()`` those shown until then."""
         context = copy_context()
-        self._thread = Thread(target=context.run, args=(self._run, fit), daemon=True, name=f"map {self.number}")
+        self.status, self._begun = "running", time.perf_counter()
+        work = (self._run, fit, layout)
+        self._thread = Thread(target=context.run, args=work, daemon=True, name=f"map {self.number}")
         self._thread.start()
+        self._changed(self, "status")
 
     def pause(self) -> None:
         """Pause the fit at the next point where it can wait."""
+        if self.status == "waiting":
+            raise ValueError(f"map {self.number} waits for other fits and has not begun. Stop it, or wait.")
         with self._wish:
             self._paused = self.alive
         if self.alive:
@@ -161,6 +168,8 @@ class Map:
         with self._wish:
             self._stop, self._paused = True, False
             self._wish.notify_all()
+        if self.status == "waiting":
+            self._be("stopped", "Stopped before it began.")
 
     def join(self, timeout: float | None = None) -> None:
         """Wait for the thread."""
@@ -169,11 +178,13 @@ class Map:
 
     # Work of the thread
 
-    def _run(self, fit: Callable[[Any], Any]) -> None:
+    def _run(self, fit: Callable[[Any], Any], layout: Callable[[], Any] | None) -> None:
         if "callback" in self.model.get_params(deep=False):
             self.model.set_params(callback=self._report, callback_every=self._every())
         try:
             with progress.following(self._follow), collecting() as told:
+                if layout is not None:
+                    self._lay_out(layout)
                 Y = fit(self.model)
             stopped = self._stop and self.iteration < self.total
             self.fitted = self.model
@@ -192,6 +203,13 @@ class Map:
                 with progress.following(lambda _name, _total: self._unless_stopped):
                     self.quality = self._judge(self.Y)
         self._changed(self, "judged")
+
+    def _lay_out(self, layout: Callable[[], Any]) -> None:
+        """Show where the points are until there is a map; what is wrong with the rows is told by the fit."""
+        with suppress(ValueError, MemoryError), collecting():
+            self._layout = np.asarray(layout(), np.float32)
+            self.frame += 1
+            self._changed(self, "frame")
 
     def _unless_stopped(self, done: int) -> None:  # noqa: ARG002
         if self._stop:

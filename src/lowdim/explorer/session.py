@@ -1,5 +1,6 @@
 """State of an explorer: the rows, further columns, the maps and the labels, independent of the web."""
 
+from collections import deque
 from collections.abc import Callable
 from functools import cached_property
 from itertools import count
@@ -27,9 +28,10 @@ from lowdim.work.blockwise import float_dtype, row_blocks
 from lowdim.work.rows import searchable
 
 MOST_LISTED = 1000  # columns that the page lists; others can be requested by name
-MOST_FITS = 4  # at a time
+MOST_FITS, MOST_WAITING = 4, 12  # fits at a time, and those that wait for their turn
 _APPROXIMATE = 20_000  # rows above which neighbours in the data are searched approximately
 _JUDGED = 100_000  # rows up to which the quality of every map is measured
+_LAID_OUT = 2e8  # values of the data up to which principal components are shown until a descent begins
 _NOISE = 1e-2  # of a dimension that the initial layout lacks, relative to its spread
 
 Listener = Callable[[str, Any], None]  # event and its subject
@@ -56,6 +58,8 @@ class Session:
         self.unsaved = False  # labels that were neither exported nor written
         self.maps: dict[int, Map] = {}
         self._numbers = count(1)
+        self._queue: deque[tuple[Map, Callable[[], None]]] = deque()
+        self._running = 0
         self._listeners: list[Listener] = []
         self._lock, self._searching = RLock(), RLock()
 
@@ -80,6 +84,8 @@ class Session:
 
     def close(self) -> None:
         """Stop all fits."""
+        with self._lock:
+            self._queue.clear()
         for one in list(self.maps.values()):
             one.stop()
 
@@ -153,16 +159,32 @@ class Session:
         if source is not None:
             self._begin_at(model, source, where, dims)
         with self._lock:
-            if sum(one.alive for one in self.maps.values()) >= MOST_FITS:
-                raise ValueError(f"fit: at most {MOST_FITS} fits run at a time. Stop one, or wait.")
+            if (
+                self._running >= MOST_FITS
+                and sum(one.status == "waiting" for one in self.maps.values()) >= MOST_WAITING
+            ):
+                raise ValueError(
+                    f"fit: at most {MOST_FITS} fits run and {MOST_WAITING} wait for their turn. Stop one, or wait."
+                )
             made = Map(
                 next(self._numbers), chosen.name, chosen.class_name, model, dict(parameters), dims, self.n, where,
                 self._map_changed, lambda Y: self._judged(Y, where),
             )  # fmt: skip
             self.maps[made.number] = made
+            layout = self._layout_for(model, source, where, dims)
+            self._queue.append((made, lambda: made.start(lambda model: self._fitted(model, where, dims), layout)))
         self.tell("maps", None)
-        made.start(lambda model: self._fitted(model, where, dims))
+        self._advance()
         return made
+
+    def _advance(self) -> None:
+        """Start fits that wait, as many as may run."""
+        with self._lock:
+            while self._queue and self._running < MOST_FITS:
+                one, begin = self._queue.popleft()
+                if one.status == "waiting":  # not stopped meanwhile
+                    self._running += 1
+                    begin()
 
     def drop(self, number: Any) -> None:
         """Stop a map and remove it."""
@@ -206,14 +228,40 @@ class Session:
             return
         model.set_params(init=Y.astype(np.float64))
 
+    def _layout_for(
+        self, model: Any, source: Map | None, where: NDArray[np.intp] | None, dims: int
+    ) -> Callable[[], NDArray] | None:
+        """What is shown until the descent begins: the layout it starts from, or principal components; else None."""
+        if "callback" not in model.get_params(deep=False):
+            return None
+        if source is not None:
+            given = source.positions()[slice(None) if where is None else where, :dims]
+            return lambda: self._in_dims(given, dims)
+        same = (
+            one for one in self.maps.values() if one.method == "pca" and one.status == "done" and not one.parameters
+        )
+        known = next((one for one in same if one.rows is None and one.dims >= dims), None)
+        if known is not None:
+            given = known.positions()[slice(None) if where is None else where, :dims]
+            return lambda: given
+        if self.X.shape[0] * self.X.shape[1] > _LAID_OUT:
+            return None
+        X = self.X if where is None else self.X[where]
+        first = registry.find("pca").build({}, n_components=min(dims, *X.shape), random_state=0)
+        return lambda: self._in_dims(first.fit_transform(X), dims)
+
+    @staticmethod
+    def _in_dims(Y: NDArray, dims: int) -> NDArray:
+        """Positions in ``dims`` dimensions, zero in those that they lack."""
+        return np.hstack([Y[:, :dims], np.zeros((len(Y), max(0, dims - Y.shape[1])), Y.dtype)])
+
     def _fitted(self, model: Any, where: NDArray[np.intp] | None, dims: int) -> NDArray:
         Y = np.asarray(self.made.fit(model, where, labels=bool(self.ground.classes)))
         if "warm_start" in model.get_params(deep=False):
             model.set_params(warm_start=False)
         if "init" in model.get_params(deep=False) and not isinstance(model.init, str):
             model.set_params(init=type(model)().init)  # a layout of this session does not belong in a model file
-        lacking = np.zeros((len(Y), max(0, dims - Y.shape[1])), Y.dtype)  # LDA of two classes has one direction
-        return np.hstack([Y[:, :dims], lacking])
+        return self._in_dims(Y, dims)  # LDA of two classes has one direction
 
     def _judged(self, Y: NDArray, where: NDArray[np.intp] | None) -> dict[str, float]:
         """Quality of a map, if it can be computed quickly."""
@@ -222,6 +270,10 @@ class Session:
         return judge(self.rows if where is None else self.rows[where], Y, np.arange(len(Y)))
 
     def _map_changed(self, one: Map, what: str) -> None:
+        if what == "judged":  # its thread has nothing left to do
+            with self._lock:
+                self._running -= 1
+            self._advance()
         self.tell(what, one)
 
     @cached_property

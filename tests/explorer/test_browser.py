@@ -4,6 +4,7 @@ import base64
 import json
 import time
 from contextlib import suppress
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -214,6 +215,7 @@ def test_live_frames_move_the_points_and_a_fit_pauses_and_goes_on(tab):
     press = "(words) => [...e.runs.live.querySelectorAll('button')].find((b) => b.textContent === words).click()"
     tab.run(f"({press})('Pause')")
     tab.until("e.map.status === 'paused'")
+    tab.until("e.status.textContent === `${e.map.title} is paused`")
     at = tab.run("e.map.iteration")
     tab.run(f"({press})('Continue')")
     tab.until(f"e.map.iteration > {at} && e.map.status === 'running' && e.map.loss && e.map.loss.values.length > 1")
@@ -282,8 +284,18 @@ def test_a_dropped_file_is_placed_and_a_wrong_one_is_refused(tab, rows):
     own = np.array(tab.run("[0, 1, 2, 3, 4, 5].map((i) => e.map.cloud.at(i, 1).slice(0, 2))"))
     np.testing.assert_allclose(placed, own, atol=2e-3 * np.abs(own).max())
     assert "6 placed" in tab.run("e.panes.list[0].told.textContent")
+    tab.run("e.map.placed.splice(0)")
+    tab.run(  # the same by a button, which needs no menu
+        "(() => { const held = new DataTransfer(); held.items.add(new File(["
+        + as_js("\n".join([head, ",".join(f"{v:g}" for v in X[9])]))
+        + "], 'one.csv')); const shown = [...e.root.querySelectorAll('.top > span > button')];"
+        "const input = shown.find((one) => one.offsetWidth > 0).nextElementSibling;"
+        "input.files = held.files; input.dispatchEvent(new Event('change')); })()"
+    )
+    tab.until("e.map.placed.length === 1 && e.map.placed[0].trust.length === 1")
     drop(tab, "wrong.csv", "a,b\n1,2\n")
     assert tab.until("e.notices.textContent")
+    assert tab.run("e.status.textContent") == "wrong.csv was not placed"
     drop(tab, "what.exe", "x")
     tab.until("e.notices.textContent.includes('csv, parquet or npy')")
     tab.run("e.notices.replaceChildren()")
@@ -303,6 +315,96 @@ def test_a_fit_that_fails_is_told_and_the_page_lives_on(tab):
     tab.run("(e.active.camera.turn(120, 0), e.active.changed())")
     assert (first != (tab.pixels()[..., 3] > 0)).mean() > 0.002
     assert tab.run("e.active.pick(...e.active.at(5).slice(0, 2), 3) >= 0")
+
+
+def test_maps_are_named_by_their_parameters(tab):
+    tab.fit("isomap", n_neighbors=7)
+    tab.until("e.map.status === 'done'")
+    assert tab.run("e.map.title") == "Isomap n neighbors 7"
+    assert "n neighbors 7" in tab.run("e.runs.live.textContent")
+    tab.fit("isomap", n_neighbors=7)
+    tab.until("e.map.status === 'done'")
+    assert tab.run("e.map.title") == "Isomap n neighbors 7 (2)"
+    tab.run("[...e.maps.values()].filter((m) => m.method === 'isomap').forEach((m) => e.drop(m))")
+    tab.until("[...e.maps.values()].filter((m) => m.method === 'isomap').length === 0")
+
+
+def test_colours_of_numbers_by_logarithm_and_by_quantiles(tab, rows):
+    ink = np.asarray(rows[0].sum(axis=1), np.float32)
+    tab.run("void e.colourBy('ink')")
+    tab.until("e.legend.name === 'ink'")
+    assert tab.run("[...e.legend.list.querySelectorAll('select option')].map((o) => o.value)") == [
+        "linear", "log", "quantiles",
+    ]  # fmt: skip
+    low, high = ink.min(), ink.max()
+    want = {"linear": (ink - low) / (high - low), "log": np.log(ink / low) / np.log(high / low)}
+    for scale, share in want.items():
+        tab.run(f"e.legend.rescale('{scale}')")
+        shades = np.array(tab.run("[...e.legend.shades]"))
+        np.testing.assert_allclose(shades, 254 * share, atol=0.51)
+        middle = tab.run("e.legend.value(127)")
+        np.testing.assert_allclose(middle, (low + high) / 2 if scale == "linear" else np.sqrt(low * high), rtol=1e-3)
+    tab.run("e.legend.rescale('quantiles')")
+    shades = np.array(tab.run("[...e.legend.shades]"))
+    assert np.abs(np.quantile(shades, [0.25, 0.5, 0.75]) - [63.5, 127, 190.5]).max() < 3
+    assert (np.diff(shades[np.argsort(ink, kind="stable")]) >= 0).all()
+    np.testing.assert_allclose(tab.run("e.legend.value(127)"), np.median(ink), rtol=5e-3)
+    assert tab.run("e.state().scale") == "quantiles"
+    tab.run("e.legend.rescale('linear')")
+
+
+def test_facts_of_a_selection_are_not_cut(tab):
+    tab.run("void e.choose(Uint8Array.from({ length: e.n }, (_, i) => (i % 3 === 0 ? 1 : 0)))")
+    tab.until("e.choice.querySelector('.quality') !== null")
+    assert tab.run("e.maps.size") > 3
+    heads = tab.run("[...e.choice.querySelectorAll('.quality tbody th')].map((one) => one.textContent)")
+    assert heads == ["trustworthiness", "continuity", "neighbors kept"]
+    side, box = tab.run(
+        "['.side', '.wide'].map((name) => e.root.querySelector(name)).map((b) => [b.scrollWidth, b.clientWidth])"
+    )
+    assert side[0] == side[1]
+    assert tab.run("getComputedStyle(e.choice.querySelector('.wide')).overflowX") == "auto"  # all of them in reach
+    assert box[1] > 200
+
+
+def test_long_names_that_begin_alike_stay_apart(browser, rows):
+    from lowdim.explorer.opening import open_session
+    from lowdim.explorer.server import serving
+
+    X, y = rows
+    names = np.array([f"a population of cells with a very long name, of donor {i}" for i in range(10)])[y[:200]]
+    with serving(open_session(X[:200], names)) as made:
+        tab = Tab(browser, made.address)
+        tab.until("e.map && e.map.cloud.count && e.legend.name === 'label'")
+        ends = tab.run(
+            "[...e.legend.list.querySelectorAll('.name')].map((one) => { const end = one.querySelector('.end'), "
+            "start = one.querySelector('.start'), room = one.closest('button').getBoundingClientRect();"
+            "const inside = end.getBoundingClientRect().right <= room.right;"
+            "return [end.textContent, inside, start.scrollWidth > start.clientWidth]; })"
+        )
+        assert len({end for end, _, _ in ends}) == 10
+        assert all(inside and cut for _, inside, cut in ends)
+        assert tab.run("e.legend.list.querySelector('.name').textContent") == names[y[:200] == 0][0]  # for readers
+
+
+def test_on_a_phone_nothing_lies_over_anything_else(browser, server):
+    tab = Tab(browser, server.address, width=390, height=844)
+    tab.until("e.map && e.map.cloud.count")
+    tab.run("void e.choose(Uint8Array.from({ length: e.n }, (_, i) => (i % 3 === 0 ? 1 : 0)))")
+    tab.until("!e.choice.hidden")
+    boxes = tab.run(
+        "['.top', '.stage', '.rows', '.side', '.status'].map((name) => "
+        "{ const b = e.root.querySelector(name).getBoundingClientRect(); return [b.top, b.bottom]; })"
+    )
+    assert all(above[1] <= below[0] + 1 for above, below in pairwise(boxes[:4]))
+    assert tab.run("getComputedStyle(e.status).backgroundColor") not in ("rgba(0, 0, 0, 0)", "transparent")
+    assert boxes[4][1] <= 844  # in sight
+    tab.run("e.root.scrollTop = 1e6")
+    end, status = tab.run(
+        "[e.root.querySelector('.side').lastChild.getBoundingClientRect().bottom, e.status.getBoundingClientRect().top]"
+    )
+    assert end <= status + 1
+    assert tab.run("e.root.scrollWidth === e.root.clientWidth")
 
 
 def test_keys_walk_the_map_and_night_falls(tab):
@@ -327,8 +429,16 @@ def test_keys_walk_the_map_and_night_falls(tab):
 def test_a_saved_page_works_from_disk_and_without_a_server(browser, server, tmp_path):
     tab = Tab(browser, server.address)
     tab.until("e.map && e.map.cloud.count")
+    tab.fit("pca", standardize=True)
+    tab.until("e.map.status === 'done'")
+    head = ",".join(f"x{j}" for j in range(64))
+    drop(tab, "new.csv", "\n".join([head, ",".join(["1"] * 64), ",".join(["2"] * 64)]))
+    tab.until("e.map.placed.length === 1")
     tab.run("void e.choose(Uint8Array.from({ length: e.n }, (_, i) => (i % 3 === 0 ? 1 : 0)))")
     tab.until("e.selected === 300")
+    tab.run("void e.label('kept', 'every third')")
+    tab.until("e.legend.name === 'kept'")
+    placed = tab.run("[...e.map.placed[0].positions, ...e.map.placed[0].trust]")
     tab.run("void e.colourBy('parity')")
     tab.run("void e.misplaced(e.map, 'false')")
     tab.until("e.map.overlay && e.legend.name === 'parity'")
@@ -345,6 +455,16 @@ def test_a_saved_page_works_from_disk_and_without_a_server(browser, server, tmp_
     assert [url for url in browser.requests if not url.startswith(("file:", "data:", "blob:"))] == []
     assert (kept.pixels()[..., 3] > 0).mean() > 0.005
     assert kept.run("e.map.overlay.kind") == "false"
+    kept.run("void e.misplaced(e.map, null)")
+    kept.run("void e.misplaced(e.map, 'missing')")  # both that Python computed are kept
+    assert kept.run("e.map.overlay.kind") == "missing"
+    assert kept.run("e.notices.textContent") == ""
+    assert kept.run("e.map.title") == "PCA standardize true"
+    assert kept.run("[...e.map.placed[0].positions, ...e.map.placed[0].trust]") == placed
+    assert "2 placed" in kept.run("e.panes.list[0].told.textContent")
+    kept.run("void e.colourBy('kept')")
+    kept.until("e.legend.name === 'kept'")
+    assert kept.run("e.legend.list.textContent").startswith("every third300")
     assert kept.run("e.choice.querySelector('h2').textContent") == "300 rows"
     kept.run("void e.search('other')")
     kept.until("e.selected > 0 && e.selected !== 300")

@@ -77,12 +77,45 @@ export function codeShades(codes, count) {
   return { shades, counts };
 }
 
-// Numbers to indices of a ramp. With a few outliers, the ramp spans nearly all of the others.
-export function valueShades(values, range = rangeOf(values)) {
-  const [low, high] = range, span = high - low || 1;
+// How numbers become shares of a ramp: what maps them to a line, and back.
+const SCALES = {
+  linear: ["linear", (v) => v, (v) => v],
+  log: ["logarithmic", Math.log, Math.exp],
+  log1p: ["log(1 + x)", Math.log1p, Math.expm1],
+  quantiles: ["quantiles"],
+};
+
+// Scales that suit the values, as [name, words]: logarithms of positive numbers, log(1 + x) where there are zeros.
+export function scalesFor(values) {
+  let least = Infinity;
+  for (const v of values) if (v < least) least = v;
+  const known = ["linear", ...(least > 0 ? ["log"] : least === 0 ? ["log1p"] : []), "quantiles"];
+  return known.map((name) => [name, SCALES[name][0]]);
+}
+
+// Numbers to indices of a ramp; `value(i)` is the number of an index. With a few outliers, the ramp spans nearly all of
+// the others; with quantiles each index has about as many rows.
+export function valueShades(values, { range = null, scale = "linear" } = {}) {
+  if (scale === "quantiles") return quantileShades(values);
+  const [, onLine, back] = SCALES[scale], [low, high] = range ?? rangeOf(values), first = onLine(low), span = onLine(high) - first || 1;
   const shades = Uint16Array.from(values, (v) => (Number.isFinite(v)
-    ? Math.round(Math.min(1, Math.max(0, (v - low) / span)) * (STEPS - 1)) : STEPS));
-  return { shades, low, high };
+    ? Math.round(Math.min(1, Math.max(0, (onLine(v) - first) / span)) * (STEPS - 1)) : STEPS));
+  return { shades, low, high, value: (i) => (i <= 0 ? low : i >= STEPS - 1 ? high : back(first + (i / (STEPS - 1)) * span)) };
+}
+
+function quantileShades(values) {
+  const sorted = Float32Array.from(values.filter(Number.isFinite)).sort(), last = Math.max(1, sorted.length - 1);
+  const below = (v, equal) => { // how many are below v, or not above it
+    let [from, to] = [0, sorted.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (equal ? sorted[middle] <= v : sorted[middle] < v) from = middle + 1; else to = middle;
+    }
+    return from;
+  };
+  const shades = Uint16Array.from(values, (v) => (Number.isFinite(v)
+    ? Math.round(((below(v, false) + below(v, true) - 1) / 2 / last) * (STEPS - 1)) : STEPS));
+  return { shades, low: sorted[0] ?? 0, high: sorted.at(-1) ?? 1, value: (i) => sorted[Math.round((i / (STEPS - 1)) * (sorted.length - 1))] ?? 0 };
 }
 
 function rangeOf(values) {

@@ -40,6 +40,21 @@ export function lasting(seconds) {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
+// Parameters in words, at most about so many letters; the rest is an ellipsis.
+export function inWords(parameters, most = Infinity) {
+  const words = Object.entries(parameters ?? {}).map(([name, value]) => `${name.replaceAll("_", " ")} ${value ?? "none"}`);
+  let told = 1;
+  while (told < words.length && words.slice(0, told + 1).join(", ").length <= most) told++;
+  return words.slice(0, told).join(", ") + (told < words.length ? ", …" : "");
+}
+
+// A name that is cut in the middle where there is no room, so that names that begin alike stay apart.
+export function cutName(name) {
+  const text = String(name ?? "missing"), at = text.length > 12 ? text.length - 7 : text.length;
+  return make("span", { className: "name", title: text }, make("span", { className: "start" }, text.slice(0, at)),
+    at < text.length ? make("span", { className: "end" }, text.slice(at)) : null);
+}
+
 // Offers a file for download.
 export function download(bytes, filename, mime) {
   const address = URL.createObjectURL(bytes instanceof Blob ? bytes : new Blob([bytes], { type: mime }));

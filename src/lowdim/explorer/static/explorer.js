@@ -11,7 +11,7 @@ import { Panes } from "./panes.js";
 import { layOut } from "./layout.js";
 import { acceptDrops } from "./files.js";
 import { rowFacts, selectionFacts } from "./facts.js";
-import { make, button, grouped, plural, bytesToText, textToBytes } from "./dom.js";
+import { make, button, grouped, plural, inWords, bytesToText, textToBytes } from "./dom.js";
 
 const NEIGHBOURS = 10;
 const STRONGEST = 0.5; // share of misplaced neighbours from which the colour is strongest
@@ -48,9 +48,11 @@ export class Explorer {
     if (!this.saved) acceptDrops(this.root, this);
     for (const info of this.hello.maps) this.mapOf(info);
     const view = this.saved?.view;
+    for (const state of view?.maps ?? []) if (this.maps.has(state.map)) Object.assign(this.maps.get(state.map), mapOfState(state));
     this.panes.arrange(view?.panes?.length ?? 1);
     const shown = view?.panes?.map((pane) => pane.map) ?? [[...this.maps.values()].filter((map) => map.status !== "failed").pop()?.id];
     await this.colourBy(view ? view.colour ?? null : this.hello.colour ?? null, view);
+    for (const { map, overlay } of view?.maps ?? []) if (overlay && this.maps.get(map)?.shares) this.overlay(this.maps.get(map), overlay);
     shown.forEach((id, i) => { if (this.maps.has(id)) this.panes.show(i, this.maps.get(id), view?.panes[i]); });
     await Promise.all([...this.maps.values()].filter((map) => map.status !== "failed").map((map) => this.fetch(map)));
     if (view?.selection) await this.choose(unpackedBits(textToBytes(view.selection), this.n));
@@ -70,13 +72,20 @@ export class Explorer {
       const dims = info.dims ?? 2;
       map = { id, dims, method: info.method, parameters: info.parameters ?? {}, status: info.status ?? "running", message: info.message,
         rows: info.rows ?? "all", cloud: new Cloud(this.painter, dims), frames: 0, placed: [], loss: null, overlay: null };
-      const method = this.methods.find((one) => one.name === map.method);
-      const words = [method?.title || map.method || "map", this.maps.size ? this.maps.size + 1 : "", map.rows === "all" ? "" : "of a selection"];
-      map.title = words.filter(Boolean).join(" ");
+      map.title = this.titleOf(map, info.title);
       this.maps.set(id, map);
       this.panes?.offer();
     }
     return Object.assign(map, { status: info.status ?? map.status, message: info.message ?? map.message, stage: info.stage, share: info.share });
+  }
+
+  // Method and changed parameters; a number only where these are the same.
+  titleOf(map, method) {
+    const words = [method || map.method || "map", inWords(map.parameters, 28), map.dims === 3 ? "in 3D" : "", map.rows === "all" ? "" : "of a selection"];
+    const title = words.filter(Boolean).join(" "), taken = [...this.maps.values()].map((one) => one.title);
+    let name = title;
+    for (let turn = 2; taken.includes(name); turn++) name = `${title} (${turn})`;
+    return name;
   }
 
   get map() { return this.panes?.active?.view.map ?? null; }
@@ -90,10 +99,10 @@ export class Explorer {
   started(reply, { method, dims = 2, rows = "all", parameters = {} }) {
     // messages about a short fit may arrive before the reply that it has started
     const info = { map: reply.map, method, dims, parameters, rows: rows === "all" ? "all" : [this.selected], status: "running" };
-    const map = this.maps.get(reply.map) ?? this.mapOf(info);
+    const map = this.maps.get(reply.map) ?? this.mapOf({ ...info, ...reply });
     if (!map.cloud.count) this.fetch(map);
     this.panes.show(this.panes.at, map);
-    this.say(`${map.title} is running`);
+    this.sayStatus(map);
   }
 
   heard(type, message) {
@@ -105,7 +114,12 @@ export class Explorer {
       return;
     }
     if (type === "columns") { this.columnsChanged(message.columns); return; }
-    if (type === "status" && this.panes && message.method) { this.told(this.mapOf(message)); return; }
+    if (type === "status" && this.panes && message.method) {
+      const before = this.maps.get(message.map)?.status, map = this.mapOf(message);
+      if (before !== undefined && before !== map.status) this.sayStatus(map);
+      this.told(map);
+      return;
+    }
     if (type === "frame") { if (this.panes) this.frame(message, true); return; }
     const map = this.maps.get(message.map);
     if (!map) return;
@@ -113,8 +127,9 @@ export class Explorer {
     if (type === "loss") map.loss = message;
     else if (type === "status") Object.assign(map, { status: message.status, message: message.message });
     else if (type === "done") {
-      Object.assign(map, { status: map.status === "stopped" ? "stopped" : "done", seconds: message.seconds, left: null });
-      this.say(`${map.title} is ${map.status}`);
+      const ended = ["stopped", "failed"].includes(map.status) ? map.status : "done";
+      Object.assign(map, { seconds: message.seconds, left: null });
+      if (ended !== map.status) { map.status = ended; this.sayStatus(map); }
     }
     else if (type === "error") { Object.assign(map, { status: "failed", message: message.message }); this.failed(new Error(message.message)); }
     this.told(map);
@@ -125,6 +140,8 @@ export class Explorer {
     if (!map) return;
     const now = performance.now(), seconds = map.frames ? Math.min(0.6, Math.max(0.05, (now - map.heard) / 1000)) : 0;
     map.heard = now;
+    if (map.start && !message.start) map.frames = 0; // the first step of the descent, at its own scale
+    map.start = Boolean(message.start);
     map.frames += 1;
     const { iteration, total, left, seconds: spent } = message;
     Object.assign(map, { frame: message.frame, iteration, total, seconds: spent ?? map.seconds, left });
@@ -137,7 +154,7 @@ export class Explorer {
     this.panes.moved(map, pushed && map.frames > 1 ? seconds : 0);
     if (pushed) this.line.tell("ack", { map: map.id, frame: message.frame });
     this.told(map);
-    if (map.overlay && !this.saved) this.misplaced(map, map.overlay.kind);
+    if (map.overlay && !this.saved && !map.start) this.misplaced(map, map.overlay.kind);
     if (this.pinned >= 0 && (map.frames === 1 || message.final)) this.linkUp();
   }
 
@@ -179,6 +196,7 @@ export class Explorer {
   async colourBy(name, view = null) {
     try {
       this.legend.show(name, name === null ? null : await this.column(name));
+      if (view?.scale) this.legend.rescale(view.scale);
       if (view) { this.legend.kept = new Set(view.kept ?? []); this.legend.range = view.range ?? null; this.legend.paint(); }
     } catch (error) { this.failed(error); this.legend.show(null, null); }
   }
@@ -200,19 +218,22 @@ export class Explorer {
   // Which rows have neighbours that are false (near on the map alone) or missing (near in the data alone).
   async misplaced(map, kind) {
     if (!kind) { map.overlay = null; this.panes.redraw(); this.panes.told(map); return; }
+    if (this.saved) { this.overlay(map, kind); return; }
     if (map.asking) { map.again = kind; return; }
     map.asking = true;
     try {
       const { arrays } = await this.line.ask("distortion", { map: map.id, k: NEIGHBOURS });
-      this.overlay(map, kind, arrays[kind]);
+      map.shares = { false: arrays.false, missing: arrays.missing };
+      this.overlay(map, kind);
     } catch (error) { map.overlay = null; this.failed(error); }
     map.asking = false;
     if (map.again) { const next = map.again; map.again = null; if (map.overlay) setTimeout(() => this.misplaced(map, next), 500); }
   }
 
-  overlay(map, kind, values) {
+  overlay(map, kind) {
+    const values = map.shares[kind];
     const ink = map.overlay?.ink ?? new Ink(this.painter);
-    ink.setShades(valueShades(values, [0, STRONGEST]).shades);
+    ink.setShades(valueShades(values, { range: [0, STRONGEST] }).shades);
     ink.setPalette(heatPalette(this.root));
     map.overlay = { kind, ink, values };
     this.panes.redraw();
@@ -341,18 +362,43 @@ export class Explorer {
 
   // ---- Status, and what is saved --------------------------------------------------------------------------------
 
+  sayStatus(map) {
+    this.say(map.status === "failed" ? `${map.title} failed` : map.status === "waiting" ? `${map.title} waits for other fits` : `${map.title} is ${map.status}`);
+  }
+
   say(text) { if (this.status && this.status.textContent !== text) this.status.textContent = text; }
 
   failed(error) {
+    if (this.status?.textContent.endsWith("…")) this.say(""); // what was under way has ended
     if (!this.notices) { this.root.replaceChildren(make("p", { className: "refused", role: "alert" }, error.message)); return; }
     this.notices.replaceChildren(make("p", { role: "alert" }, error.message), button("Close", () => this.notices.replaceChildren()));
   }
 
   state() {
     return { ...this.legend.state, panes: this.panes.state, selection: this.selection ? bytesToText(packedBits(this.selection)) : null,
-      pinned: this.pinned, theme: this.root.dataset.theme ?? null };
+      pinned: this.pinned, theme: this.root.dataset.theme ?? null, maps: [...this.maps.values()].map(stateOfMap) };
   }
 }
+
+// What a saved page keeps of a map besides its positions: the overlays that were looked at, and the rows of files.
+function stateOfMap({ id, overlay, shares, placed }) {
+  return { map: id, overlay: overlay?.kind ?? null,
+    shares: shares ? { false: textOfShares(shares.false), missing: textOfShares(shares.missing) } : null,
+    placed: placed.map((one) => ({ name: one.name, positions: textOfFloats(one.positions), trust: textOfFloats(one.trust) })) };
+}
+function mapOfState({ shares, placed }) {
+  return { shares: shares ? { false: sharesOfText(shares.false), missing: sharesOfText(shares.missing) } : null,
+    placed: placed.map((one) => ({ name: one.name, positions: floatsOfText(one.positions), trust: floatsOfText(one.trust) })) };
+}
+
+function textOfFloats(values) { return bytesToText(new Uint8Array(values.buffer, values.byteOffset, values.byteLength)); }
+function floatsOfText(text) { return new Float32Array(textToBytes(text).buffer); }
+
+// Shares from 0 to 1 in one byte each, 255 for none.
+function textOfShares(shares) {
+  return bytesToText(Uint8Array.from(shares, (v) => (Number.isFinite(v) ? Math.round(254 * Math.min(1, Math.max(0, v))) : 255)));
+}
+function sharesOfText(text) { return Float32Array.from(textToBytes(text), (byte) => (byte === 255 ? NaN : byte / 254)); }
 
 // One byte per row, from bytes or from bits.
 function unpackedPresence(present, n) { return present.length === n ? present : unpackedBits(present, n); }

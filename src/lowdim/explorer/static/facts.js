@@ -1,5 +1,5 @@
 // Facts of the pinned row and of the selection: neighbours, counts, distinguishing columns.
-import { make, button, grouped, plural, digits } from "./dom.js";
+import { make, button, cutName, grouped, plural, digits } from "./dom.js";
 
 const CELLS = 60; // columns of the pinned row
 const BARS = 8; // classes of a column shown
@@ -48,21 +48,21 @@ export function selectionFacts(facts, { title, n, colour, clear, label, keep, co
   for (const column of order.slice(0, 3)) {
     const counts = [...groups.get(column)].sort((a, b) => b.count - a.count);
     parts.push(make("h3", {}, column), make("ul", { className: "counts" }, ...counts.slice(0, BARS).map((one) =>
-      make("li", {}, make("span", { className: "name", title: one.category }, one.category), bar(one.count / facts.count),
+      make("li", {}, cutName(one.category), bar(one.count / facts.count),
         make("small", {}, `${grouped(one.count)} of ${grouped(one.of)}`)))));
     if (counts.length > BARS) parts.push(make("p", { className: "note" }, `and ${counts.length - BARS} more`));
   }
   if (facts.telling?.length) {
     parts.push(make("h3", {}, "Columns that distinguish them"), make("ul", { className: "counts telling" },
-      ...facts.telling.slice(0, TELLING).map((one) => make("li", {}, make("span", { className: "name", title: one.column }, one.column),
+      ...facts.telling.slice(0, TELLING).map((one) => make("li", {}, cutName(one.column),
         bar(one.score), make("small", {}, `${valueText(one.inside)} against ${valueText(one.outside)}`)))));
   }
   if (facts.quality?.length) {
-    const measures = Object.keys(facts.quality[0]).filter((name) => name !== "map" && name !== "rows" && typeof facts.quality[0][name] === "number");
-    parts.push(make("h3", {}, "Quality of each map for them"), make("table", { className: "quality" },
-      make("thead", {}, make("tr", {}, make("th", {}, ""), ...measures.map((name) => make("th", { scope: "col" }, name.replaceAll("_", " "))))),
-      make("tbody", {}, ...facts.quality.map((one) => make("tr", {}, make("th", { scope: "row" }, title(one.map)),
-        ...measures.map((name) => make("td", {}, one[name] === null ? "–" : Number(one[name]).toFixed(3))))))));
+    const measures = Object.keys(facts.quality[0]).filter((name) => !["map", "rows", "of"].includes(name) && typeof facts.quality[0][name] === "number");
+    parts.push(make("h3", {}, "Quality of each map for them"), make("div", { className: "wide" }, make("table", { className: "quality" },
+      make("thead", {}, make("tr", {}, make("th", {}, ""), ...facts.quality.map((one) => make("th", { scope: "col" }, title(one.map))))),
+      make("tbody", {}, ...measures.map((name) => make("tr", {}, make("th", { scope: "row" }, name.replaceAll("_", " ")),
+        ...facts.quality.map((one) => make("td", {}, one[name] === null ? "–" : Number(one[name]).toFixed(3)))))))));
   }
   if (label) parts.push(labelling(columns, label));
   parts.push(make("div", { className: "deeds" }, ...keep));

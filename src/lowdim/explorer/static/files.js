@@ -31,7 +31,19 @@ export async function placeFile(file, host) {
     map.placed.push({ name: file.name, positions: reply.arrays.positions, trust: reply.arrays.trust });
     const doubtful = reply.arrays.trust.reduce((sum, one) => sum + (one < 0.5), 0);
     host.placedRows(map, `${plural(reply.count, "row")} of ${file.name} placed${doubtful ? `, ${grouped(doubtful)} of them far from the data` : ""}`);
-  } catch (error) { host.failed(error); }
+  } catch (error) {
+    host.say(`${file.name} was not placed`);
+    host.failed(error);
+  }
+}
+
+// A button for files of new rows, for those who cannot drop one.
+export function placing(host) {
+  const input = make("input", { type: "file", accept: ".csv,.tsv,.parquet,.npy", multiple: true, hidden: true, onchange: () => {
+    for (const file of input.files) placeFile(file, host);
+    input.value = "";
+  } });
+  return make("span", {}, button("Place rows …", () => input.click(), { title: "Place the rows of a csv, parquet or npy file on the map" }), input);
 }
 
 // The menu of exports. `host.saved`: there is no Python, so only what the page itself can write.
@@ -54,12 +66,7 @@ export function exportMenu(host) {
     ["All rows with their positions (CSV)", ask("rows", "csv")], ["Model (.lowdim)", ask("model", "lowdim")],
     ["This page (HTML)", ask("page", "html")]);
   else entries.push(["Selection (CSV)", () => { close(); download(selectedText(host), "selection.csv", "text/csv"); }]);
-  const input = make("input", { type: "file", accept: ".csv,.tsv,.parquet,.npy", hidden: true, onchange: () => {
-    for (const file of input.files) placeFile(file, host);
-    input.value = "";
-  } });
-  if (!host.saved) entries.push(["Place rows of a file …", () => { close(); input.click(); }]);
-  menu.append(make("summary", {}, "Export"), make("div", { className: "sheet" }, ...entries.map(([words, deed]) => button(words, deed))), input);
+  menu.append(make("summary", {}, "Export"), make("div", { className: "sheet" }, ...entries.map(([words, deed]) => button(words, deed))));
   menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { close(); menu.firstChild.focus(); event.stopPropagation(); } });
   host.root.addEventListener("pointerdown", (event) => { if (!menu.contains(event.target)) close(); });
   return menu;

@@ -1,6 +1,6 @@
 // The frame of the page: head, stage, side, rows, and the tip beside the pointer.
 import { make, button, press, grouped, plural } from "./dom.js";
-import { exportMenu } from "./files.js";
+import { exportMenu, placing } from "./files.js";
 
 const TOOLS = {
   move: ["Move", "m", "Drag to move or rotate, wheel to zoom, Shift and drag to select"],
@@ -23,7 +23,7 @@ export function layOut(host) {
   root.replaceChildren(make("header", { className: "top" },
     make("span", { className: "brand" }, "lowdim ", make("span", {}, "explore")),
     make("h1", {}, hello.title || "data", make("small", {}, plural(host.n, "row"))),
-    searching(host), tools(host), views(host), exportMenu(host), theme(host)),
+    searching(host), tools(host), views(host), host.saved ? null : placing(host), exportMenu(host), theme(host)),
   stage, make("aside", { className: "side", "aria-label": "Questions" }, notices, about, choice, colour, making, help()), rows, status);
   keys(host);
   return { status, notices, stage, colour, making, about, choice, rows, tip: new Tip(host) };

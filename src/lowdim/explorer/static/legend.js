@@ -1,6 +1,6 @@
 // The column that colours the rows, and its legend; entries of the legend hide classes.
-import { make, button, drawing, press, grouped, digits } from "./dom.js";
-import { STEPS, categoryPalette, numberPalette, plainPalette, codeShades, valueShades } from "./colours.js";
+import { make, button, cutName, drawing, press, grouped, digits } from "./dom.js";
+import { STEPS, categoryPalette, numberPalette, plainPalette, codeShades, scalesFor, valueShades } from "./colours.js";
 
 const SHOWN = 40; // entries of a legend before a button for the others
 
@@ -11,6 +11,7 @@ export class Legend {
     this.name = null;
     this.kept = new Set(); // classes that are shown; empty: all
     this.range = null;
+    this.scales = new Map(); // of columns of numbers, where it is not linear
     this.all = false;
     this.choice = make("select", { "aria-label": "Colour by column", onchange: () => host.colourBy(this.choice.value || null) });
     this.list = make("div", { className: "legend", role: "group", "aria-label": "Legend: press a class to show it alone" });
@@ -36,10 +37,19 @@ export class Legend {
       Object.assign(this, codeShades(column.codes, column.categories.length));
       ink.setShades(this.shades);
     } else {
-      Object.assign(this, valueShades(column.values));
+      Object.assign(this, valueShades(column.values, { scale: this.scale }));
       ink.setShades(this.shades);
     }
     this.paint();
+  }
+
+  get scale() { return this.scales.get(this.name) ?? "linear"; }
+
+  rescale(scale) {
+    if (!this.column?.values || scale === this.scale) return;
+    this.scales.set(this.name, scale);
+    this.range = null;
+    this.show(this.name, this.column);
   }
 
   get counted() { return this.column ? this.column.categories?.length ?? 0 : 0; }
@@ -85,7 +95,7 @@ export class Legend {
       this.list.querySelector(`[data-code="${i}"]`)?.focus();
     }, { title: name });
     one.dataset.code = String(i);
-    one.append(sign, make("span", { className: "name" }, name), make("small", {}, grouped(this.counts[i])));
+    one.append(sign, cutName(name), make("small", {}, grouped(this.counts[i])));
     return press(one, this.kept.has(i));
   }
 
@@ -94,8 +104,7 @@ export class Legend {
     for (let i = 0; i < STEPS; i += 18) shades.push(`rgb(${palette[4 * i]},${palette[4 * i + 1]},${palette[4 * i + 2]})`);
     const bar = make("div", { className: "ramp" });
     bar.style.background = `linear-gradient(to right, ${shades.join(",")})`;
-    const value = (i) => this.low + (i / (STEPS - 1)) * (this.high - this.low);
-    const ends = this.range ?? [0, STEPS - 1];
+    const { value } = this, ends = this.range ?? [0, STEPS - 1];
     const slide = (k, words) => {
       const input = make("input", { type: "range", min: 0, max: STEPS - 1, value: ends[k], "aria-label": words,
         "aria-valuetext": digits(value(ends[k])) });
@@ -111,8 +120,11 @@ export class Legend {
       return input;
     };
     const told = make("small", { className: "told" }, this.range ? `${digits(value(ends[0]))} to ${digits(value(ends[1]))}` : "");
+    const scale = make("select", { "aria-label": "Scale of the colours", onchange: () => { this.rescale(scale.value); this.list.querySelector("select").focus(); } },
+      ...scalesFor(this.column.values).map(([name, words]) => make("option", { value: name, selected: name === this.scale }, words)));
     return [make("div", { className: "scale" }, make("span", {}, digits(this.low)), bar, make("span", {}, digits(this.high))),
       make("div", { className: "slides" }, slide(0, "Show from"), slide(1, "Show up to")), told,
+      make("label", { className: "field" }, make("span", {}, `Scale; half-way ${digits(value((STEPS - 1) / 2))}`), scale),
       this.column.missing ? make("small", {}, `${grouped(this.column.missing)} missing, in grey`) : ""];
   }
 
@@ -124,5 +136,5 @@ export class Legend {
     return Number.isFinite(value) ? digits(value) : "missing";
   }
 
-  get state() { return { colour: this.name, kept: [...this.kept], range: this.range }; }
+  get state() { return { colour: this.name, kept: [...this.kept], range: this.range, scale: this.scale }; }
 }

@@ -1,6 +1,6 @@
 // Up to four views side by side: which map each shows, its overlay, and the state of its fit.
 import { View } from "./view.js";
-import { make, button, press, bytesToText, textToBytes, grouped, lasting } from "./dom.js";
+import { make, button, press, inWords, grouped, lasting } from "./dom.js";
 
 const MOST = 4;
 const OVERLAYS = [["", "no overlay"], ["false", "false neighbours"], ["missing", "missing neighbours"]];
@@ -84,7 +84,6 @@ export class Panes {
     pane.view.show(map);
     if (state?.camera) pane.view.camera.state = state.camera;
     if (state) pane.view.density = state.density ?? null;
-    if (state?.overlay) this.host.overlay(map, state.overlay.kind, sharesOf(state.overlay.values));
     this.offer();
     this.told(map);
     if (!this.host.painter) this.picture(map);
@@ -113,15 +112,16 @@ export class Panes {
       words.push(map.status === "paused" ? "paused" : "running");
       if (map.iteration) words.push(map.total ? `${grouped(map.iteration)} of ${grouped(map.total)}` : grouped(map.iteration));
       if (map.left && map.status === "running") words.push(`${lasting(map.left)} left`);
+      if (map.start && map.cloud.count) words.push("its start is shown");
     } else if (map.status !== "done") words.push(map.status);
     else if (map.seconds) words.push(lasting(map.seconds));
     if (map.placed.length) words.push(`${grouped(map.placed.reduce((sum, one) => sum + one.trust.length, 0))} placed`);
     this.each(map, (pane) => {
       pane.told.textContent = words.join(" · ");
-      pane.told.title = Object.entries(map.parameters).map(([name, value]) => `${name} ${value}`).join(", ");
+      pane.told.title = inWords(map.parameters);
       pane.overlay.value = map.overlay?.kind ?? "";
       press(pane.density, pane.view.dense);
-      pane.overlay.hidden = Boolean(this.host.saved) && !map.overlay;
+      pane.overlay.hidden = Boolean(this.host.saved) && !map.shares;
       pane.key.hidden = !map.overlay;
       if (map.overlay) pane.key.replaceChildren("0 %", make("span", { className: "ramp" }), `50 % of the neighbours are ${map.overlay.kind}`);
       pane.fault.hidden = map.status !== "failed";
@@ -159,14 +159,7 @@ export class Panes {
 
   get state() {
     return this.list.map(({ view }) => {
-      const overlay = view.map?.overlay && { kind: view.map.overlay.kind, values: textOf(view.map.overlay.values) };
-      return { map: view.map?.id ?? null, camera: view.camera.state, density: view.density, overlay };
+      return { map: view.map?.id ?? null, camera: view.camera.state, density: view.density };
     });
   }
 }
-
-// Shares from 0 to 1 as they are stored in a saved page: one byte each, 255 for none.
-function textOf(shares) {
-  return bytesToText(Uint8Array.from(shares, (v) => (Number.isFinite(v) ? Math.round(254 * Math.min(1, Math.max(0, v))) : 255)));
-}
-function sharesOf(text) { return Float32Array.from(textToBytes(text), (byte) => (byte === 255 ? NaN : byte / 254)); }

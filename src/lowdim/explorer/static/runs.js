@@ -1,5 +1,5 @@
 // Computing maps: a form for each method from its parameter rules, and the progress of a fit.
-import { make, button, drawing, digits, grouped, lasting } from "./dom.js";
+import { make, button, drawing, digits, inWords, grouped, lasting } from "./dom.js";
 
 const FIRST = 4; // parameters shown; the others are collapsed
 const BEFORE = ["perplexity", "n_neighbors", "min_dist", "kernel", "gamma", "alpha", "max_iter", "learning_rate", "early_exaggeration"];
@@ -87,7 +87,7 @@ export class Runs {
     this.allow();
     this.live.hidden = !map;
     if (this.live.hidden) return;
-    const running = map.status === "running" || map.status === "paused", deed = (type) => () =>
+    const waiting = map.status === "waiting", running = waiting || map.status === "running" || map.status === "paused", deed = (type) => () =>
       this.host.line.ask(type, { map: map.id }).catch((error) => this.host.failed(error)); // its status is pushed
     const told = [];
     if (running) {
@@ -96,15 +96,16 @@ export class Runs {
       else if (map.share) bar.value = map.share;
       told.push(bar);
     }
-    const words = [map.status === "failed" ? map.message || "The fit failed." : map.status];
+    const words = [map.status === "failed" ? map.message || "The fit failed." : waiting ? "waits for other fits" : map.status];
     if (map.stage && running) words.push(map.stage);
     if (map.iteration) words.push(`${grouped(map.iteration)}${map.total ? ` of ${grouped(map.total)}` : ""}`);
     if (map.seconds) words.push(lasting(map.seconds));
     if (map.status === "running" && map.left) words.push(`${lasting(map.left)} left`);
     told.push(make("p", { className: map.status === "failed" ? "told bad" : "told" }, words.join(" · ")));
+    told.push(make("p", { className: "note" }, inWords(map.parameters) || "default parameters"));
     if (map.loss?.values.length > 1) told.push(lossCurve(map.loss));
     if (running) told.push(make("div", { className: "deeds" },
-      map.status === "paused" ? button("Continue", deed("resume")) : button("Pause", deed("pause")), button("Stop", deed("stop"))));
+      waiting ? null : map.status === "paused" ? button("Continue", deed("resume")) : button("Pause", deed("pause")), button("Stop", deed("stop"))));
     else if (this.host.maps.size > 1) told.push(make("div", { className: "deeds" }, button("Remove this map", () => this.host.drop(map))));
     const focus = [...this.live.querySelectorAll("button")].indexOf(document.activeElement);
     this.live.replaceChildren(...told);

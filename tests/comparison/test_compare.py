@@ -72,6 +72,12 @@ def test_labels_that_name_no_classes_only_colour():
         assert unsuited(registry.find("lda"), Ground(150, 4, False, 0))
 
 
+@pytest.mark.parametrize("parameters", [5, {"pca": 5}, ["pca"]])
+def test_parameters_that_are_no_mappings_are_refused(parameters):
+    with pytest.raises(TypeError, match=r"parameters must map names of methods to their parameters; got .*Pass for"):
+        lowdim.compare(X, Y, ["pca"], parameters=parameters)
+
+
 def test_few_rows_and_rare_classes_are_compared():
     made = lowdim.compare(X[::13], np.arange(12) % 6, ["pca", "lda"])  # two rows of each class
     assert made.failed == {}

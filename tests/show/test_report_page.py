@@ -138,6 +138,20 @@ def test_few_bits_keep_rows_in_place_and_pictures_of_some(browser, comparison, t
     assert browser.errors == []
 
 
+def test_tiles_and_costs_are_short(comparison, tmp_path):
+    small = [replace(one, memory=0) for one in comparison.outcomes]
+    page = tmp_path / "r.html"
+    replace(comparison, outcomes=small).report(page)
+    assert "0 bytes" not in page.read_text()
+    assert page.read_text().count("&lt; 1 MB") >= 2 * len(small)
+    X = np.where(np.random.default_rng(0).random((60, 4)) < 0.1, np.nan, np.eye(60, 4) + np.arange(60)[:, None])
+    lowdim.compare(X, methods=["pca"], missing="median").report(page)
+    tiles = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page.read_text()))
+    assert tiles["missing values filled by the median"] == str(np.isnan(X).sum())
+    glance = page.read_text().partition('class="glance"')[2].partition("</dl>")[0]
+    assert all(len(value) <= 9 for value in re.findall(r"<dd>([^<]*)</dd>", glance))
+
+
 def test_names_in_the_data_cannot_break_out(tmp_path):
     X, y = lowdim.data.load("iris")
     labels = np.array([EVIL, "b", "c"], dtype=object)[y]

@@ -130,6 +130,18 @@ def test_reconstructions_are_those_of_fewer_components():
     assert [text.get_text() for text in ax.texts] == ["original", "1", "5", "10", "12"]
 
 
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_matrix, sp.coo_array, pd.DataFrame, np.asfortranarray])
+def test_graph_takes_rows_of_every_form(form):
+    rows = X + np.random.default_rng(0).normal(scale=0.01, size=X.shape)  # no equal distances
+
+    def lines(given):
+        return sorted(map(np.ndarray.tolist, show.graph(given, MAP, n_neighbors=4).collections[-2].get_segments()))
+
+    assert lines(form(rows)) == lines(rows)
+    with pytest.raises(ValueError, match=r"the rows of X \(150\); got shape \(149, 2\)"):
+        show.graph(form(rows), MAP[1:])
+
+
 def test_graph_joins_neighbours_of_the_data_and_marks_what_is_torn():
     line = np.arange(60.0)[:, None]
     positions = np.column_stack([np.arange(60.0), np.zeros(60)])

@@ -153,12 +153,10 @@ class PreparedTable:
         return lines
 
     @property
-    def gaps(self) -> str:
-        """What was done about missing values."""
+    def gaps(self) -> list[str]:
+        """What was done about missing values, such as "41 missing values filled by the median"."""
         told = [] if self.preparation is None else self.preparation.describe()
-        return (
-            "; ".join(s for words in (" filled by ", "missing values left out") for s in told if words in s) or "none"
-        )
+        return [line for words in (" filled by ", "missing values left out") for line in told if words in line]
 
     def demand_scaled(self) -> None:
         """Raise if scaling was requested that no model could carry."""

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim.data import validation
 from lowdim.relate import neighbors
 from lowdim.show import style
 from lowdim.show.scatter import scatter
@@ -61,18 +62,20 @@ def graph(
     """
     from matplotlib.collections import LineCollection
 
+    X = validation.rows(X, "graph", sparse=True)
     points = np.asarray(Y, dtype=np.float64)
-    n = points.shape[0]
-    if points.ndim != 2 or points.shape[1] != 2 or getattr(X, "shape", (len(X),))[0] != n:
+    n = X.shape[0]
+    if points.shape != (n, 2):
         raise ValueError(
-            f"graph: Y must have two columns and the rows of X ({len(X)}); got shape {points.shape}. "
+            f"graph: Y must have two columns and the rows of X ({n}); got shape {points.shape}. "
             "Pick two columns, as in Y[:, :2]."
         )
     if not 1 <= n_neighbors < n:
         raise ValueError(f"graph: n_neighbors must be between 1 and {n - 1}; got {n_neighbors}. Change it.")
-    X = X if hasattr(X, "indptr") else np.ascontiguousarray(X)
     if X.dtype.kind != "f":
         X = X.astype(np.float32)
+    if isinstance(X, np.ndarray):
+        X = np.ascontiguousarray(X)
     found = neighbors.nearest(X, n_neighbors, metric=metric)
     edges = np.column_stack([np.repeat(np.arange(n), n_neighbors), found.indices.ravel()])
     edges = np.unique(np.sort(edges, axis=1), axis=0)

@@ -192,7 +192,7 @@ def _facts(comparison: "Comparison") -> str:
     told = {
         "shape": f"{facts.rows:,} rows × {facts.columns:,} columns",
         "type": facts.kind,
-        "missing values": comparison.prepared.gaps,
+        "missing values": "; ".join(comparison.prepared.gaps) or "none",
         "constant columns": f"{facts.constant:,}" if facts.constant else "none",
     }
     if facts.spread is not None:

@@ -12,6 +12,7 @@ from lowdim.work.memory import human
 if TYPE_CHECKING:
     from lowdim.comparison.result import Comparison, Outcome
 
+_TOLD = 2**20  # bytes
 # measure on a card → its name there
 _ON_CARD = {"trustworthiness": "neighbours", "shepard_correlation": "distances", "knn_accuracy": "classes"}
 
@@ -19,7 +20,12 @@ _ON_CARD = {"trustworthiness": "neighbours", "shepard_correlation": "distances",
 def glance(comparison: "Comparison") -> str:
     """The data in a few large numbers."""
     facts = comparison.facts
-    told = {"rows": f"{facts.rows:,}", "columns": f"{facts.columns:,}", "missing values": comparison.prepared.gaps}
+    told = {"rows": f"{facts.rows:,}", "columns": f"{facts.columns:,}"}
+    if not comparison.prepared.gaps:
+        told["missing values"] = "none"
+    for line in comparison.prepared.gaps:  # begins with its number
+        count, _, words = line.partition(" ")
+        told[words] = count
     if facts.classes:
         told["classes"] = f"{facts.classes:,}"
     if facts.dimension:
@@ -43,7 +49,7 @@ def cards(comparison: "Comparison", beyond: Mapping[str, int]) -> str:
         numbers = {
             _ON_CARD[kind.name]: _value(comparison, kind, outcome) for kind in comparison.kinds if kind.name in _ON_CARD
         }
-        numbers |= {"time": _seconds(outcome.seconds), "memory": human(outcome.memory)}
+        numbers |= {"time": _seconds(outcome.seconds), "memory": _memory(outcome)}
         told = "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in numbers.items())
         rows = "1 row" if beyond[outcome.name] == 1 else f"{beyond[outcome.name]:,} rows"
         edge = f'<p class="edge">{rows} beyond the frame, drawn at its edge</p>' if beyond[outcome.name] else ""
@@ -80,7 +86,7 @@ def measures(comparison: "Comparison") -> str:
         cells = "".join(_cell(comparison, kind, outcome) for kind in comparison.kinds)
         cells += _number(outcome.seconds, _seconds(outcome.seconds), outcome is quickest)
         cells += _number(
-            outcome.memory, human(outcome.memory), False
+            outcome.memory, _memory(outcome), False
         )  # none is marked as best, since reused memory is not counted
         body.append(f'<tr><th scope="row">{escape(outcome.name)}</th>{cells}</tr>')
     words = "".join(
@@ -103,9 +109,7 @@ def methods(comparison: "Comparison") -> str:
     for outcome in comparison.ranked:
         method = outcome.candidate.method
         told = ", ".join(f"{name}={value!r}" for name, value in _parameters(outcome).items())
-        rows.append(
-            (outcome.name, told, method.cost if method else "–", _seconds(outcome.seconds), human(outcome.memory))
-        )
+        rows.append((outcome.name, told, method.cost if method else "–", _seconds(outcome.seconds), _memory(outcome)))
     parts = [table(rows, header=("method", "parameters", "cost for n rows and d columns", "time", "memory"))]
     parts.append(
         '<p class="note">Time is that of the fit. Memory is the peak during the fit above the level before it; '
@@ -158,6 +162,11 @@ def _value(comparison: "Comparison", kind: Kind, outcome: "Outcome") -> str:
 def _number(value: float, words: str, best: bool) -> str:
     mark = ' <span aria-label="best">★</span>' if best else ""
     return f'<td class="number{" best" if best else ""}" data-value="{float(value)!r}">{escape(words)}{mark}</td>'
+
+
+def _memory(outcome: "Outcome") -> str:
+    """Peak memory; less than what sampling of the process can tell has no figure."""
+    return human(outcome.memory) if outcome.memory >= _TOLD else f"< {human(_TOLD)}"
 
 
 def _seconds(seconds: float) -> str:

@@ -505,6 +505,15 @@ def test_the_likeliest_number_is_that_of_scikit_learn(seed):
     assert PCA("mle").fit(digits).n_components_ == Theirs("mle").fit(digits).n_components_
 
 
+@pytest.mark.parametrize("solver", ["covariance", "svd", "streaming"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("rank", "d"), [(9, 12), (1, 4), (4, 5), (12, 30)])
+def test_the_likeliest_number_of_rows_without_noise_is_their_rank(solver, dtype, rank, d):
+    rng = np.random.default_rng(rank)
+    X = rng.normal(size=(200, rank)) @ rng.normal(size=(rank, d)) + 3
+    assert PCA("mle", svd_solver=solver).fit(X.astype(dtype)).n_components_ == rank
+
+
 def test_the_likeliest_number_needs_the_whole_spectrum(rng):
     with pytest.raises(ValueError, match="'mle' needs the whole spectrum, of at least as many rows as features; got 5"):
         PCA("mle").fit(rng.normal(size=(5, 9)))

@@ -24,6 +24,7 @@ from lowdim.work.random import seed_of
 
 # scikit-learn's names of solvers, and ours of the nearest kind: "arpack" and our "randomized" are Krylov methods.
 _SAME = {"full": "svd", "covariance_eigh": "covariance", "arpack": "randomized"}
+_ROUNDING = 4  # of an eigenvalue of a covariance, in units of the rounding of the largest
 
 
 class PCA(StreamedReducer):
@@ -223,7 +224,8 @@ class PCA(StreamedReducer):
         elif self.n_components == "elbow":
             k = elbow(values)
         elif self.n_components == "mle":
-            k = likeliest(values / max(weight - 1, 1e-300), weight)
+            rounding = 1e-15 if self.solver_ == "svd" else _ROUNDING * float(np.finfo(self._dtype).eps)
+            k = likeliest(values / max(weight - 1, 1e-300), weight, rounding)
         with np.errstate(over="ignore", under="ignore"):
             variances = (values[:k] / (weight - 1 if weight > 1 else 1.0)).astype(self._dtype)
         if not np.isfinite(variances).all() or (values[0] > 0 and variances[0] == 0):

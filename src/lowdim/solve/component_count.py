@@ -37,26 +37,30 @@ def components_for(proportion: float, ratios: ArrayLike) -> int:
     return min(int(np.searchsorted(reached, proportion - 1e-12)) + 1, len(reached))
 
 
-def likeliest(values: ArrayLike, n: float) -> int:
+def likeliest(values: ArrayLike, n: float, rounding: float = 1e-15) -> int:
     """Number of components of largest evidence, from all variances in descending order and the number of rows.
 
     Laplace's approximation of the evidence of probabilistic PCA (Minka 2000, equation 77); at least one component is
-    kept, and at least one left.
+    kept, and at least one left. Variances below ``rounding``, as a share of the first, count as that much, so that data
+    of lower rank give their rank.
 
     >>> likeliest([9.0, 4.0, 1.01, 1.0, 0.99], 1000)
+    2
+    >>> likeliest([9.0, 4.0, 0.0, 0.0, 0.0], 1000)
     2
     """
     v = np.asarray(values, dtype=np.float64)
     d = len(v)
     if d < 2:
         return d
+    least = rounding * v[0]
     sizes = (d - np.arange(d)) / 2
     spheres = np.cumsum(gammaln(sizes) - sizes * np.log(np.pi) - np.log(2.0))  # log p(U) of 1, 2, … directions
     best, most = 1, -np.inf
     for k in range(1, d):
-        noise = v[k:].mean()
-        if v[k - 1] <= 1e-15 * v[0] or noise <= 0:
+        if v[k - 1] <= least:
             break
+        noise = max(v[k:].mean(), least)
         smooth = np.where(np.arange(d) < k, v, noise)
         i, j = np.triu_indices(d, 1)
         i, j = i[i < k], j[i < k]

@@ -25,6 +25,17 @@ def taken(S: Any, name: str, what: str, most: float = np.inf) -> Similarities:
     >>> taken(np.array([[0.0, 2.0], [2.0, 0.0]]), "TSNE", "affinities").values
     array([2., 2.], dtype=float32)
     """
+    A = demand_similarities(S, name, what, most)
+    lonely = np.flatnonzero(np.diff(A.indptr) == 0)
+    if len(lonely):
+        raise ValueError(
+            f"{name}: {what} must relate each row to another; row {lonely[0]} has none above 0. Drop such rows."
+        )
+    return Similarities(A.indptr.astype(np.int64), A.indices.astype(np.int32), A.data.astype(np.float32))
+
+
+def demand_similarities(S: Any, name: str, what: str, most: float = np.inf) -> sp.csr_array:
+    """Sparse rows of similarities, without zeros or a diagonal; refused unless symmetric and from 0 to ``most``."""
     A = _matrix(S, f"{name}: {what} must be")
     if A.shape[0] != A.shape[1] or A.shape[0] < 2:
         raise ValueError(f"{name}: {what} must be a square matrix of 2 rows or more; got {A.shape}. Pass all rows.")
@@ -38,12 +49,7 @@ def taken(S: Any, name: str, what: str, most: float = np.inf) -> Similarities:
     apart = abs(A - A.T)
     if apart.nnz and apart.max() > _ROUNDING * largest:
         raise ValueError(f"{name}: {what} must be symmetric; they differ by {apart.max():g}. Pass (S + S.T) / 2.")
-    lonely = np.flatnonzero(np.diff(A.indptr) == 0)
-    if len(lonely):
-        raise ValueError(
-            f"{name}: {what} must relate each row to another; row {lonely[0]} has none above 0. Drop such rows."
-        )
-    return Similarities(A.indptr.astype(np.int64), A.indices.astype(np.int32), A.data.astype(np.float32))
+    return A
 
 
 def _matrix(S: Any, needs: str) -> sp.csr_array:

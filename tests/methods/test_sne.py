@@ -352,6 +352,15 @@ def test_fewer_degrees_of_freedom_spread_more(digits):
     assert sizes[0] > sizes[1] > sizes[2]
 
 
+@both
+def test_a_map_does_not_end_exaggerated(cls, digits):
+    X = digits[0][:300]
+    short, whole = (cls(max_iter=limit, random_state=0).fit(X) for limit in (250, 750))  # 250 may be exaggerated
+    assert short.n_iter_ <= 250
+    assert short.kl_divergence_ < whole.kl_divergence_ + 0.1
+    assert cls(max_iter=1, random_state=0).fit(X).n_iter_ == 1
+
+
 def test_exaggeration_draws_neighbours_together(digits):
     X = digits[0][:400]
     plain, late = (TSNE(exaggeration=factor, random_state=0).fit(X) for factor in (1.0, 4.0))

@@ -29,6 +29,7 @@ from lowdim.solve.divergence import Divergence, Falloff
 from lowdim.work.rows import own
 
 _PERPLEXITY = 30.0
+_SHARE = 2  # of all iterations that exaggeration may take, one part: a map must not end exaggerated
 _GROWING = 250_000  # rows up to which the nodes of the grid take little memory compared with the affinities
 _ROUNDING = 1e-5  # of the sum of affinities in float32
 _perplexities = options.Rule(
@@ -50,8 +51,8 @@ _TEXTS = {
     early_exaggeration : float
         Factor on the affinities in the first iterations, which lets clusters form and arrange themselves.
     early_exaggeration_iter : int
-        Maximum number of exaggerated iterations, included in ``max_iter``: fewer if clusters have formed earlier. A
-        warm start has none.""",
+        Maximum number of exaggerated iterations, included in ``max_iter`` and at most half of it: fewer if clusters
+        have formed earlier. A warm start has none.""",
     "descent": """max_iter : int
         Maximum number of iterations; fewer if exaggeration ended early, or if 50 iterations lower the divergence by
         less than 1e-5 of it.
@@ -246,7 +247,7 @@ class _Stochastic(NeighborEmbedding):
             self._falloff(),
             self.method_,
             angle=float(self.angle),
-            exaggerated=0 if again else int(self.early_exaggeration_iter),
+            exaggerated=0 if again else min(int(self.early_exaggeration_iter), int(self.max_iter) // _SHARE),
             exaggeration=float(self.early_exaggeration),
             late=self._late(),
             rate=None if self.learning_rate == "auto" else float(self.learning_rate),

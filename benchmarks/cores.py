@@ -19,7 +19,7 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks import machine
-from lowdim import LDA, LLE, PCA, TSNE, UMAP, Isomap, KernelPCA, KLExpansion, PaCMAP, SequentialSelector, quality
+from lowdim import LDA, LLE, PCA, TSNE, UMAP, Isomap, KernelPCA, KLExpansion, PaCMAP, SequentialFeatureSelector, quality
 from lowdim.work import thread_limit
 
 RESULTS = Path(__file__).with_name("results_cores.md")
@@ -66,7 +66,7 @@ def _roll(n: int) -> Any:
 
 def _select(n_jobs: int) -> Any:
     X, y = load_digits(return_X_y=True)
-    return SequentialSelector(KNeighborsClassifier(3), n_features=10, n_jobs=n_jobs).fit(X, y)
+    return SequentialFeatureSelector(KNeighborsClassifier(3), n_features_to_select=10, n_jobs=n_jobs).fit(X, y)
 
 
 def _trust(n_jobs: int) -> Any:

@@ -11,14 +11,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from lowdim import LDA, PCA, SequentialSelector, data
+from lowdim import LDA, PCA, SequentialFeatureSelector, data
 
 COUNTS = (1, 2, 3, 5, 8, 12, 16, 24, 32, 39)
 
 X, y = data.load("faces")
 train = np.arange(len(X)) % 10 < 5
 X = X.reshape(-1, 32, 2, 32, 2).mean(axis=(2, 4)).reshape(len(X), -1)  # 32 × 32, so that all pixels can be tried
-selector = SequentialSelector(KNeighborsClassifier(1), n_features=max(COUNTS), cv=5).fit(X[train], y[train])
+selector = SequentialFeatureSelector(KNeighborsClassifier(1), n_features_to_select=max(COUNTS), cv=5).fit(
+    X[train], y[train]
+)
 order = np.array(selector.history_["feature"][1:])
 pca, lda = PCA(max(COUNTS)).fit(X[train]), LDA(max(COUNTS), shrinkage="auto").fit(X[train], y[train])
 columns = {

@@ -8,15 +8,15 @@ Accuracy as pixels of the digits are added one at a time, and which pixels they 
 import matplotlib.pyplot as plt
 from sklearn.neighbors import KNeighborsClassifier
 
-from lowdim import SequentialSelector, data, show
+from lowdim import SequentialFeatureSelector, data, show
 
 X, y = data.load("digits")
-path = SequentialSelector(KNeighborsClassifier(3), n_features=25).fit(X, y)
-stop = SequentialSelector(KNeighborsClassifier(3), tol=0.005).fit(X, y)
+path = SequentialFeatureSelector(KNeighborsClassifier(3), n_features_to_select=25).fit(X, y)
+stop = SequentialFeatureSelector(KNeighborsClassifier(3), tol=0.005).fit(X, y)
 figure, axes = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=(1.7, 1))
 show.selection(path, ax=axes[0])
-axes[0].axvline(stop.n_features_, color="#b2460a", ls="--", lw=1.5)
-axes[0].annotate(f"ε = 0.005 stops at {stop.n_features_}", (stop.n_features_, 0.3), xytext=(6, 0),
+axes[0].axvline(stop.n_features_to_select_, color="#b2460a", ls="--", lw=1.5)
+axes[0].annotate(f"ε = 0.005 stops at {stop.n_features_to_select_}", (stop.n_features_to_select_, 0.3), xytext=(6, 0),
                  textcoords="offset points", color="#b2460a")  # fmt: skip
 axes[0].set_title("Forward selection of pixels for 3-NN", fontsize=11, loc="left")
 axes[1].imshow(X.mean(axis=0).reshape(8, 8), cmap="Greys", vmax=40)

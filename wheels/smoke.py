@@ -22,10 +22,10 @@ KEPT = Path(__file__).parents[1] / "tests" / "persist" / "files" / "format_1"
 def fitted(method: registry.Method, X: np.ndarray, y: np.ndarray) -> object:
     """The method fitted to the rows, by the arguments it needs."""
     cls = method.load()
-    if method.class_name == "SequentialSelector":
+    if method.class_name == "SequentialFeatureSelector":
         from sklearn.neighbors import KNeighborsClassifier
 
-        return cls(KNeighborsClassifier(3), n_features=2).fit(X, y)
+        return cls(KNeighborsClassifier(3), n_features_to_select=2).fit(X, y)
     if method.class_name in ("CCA", "KernelCCA"):
         return cls().fit(X[:, :5], X[:, 5:])
     return cls().fit(X, y if method.supervised else None)

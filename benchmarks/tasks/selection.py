@@ -32,9 +32,9 @@ def _estimator(name: str) -> Any:
 
 
 def lowdim(data: Rows, name: str, size: int, direction: str) -> Any:
-    from lowdim import SequentialSelector
+    from lowdim import SequentialFeatureSelector
 
-    return SequentialSelector(_estimator(name), n_features=size, direction=direction).fit(*data)
+    return SequentialFeatureSelector(_estimator(name), n_features_to_select=size, direction=direction).fit(*data)
 
 
 def sklearn(data: Rows, name: str, size: int, direction: str, n_jobs: int | None = None) -> Any:

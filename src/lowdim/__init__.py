@@ -29,7 +29,7 @@ _HOMES = {
     "Prepare": "lowdim.methods.prepare",
     "SNE": "lowdim.methods.sne",
     "ScaleWarning": "lowdim.work.user_warnings",
-    "SequentialSelector": "lowdim.methods.selection",
+    "SequentialFeatureSelector": "lowdim.methods.selection",
     "TSNE": "lowdim.methods.sne",
     "UMAP": "lowdim.methods.umap",
     "chain": "lowdim.methods.chain",
@@ -61,7 +61,7 @@ __all__ = [
     "PaCMAP",
     "Prepare",
     "ScaleWarning",
-    "SequentialSelector",
+    "SequentialFeatureSelector",
     "__version__",
     "chain",
     "compare",
@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     from lowdim.methods.pacmap import PaCMAP as PaCMAP
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.prepare import Prepare as Prepare
-    from lowdim.methods.selection import SequentialSelector as SequentialSelector
+    from lowdim.methods.selection import SequentialFeatureSelector as SequentialFeatureSelector
     from lowdim.methods.sne import SNE as SNE
     from lowdim.methods.sne import TSNE as TSNE
     from lowdim.methods.umap import UMAP as UMAP

@@ -43,7 +43,7 @@ def iris():
 
 def size_name(cls):
     """Name of the parameter that says how many columns come out."""
-    return "n_components" if "n_components" in inspect.signature(cls).parameters else "n_features"
+    return "n_components" if "n_components" in inspect.signature(cls).parameters else "n_features_to_select"
 
 
 def two_views(cls):

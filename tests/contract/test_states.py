@@ -88,7 +88,7 @@ def test_a_single_bad_number_in_a_file_is_refused(cls, tmp_path):
                 with pytest.raises(ModelFileError, match="an invalid model|damaged"):
                     lowdim.load(path)
                 tried += 1
-    assert tried or cls is lowdim.SequentialSelector
+    assert tried or cls is lowdim.SequentialFeatureSelector
 
 
 @every_method

@@ -312,10 +312,12 @@ def test_candidates_of_a_selection_are_fitted_by_the_workers(client, table):
     from sklearn.neighbors import KNeighborsClassifier
 
     X, y = table
-    model = lowdim.SequentialSelector(KNeighborsClassifier(5), n_features=2, scoring="balanced_accuracy", cv=3)
+    model = lowdim.SequentialFeatureSelector(
+        KNeighborsClassifier(5), n_features_to_select=2, scoring="balanced_accuracy", cv=3
+    )
     here = model.fit(X, y).history_["score"]
     with joblib.parallel_config(backend="dask"):
-        there = lowdim.SequentialSelector(**model.get_params(deep=False)).fit(X, y)
+        there = lowdim.SequentialFeatureSelector(**model.get_params(deep=False)).fit(X, y)
     assert there.history_["score"] == here
     assert any("Batch" in str(key) or "fit_and_score" in str(key) for key in client.run_on_scheduler(keys_seen))
 

@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.feature_selection import SequentialFeatureSelector
+from sklearn.feature_selection import SequentialFeatureSelector as TheirSelector
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
@@ -17,7 +17,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import SVC
 
 import lowdim
-from lowdim import SequentialSelector
+from lowdim import SequentialFeatureSelector
+from lowdim.persist import read_state, write_state
 from lowdim.solve.criteria.choose import Completed, criterion_for
 from lowdim.solve.criteria.refit import Refit
 
@@ -74,10 +75,10 @@ def test_chooses_the_features_that_scikit_learn_does(estimator, name, scoring, d
     X, y = data(name)
     X = X[:, :8]
     size = 3 if name == "iris" else 5
-    ours = SequentialSelector(estimator, n_features=size, direction=direction, scoring=scoring, cv=4).fit(X, y)
-    theirs = SequentialFeatureSelector(
+    ours = SequentialFeatureSelector(
         estimator, n_features_to_select=size, direction=direction, scoring=scoring, cv=4
     ).fit(X, y)
+    theirs = TheirSelector(estimator, n_features_to_select=size, direction=direction, scoring=scoring, cv=4).fit(X, y)
     np.testing.assert_array_equal(ours.support_, theirs.support_)
     expected = cross_val_score(estimator, X[:, ours.support_], y, cv=4, scoring=scoring).mean()
     assert ours.score_ == pytest.approx(expected, rel=1e-9)
@@ -115,33 +116,41 @@ def test_nearly_dependent_columns_are_solved_exactly(rng):
 
 def test_forward_stops_by_epsilon_and_backward_too():
     X, y = data("wine")
-    chosen = SequentialSelector(LinearDiscriminantAnalysis(), tol=0.01).fit(X, y)
+    chosen = SequentialFeatureSelector(LinearDiscriminantAnalysis(), tol=0.01).fit(X, y)
     gains = np.diff(chosen.scores_)
     assert (gains > 0.01).all()
-    more = SequentialSelector(LinearDiscriminantAnalysis(), n_features=chosen.n_features_ + 1).fit(X, y)
+    more = SequentialFeatureSelector(
+        LinearDiscriminantAnalysis(), n_features_to_select=chosen.n_features_to_select_ + 1
+    ).fit(X, y)
     assert more.scores_[-1] - more.scores_[-2] <= 0.01
-    back = SequentialSelector(LinearDiscriminantAnalysis(), direction="backward", tol=0.01).fit(X, y)
+    back = SequentialFeatureSelector(LinearDiscriminantAnalysis(), direction="backward", tol=-0.01).fit(X, y)
     assert (np.diff(back.scores_) > -0.01).all()
-    less = SequentialSelector(LinearDiscriminantAnalysis(), direction="backward", n_features=back.n_features_ - 1)
+    less = SequentialFeatureSelector(
+        LinearDiscriminantAnalysis(), direction="backward", n_features_to_select=back.n_features_to_select_ - 1
+    )
     assert np.diff(less.fit(X, y).scores_)[-1] <= -0.01
 
 
 def test_the_empty_set_is_the_majority_or_the_mean():
     X, y = load_breast_cancer(return_X_y=True)
-    start = SequentialSelector(LinearDiscriminantAnalysis(), n_features=1).fit(X, y).scores_[0]
+    start = SequentialFeatureSelector(LinearDiscriminantAnalysis(), n_features_to_select=1).fit(X, y).scores_[0]
     assert start == pytest.approx(np.mean(y == 1), abs=0.01)
     X, y = load_diabetes(return_X_y=True)
-    assert SequentialSelector(LinearRegression(), n_features=1).fit(X, y).scores_[0] == pytest.approx(0, abs=0.05)
+    assert SequentialFeatureSelector(LinearRegression(), n_features_to_select=1).fit(X, y).scores_[0] == pytest.approx(
+        0, abs=0.05
+    )
 
 
 def test_best_is_the_best_of_the_path():
     X, y = data("wine")
     for direction in ("forward", "backward"):
-        best = SequentialSelector(KNeighborsClassifier(3), n_features="best", direction=direction).fit(X, y)
+        best = SequentialFeatureSelector(KNeighborsClassifier(3), n_features_to_select="best", direction=direction).fit(
+            X, y
+        )
         assert best.score_ == max(best.scores_)
         assert len(best.scores_) == (14 if direction == "forward" else 13)
         sizes = [n for n, s in zip(best.history_["n_features"], best.scores_, strict=True) if s == best.score_]
-        assert best.n_features_ == min(sizes)
+        assert best.n_features_to_select_ == min(sizes)
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
@@ -149,11 +158,13 @@ def test_floating_is_no_worse_and_steps_back(direction):
     X, y = data("cancer")
     stepped_back = False
     for size in (4, 6):
-        plain = SequentialSelector(KNeighborsClassifier(3), direction=direction, n_features=size).fit(X[:, :14], y)
-        floating = SequentialSelector(KNeighborsClassifier(3), direction=f"floating_{direction}", n_features=size).fit(
+        plain = SequentialFeatureSelector(KNeighborsClassifier(3), direction=direction, n_features_to_select=size).fit(
             X[:, :14], y
         )
-        assert floating.n_features_ == size
+        floating = SequentialFeatureSelector(
+            KNeighborsClassifier(3), direction=direction, floating=True, n_features_to_select=size
+        ).fit(X[:, :14], y)
+        assert floating.n_features_to_select_ == size
         assert floating.score_ >= plain.score_ - 1e-12
         stepped_back |= len(set(floating.history_["action"])) == 3
     assert stepped_back
@@ -162,14 +173,16 @@ def test_floating_is_no_worse_and_steps_back(direction):
 def test_groups_come_together_and_kept_features_stay():
     X, y = data("wine")
     groups = [0, 0, 1, 1, 1, 2, 3, 4, 5, 5, 6, 6, 6]
-    chosen = SequentialSelector(LinearDiscriminantAnalysis(), n_features=3, groups=groups, keep=[5]).fit(X, y)
+    chosen = SequentialFeatureSelector(
+        LinearDiscriminantAnalysis(), n_features_to_select=3, groups=groups, keep=[5]
+    ).fit(X, y)
     taken = {g for g, flag in zip(groups, chosen.support_, strict=True) if flag}
     assert len(taken) == 3
     assert 2 in taken
     assert all(flag == (g in taken) for g, flag in zip(groups, chosen.support_, strict=True))
     frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(13)])
     for direction in ("forward", "backward"):
-        named = SequentialSelector(n_features=2, keep=["c1"], direction=direction).fit(frame, y)
+        named = SequentialFeatureSelector(n_features_to_select=2, keep=["c1"], direction=direction).fit(frame, y)
         assert named.support_[1]
         assert "c1" in named.get_feature_names_out()
 
@@ -177,15 +190,19 @@ def test_groups_come_together_and_kept_features_stay():
 def test_any_estimator_scorer_and_splitter_serve():
     X, y = data("wine")
     rows = np.arange(len(X)) // 6
-    chosen = SequentialSelector(GaussianNB(), n_features=2, scoring="balanced_accuracy", cv=GroupKFold(3))
+    chosen = SequentialFeatureSelector(
+        GaussianNB(), n_features_to_select=2, scoring="balanced_accuracy", cv=GroupKFold(3)
+    )
     chosen.fit(X, y, groups=rows)
-    theirs = SequentialFeatureSelector(
+    theirs = TheirSelector(
         GaussianNB(), n_features_to_select=2, scoring="balanced_accuracy", cv=list(GroupKFold(3).split(X, y, rows))
     ).fit(X, y)
     np.testing.assert_array_equal(chosen.support_, theirs.support_)
-    SequentialSelector(SVC(), n_features=1, scoring=lambda e, A, b: e.score(A, b), cv=3).fit(X[:, :3], y)
+    SequentialFeatureSelector(SVC(), n_features_to_select=1, scoring=lambda e, A, b: e.score(A, b), cv=3).fit(
+        X[:, :3], y
+    )
     several = np.column_stack([X[:, 0], X[:, 1]])
-    SequentialSelector(LinearRegression(), n_features=1, cv=3).fit(X[:, 2:6], several)
+    SequentialFeatureSelector(LinearRegression(), n_features_to_select=1, cv=3).fit(X[:, 2:6], several)
 
 
 def test_a_failing_candidate_is_skipped_with_a_warning():
@@ -198,22 +215,22 @@ def test_a_failing_candidate_is_skipped_with_a_warning():
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([X, np.full(150, 7.0)])
     with pytest.warns(UserWarning, match=r"feature 4 could not be scored and was skipped \(it is constant in") as told:
-        chosen = SequentialSelector(Touchy(), n_features=2).fit(X, y)
+        chosen = SequentialFeatureSelector(Touchy(), n_features_to_select=2).fit(X, y)
     assert told[0].filename == __file__
     assert not chosen.support_[4]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(ValueError, match="none was left after 4 features"):
-            SequentialSelector(Touchy(), n_features=5).fit(X, y)
+            SequentialFeatureSelector(Touchy(), n_features_to_select=5).fit(X, y)
     with pytest.raises(ValueError, match=r"must fit the features it starts with.*constant column"):
-        SequentialSelector(Touchy(), direction="backward").fit(X, y)
+        SequentialFeatureSelector(Touchy(), direction="backward").fit(X, y)
 
 
 def test_a_constant_column_does_not_stop_lda():
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([np.zeros(150), X])
     with pytest.warns(UserWarning, match="feature 0 could not be scored and was skipped"):
-        chosen = SequentialSelector(LinearDiscriminantAnalysis(), n_features=2).fit(X, y)
+        chosen = SequentialFeatureSelector(LinearDiscriminantAnalysis(), n_features_to_select=2).fit(X, y)
     assert not chosen.support_[0]
     splits = list(StratifiedKFold(3).split(X, y))
     for solver in ("svd", "lsqr"):  # no division by the spread of nothing; warnings are errors here
@@ -227,21 +244,21 @@ def test_ties_go_to_the_lowest_index():
     X, y = load_iris(return_X_y=True)
     twice = np.column_stack([X, X])
     for estimator in (KNeighborsClassifier(3), LinearDiscriminantAnalysis(), GaussianNB()):
-        first = SequentialSelector(estimator, n_features=1).fit(twice, y)
+        first = SequentialFeatureSelector(estimator, n_features_to_select=1).fit(twice, y)
         assert np.flatnonzero(first.support_)[0] < 4
 
 
 @pytest.mark.parametrize("estimator", [KNeighborsClassifier(3), LinearDiscriminantAnalysis()])
 def test_threads_change_no_bit(estimator):
     X, y = data("cancer")
-    one, two = (SequentialSelector(estimator, n_features=4, n_jobs=n).fit(X, y) for n in (1, 2))
+    one, two = (SequentialFeatureSelector(estimator, n_features_to_select=4, n_jobs=n).fit(X, y) for n in (1, 2))
     np.testing.assert_array_equal(one.scores_, two.scores_)
     np.testing.assert_array_equal(one.support_, two.support_)
 
 
 def test_history_is_a_table(tmp_path):
     X, y = load_wine(return_X_y=True, as_frame=True)
-    chosen = SequentialSelector(LogisticRegression(), n_features=1, cv=3)
+    chosen = SequentialFeatureSelector(LogisticRegression(), n_features_to_select=1, cv=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         chosen.fit(X[["alcohol", "ash"]], y)
@@ -254,12 +271,14 @@ def test_history_is_a_table(tmp_path):
     assert isinstance(again.estimator, LogisticRegression)
     assert again.estimator.get_params() == chosen.estimator.get_params()
     with pytest.raises(TypeError, match=r"the estimator is a SVC.*set_params\(estimator=None\)"):
-        SequentialSelector(SVC(), n_features=1, cv=3).fit(X[["alcohol", "ash"]], y).save(tmp_path / "no.lowdim")
+        SequentialFeatureSelector(SVC(), n_features_to_select=1, cv=3).fit(X[["alcohol", "ash"]], y).save(
+            tmp_path / "no.lowdim"
+        )
 
 
 def test_sparse_rows_stay_sparse():
     X, y = data("iris")
-    chosen = SequentialSelector(LogisticRegression(), n_features=2, cv=3)
+    chosen = SequentialFeatureSelector(LogisticRegression(), n_features_to_select=2, cv=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         chosen.fit(sp.csr_array(X), y)
@@ -268,11 +287,58 @@ def test_sparse_rows_stay_sparse():
 
 
 @pytest.mark.parametrize(
+    "asked",
+    [
+        {"direction": "forward", "tol": 0.01},
+        {"direction": "backward", "tol": -0.01},
+        {"direction": "backward", "tol": 0.0},
+        {"tol": None},
+        {"n_features_to_select": 0.3, "direction": "backward"},
+    ],
+)
+def test_sizes_and_tolerances_mean_what_they_do_in_scikit_learn(asked):
+    X, y = data("wine")
+    ours, theirs = (
+        cls(LinearDiscriminantAnalysis(), **asked).fit(X, y) for cls in (SequentialFeatureSelector, TheirSelector)
+    )
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+    assert ours.n_features_to_select_ == theirs.n_features_to_select_
+
+
+@pytest.mark.parametrize(
+    ("asked", "old"),
+    [
+        ({"direction": "backward", "floating": True, "tol": -0.02}, {"direction": "floating_backward", "tol": 0.02}),
+        ({"direction": "forward", "n_features_to_select": 3}, {"direction": "forward", "tol": 0.001, "n_features": 3}),
+    ],
+)
+def test_files_with_the_names_of_before_load(asked, old, tmp_path):
+    X, y = data("wine")
+    model, path = SequentialFeatureSelector(KNeighborsClassifier(3), **asked).fit(X, y), tmp_path / "m.lowdim"
+    model.save(path)
+    state, _ = read_state(path)
+    params = {name: value for name, value in state["params"].items() if name not in {"floating", "tol", *asked}}
+    fitted = dict(state["fitted"])
+    fitted["n_features_"] = fitted.pop("n_features_to_select_")
+    params = {"n_features": "auto"} | params | old
+    params.pop("n_features_to_select", None)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("lowdim.persist.archive.FORMAT_VERSION", 2)
+        write_state(path, state | {"class": "SequentialSelector", "params": params, "fitted": fitted})
+    again = lowdim.load(path)
+    assert type(again) is SequentialFeatureSelector
+    assert {name: getattr(again, name) for name in asked} == asked
+    np.testing.assert_array_equal(again.support_, model.support_)
+    again.fit(X, y)
+    np.testing.assert_array_equal(again.support_, model.support_)
+
+
+@pytest.mark.parametrize(
     ("params", "words"),
     [
         ({"direction": "sideways"}, "direction must be one of"),
-        ({"n_features": 5}, "at most the 4 features there are; got 5"),
-        ({"n_features": 1, "keep": [0, 1]}, "at least the 2 kept"),
+        ({"n_features_to_select": 5}, "at most the 4 features there are; got 5"),
+        ({"n_features_to_select": 1, "keep": [0, 1]}, "at least the 2 kept"),
         ({"keep": ["nothing"]}, "keep must name features.*got 'nothing'"),
         ({"keep": [4]}, "keep must name features.*got 4"),
         ({"groups": [0, 1]}, "one label for each of the 4 features; got 2"),
@@ -299,23 +365,23 @@ def test_sparse_rows_stay_sparse():
 )
 def test_impossible_parameters_are_refused(params, words):
     with pytest.raises(ValueError, match=words):
-        SequentialSelector(**params).fit(*load_iris(return_X_y=True))
+        SequentialFeatureSelector(**params).fit(*load_iris(return_X_y=True))
 
 
 def test_impossible_targets_are_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="one value for each of the 150 rows of X; got 149"):
-        SequentialSelector().fit(X, y[1:])
+        SequentialFeatureSelector().fit(X, y[1:])
     with pytest.raises(ValueError, match="value for every row; got 1 NaN"):
-        SequentialSelector().fit(X, np.append(y[:-1], np.nan))
+        SequentialFeatureSelector().fit(X, np.append(y[:-1], np.nan))
     for classifier in (KNeighborsClassifier(), LinearDiscriminantAnalysis(), GaussianNB()):
         with pytest.raises(ValueError, match="must hold labels for .*, a classifier.*continuous.*pass a regressor"):
-            SequentialSelector(classifier).fit(X, X[:, 0] + 0.5)
+            SequentialFeatureSelector(classifier).fit(X, X[:, 0] + 0.5)
     for text in (y.astype(str), y.astype(str).astype(object)):
         with pytest.raises(ValueError, match="must hold numbers for LinearRegression, a regressor; got .* such as '0'"):
-            SequentialSelector(LinearRegression()).fit(X, text)
+            SequentialFeatureSelector(LinearRegression()).fit(X, text)
     with pytest.raises(ValueError, match="value for every row; got 1 NaN"):
-        SequentialSelector().fit(X, pd.Series([*map(str, y[:-1]), None], dtype="string"))
+        SequentialFeatureSelector().fit(X, pd.Series([*map(str, y[:-1]), None], dtype="string"))
     for groups, words in (
         (y[1:], "one label for each of the 150 rows of X; got 149. Match them"),
         (
@@ -325,29 +391,35 @@ def test_impossible_targets_are_refused():
         (X, r"one label per row; got shape \(150, 4\). Pass one column"),
     ):
         with pytest.raises(ValueError, match=words):
-            SequentialSelector(cv=GroupKFold(3)).fit(X, y, groups=groups)
+            SequentialFeatureSelector(cv=GroupKFold(3)).fit(X, y, groups=groups)
 
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), KNeighborsRegressor(3), Ridge()])
 def test_flags_are_numbers_to_a_regressor(estimator):
     X, y = data("cancer")
-    flags, numbers = (SequentialSelector(estimator, n_features=2).fit(X[:, :6], t) for t in (y == 1, y * 1.0))
+    flags, numbers = (
+        SequentialFeatureSelector(estimator, n_features_to_select=2).fit(X[:, :6], t) for t in (y == 1, y * 1.0)
+    )
     np.testing.assert_array_equal(flags.scores_, numbers.scores_)
 
 
 def test_numbers_of_numpy_count_as_numbers():
     X, y = data("wine")
-    chosen = SequentialSelector(KNeighborsClassifier(np.int64(3)), n_features=np.int64(3), keep=np.array([1])).fit(X, y)
-    assert chosen.n_features_ == 3
-    mask = SequentialSelector(KNeighborsClassifier(3), n_features=3, keep=np.arange(13) == 1).fit(X, y)
+    chosen = SequentialFeatureSelector(
+        KNeighborsClassifier(np.int64(3)), n_features_to_select=np.int64(3), keep=np.array([1])
+    ).fit(X, y)
+    assert chosen.n_features_to_select_ == 3
+    mask = SequentialFeatureSelector(KNeighborsClassifier(3), n_features_to_select=3, keep=np.arange(13) == 1).fit(X, y)
     np.testing.assert_array_equal(mask.support_, chosen.support_)
 
 
 def test_folds_may_be_masks():
     X, y = data("iris")
     test = np.arange(150) % 3 == 0
-    masks = SequentialSelector(n_features=2, cv=[(~test, test)]).fit(X, y)
-    rows = SequentialSelector(n_features=2, cv=[(np.flatnonzero(~test), np.flatnonzero(test))]).fit(X, y)
+    masks = SequentialFeatureSelector(n_features_to_select=2, cv=[(~test, test)]).fit(X, y)
+    rows = SequentialFeatureSelector(n_features_to_select=2, cv=[(np.flatnonzero(~test), np.flatnonzero(test))]).fit(
+        X, y
+    )
     np.testing.assert_array_equal(masks.scores_, rows.scores_)
 
 
@@ -364,7 +436,7 @@ def test_one_reason_for_all_is_told_once():
             raise RuntimeError("out of order")
 
     with pytest.raises(ValueError, match=r"all 4 of the first step failed \(RuntimeError: out of order\)"):
-        SequentialSelector(Broken(), n_features=2).fit(*load_iris(return_X_y=True))
+        SequentialFeatureSelector(Broken(), n_features_to_select=2).fit(*load_iris(return_X_y=True))
 
 
 def test_rows_that_lack_values_are_for_estimators_that_take_them():
@@ -372,27 +444,27 @@ def test_rows_that_lack_values_are_for_estimators_that_take_them():
     X = np.column_stack([X, np.random.default_rng(0).normal(size=150)])
     X[::7, 2] = np.nan
     tree = HistGradientBoostingClassifier(max_iter=5)
-    ours = SequentialSelector(tree, n_features=2, cv=3, n_jobs=1).fit(X, y)
-    theirs = SequentialFeatureSelector(tree, n_features_to_select=2, cv=3).fit(X, y)
+    ours = SequentialFeatureSelector(tree, n_features_to_select=2, cv=3, n_jobs=1).fit(X, y)
+    theirs = TheirSelector(tree, n_features_to_select=2, cv=3).fit(X, y)
     np.testing.assert_array_equal(ours.support_, theirs.get_support())
     np.testing.assert_array_equal(ours.transform(X), X[:, ours.support_])
-    with pytest.raises(ValueError, match="SequentialSelector: X must be finite; got NaN"):
-        SequentialSelector(GaussianNB()).fit(X, y)
+    with pytest.raises(ValueError, match="SequentialFeatureSelector: X must be finite; got NaN"):
+        SequentialFeatureSelector(GaussianNB()).fit(X, y)
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_features_are_chosen_without_targets(direction):
     X = load_iris().data
     model = KMeans(n_clusters=3, random_state=0, n_init=2)
-    ours = SequentialSelector(model, n_features=2, cv=3, direction=direction).fit(X)
-    theirs = SequentialFeatureSelector(model, n_features_to_select=2, cv=3, direction=direction).fit(X)
+    ours = SequentialFeatureSelector(model, n_features_to_select=2, cv=3, direction=direction).fit(X)
+    theirs = TheirSelector(model, n_features_to_select=2, cv=3, direction=direction).fit(X)
     np.testing.assert_array_equal(ours.support_, theirs.get_support())
     with pytest.raises(ValueError, match="requires y"):
-        SequentialSelector(GaussianNB()).fit(X)
+        SequentialFeatureSelector(GaussianNB()).fit(X)
     with pytest.raises(ValueError, match="requires y"):
-        SequentialSelector().fit(X)
+        SequentialFeatureSelector().fit(X)
 
 
 def test_targets_near_the_largest_float32_have_finite_scores(rng):
     y = np.where(rng.random(60) < 0.5, 1, -1).astype(np.float32) * np.finfo(np.float32).max
-    assert np.isfinite(SequentialSelector().fit(rng.normal(size=(60, 3)), y).scores_).all()
+    assert np.isfinite(SequentialFeatureSelector().fit(rng.normal(size=(60, 3)), y).scores_).all()

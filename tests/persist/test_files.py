@@ -374,7 +374,7 @@ def test_names_of_older_formats_are_translated_and_refused_in_newer_ones(tmp_pat
         lowdim.load(path)
     model.save(path)
     as_format(path, 2)
-    with pytest.raises(ModelFileError, match="a file of format 2 has names of format 3"):
+    with pytest.raises(ModelFileError, match="a file of an older format has names of format 3"):
         lowdim.load(path)
 
 

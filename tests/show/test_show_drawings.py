@@ -10,7 +10,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.collections import LineCollection
 
-from lowdim import PCA, TSNE, SequentialSelector, data, quality, show
+from lowdim import PCA, TSNE, SequentialFeatureSelector, data, quality, show
 
 X, Y_LABELS = data.load("iris")
 MAP = PCA(2).fit_transform(X)
@@ -23,7 +23,7 @@ CALLS = {
     "reconstructions": lambda **k: show.reconstructions(PCA(3).fit(X), X, image_shape=(2, 2), **k),
     "graph": lambda **k: show.graph(X, MAP, Y_LABELS, **k),
     "loss": lambda **k: show.loss([3.0, 2.0, 1.5], **k),
-    "selection": lambda **k: show.selection(SequentialSelector().fit(X, Y_LABELS), **k),
+    "selection": lambda **k: show.selection(SequentialFeatureSelector().fit(X, Y_LABELS), **k),
 }
 
 
@@ -173,7 +173,7 @@ def test_loss_takes_models_and_arrays_and_marks_the_exaggeration():
 
 
 def test_selection_names_the_steps_and_rings_the_choice():
-    model = SequentialSelector(direction="backward").fit(X, Y_LABELS)
+    model = SequentialFeatureSelector(direction="backward").fit(X, Y_LABELS)
     ax = show.selection(model, names=list(FRAME.columns))
     texts = [tick.get_text() for tick in ax.get_xticklabels()]
     assert texts[0] == "start"

@@ -12,7 +12,7 @@ from lowdim.cli.outputs import MODELS, TABLES, Times, demand_targets, show_progr
 from lowdim.cli.preparation_options import preparation_asked, preparing, read_prepared
 from lowdim.cli.printed_tables import echo, show_table
 
-_DIRECTIONS = ("forward", "backward", "floating_forward", "floating_backward")
+_DIRECTIONS = ("forward", "backward")
 _ESTIMATORS = ("knn", "lda", "logistic", "bayes", "linear", "ridge", "knn_regressor")
 
 
@@ -45,8 +45,14 @@ Examples:
 @click.option("--target", metavar="COLUMN", help="Column to predict: labels or numbers.")
 @click.option("--estimator", "-e", type=click.Choice(_ESTIMATORS), help="Estimator; chosen by the target by default.")
 @click.option("--direction", type=click.Choice(_DIRECTIONS), default="forward", show_default=True)
+@click.option("--floating", is_flag=True, help="Also take steps back where they give a better set.")
 @click.option("--features", type=_Number(), default="auto", show_default=True, help="How many: a number, auto or best.")
-@click.option("--tol", type=float, default=1e-3, show_default=True, help="Smallest gain (or loss) per step under auto.")
+@click.option(
+    "--tol",
+    type=float,
+    metavar="TOL",
+    help="Under auto, the smallest change of the score per step: 0.001 forward, -0.001 backward.",
+)
 @click.option("--cv", type=click.IntRange(2), default=5, show_default=True, help="Folds of the cross-validation.")
 @click.option("--scoring", metavar="NAME", help="A scorer of scikit-learn, such as balanced_accuracy.")
 @click.option("--keep", metavar="A,B", help="Columns that are always selected.")
@@ -81,7 +87,8 @@ def command(
     quiet: bool,
     label: str | None,
     direction: str,
-    tol: float,
+    floating: bool,
+    tol: float | None,
     cv: int,
     scoring: str | None,
     **reading: Any,
@@ -107,8 +114,9 @@ def command(
     groups = prepare.sources() if whole else None
     names = table.names if whole else made.names
     model.set_params(
-        direction=direction, n_features=features, tol=tol, cv=cv, scoring=scoring, n_jobs=jobs, verbose=verbose,
-        groups=groups, keep=_positions(keep, names, groups, table.source),
+        direction=direction, floating=floating, n_features_to_select=features, tol="auto" if tol is None else tol,
+        cv=cv, scoring=scoring, n_jobs=jobs, verbose=verbose, groups=groups,
+        keep=_positions(keep, names, groups, table.source),
     )  # fmt: skip
     times.of("select", lambda: model.fit(made.X, table.labels))
     _show_path(model, names, to_error=output == "-")
@@ -118,20 +126,21 @@ def command(
     if save:
         lowdim.save(made.whole(model.set_params(verbose=0, keep=None)), Path(save).expanduser())
         if not quiet:
-            tell(f"saved {save} ({model.n_features_} of {len(made.names)} columns).")
+            tell(f"saved {save} ({model.n_features_to_select_} of {len(made.names)} columns).")
     times.tell(quiet)
 
 
 def _build(estimator: str | None, settings: dict[str, Any]) -> Any:
-    from lowdim.methods.selection import SequentialSelector, estimator_named
+    from lowdim.data import known_estimators
+    from lowdim.methods.selection import SequentialFeatureSelector
 
     if estimator is None:
         if settings:
             raise ValueError(f"--set needs to know the estimator; got {', '.join(settings)}. Pass --estimator.")
-        return SequentialSelector()
-    chosen = estimator_named(estimator)
+        return SequentialFeatureSelector()
+    chosen = known_estimators.named(estimator)
     arguments.demand_parameters(type(chosen).__name__, list(chosen.get_params()), dict.fromkeys(settings, "--set"))
-    return SequentialSelector(chosen.set_params(**settings))
+    return SequentialFeatureSelector(chosen.set_params(**settings))
 
 
 def _positions(keep: str | None, names: list[str], groups: list[int] | None, source: str) -> list[int] | None:

@@ -19,9 +19,9 @@ from lowdim.work.archive_errors import shortened
 def splits_of(cv: Any, estimator: Any, X: Any, y: Any, groups: Any) -> list[tuple[NDArray, NDArray]]:
     """Rows (train, test) of each fold that ``cv`` gives, as positions."""
     n = X.shape[0]
-    if groups is not None and (groups := one_a_row("SequentialSelector", groups, n, "groups", "label")).ndim > 1:
+    if groups is not None and (groups := one_a_row("SequentialFeatureSelector", groups, n, "groups", "label")).ndim > 1:
         raise ValueError(
-            f"SequentialSelector: groups must have one label per row; got shape {groups.shape}. Pass one column."
+            f"SequentialFeatureSelector: groups must have one label per row; got shape {groups.shape}. Pass one column."
         )
     try:
         splitter = check_cv(cv, y, classifier=is_classifier(estimator))
@@ -36,11 +36,11 @@ def splits_of(cv: Any, estimator: Any, X: Any, y: Any, groups: Any) -> list[tupl
         )
         why = str(error).rstrip(".")
         raise ValueError(
-            f"SequentialSelector: cv must be able to split the {n} rows; got cv={cv!r}: {why}. {advice}"
+            f"SequentialFeatureSelector: cv must be able to split the {n} rows; got cv={cv!r}: {why}. {advice}"
         ) from None
     if not splits:
         raise ValueError(
-            f"SequentialSelector: cv must give at least one pair of (train, test) rows; got cv={cv!r}, which "
+            f"SequentialFeatureSelector: cv must give at least one pair of (train, test) rows; got cv={cv!r}, which "
             "gives none. Pass a number of folds, such as 5."
         )
     return [(_rows_of_fold(a, n, i), _rows_of_fold(b, n, i)) for i, (a, b) in enumerate(splits)]
@@ -55,8 +55,8 @@ def _rows_of_fold(rows: NDArray[Any], n: int, fold: int) -> NDArray[np.intp]:
         if rows.size and rows.dtype.kind in "iu":
             what += f" from {rows.min()} to {rows.max()}"
         raise ValueError(
-            f"SequentialSelector: cv must give rows as positions from 0 to {n - 1}, some to train on and some to test "
-            f"on; got {what} in fold {fold}. Pass a number of folds, or correct the list."
+            f"SequentialFeatureSelector: cv must give rows as positions from 0 to {n - 1}, some to train on and "
+            f"some to test on; got {what} in fold {fold}. Pass a number of folds, or correct the list."
         )
     return rows.astype(np.intp)
 
@@ -80,7 +80,7 @@ def demand_scorer(scoring: Any) -> None:
         close = get_close_matches(scoring, known, n=1)
         advice = f"Did you mean {close[0]!r}?" if close else "sklearn.metrics.get_scorer_names() lists them."
         raise ValueError(
-            f"SequentialSelector: scoring must be the name of a scorer of scikit-learn or a callable; got "
+            f"SequentialFeatureSelector: scoring must be the name of a scorer of scikit-learn or a callable; got "
             f"{scoring!r}. {advice}"
         )
 
@@ -91,7 +91,7 @@ def kind_of_targets(y: NDArray[Any]) -> str:
         return str(type_of_target(y, raise_unknown=True))
     except (ValueError, TypeError) as error:
         raise ValueError(
-            f"SequentialSelector: y must hold labels or numbers; {shortened(error).rstrip('.')}. Convert it."
+            f"SequentialFeatureSelector: y must hold labels or numbers; {shortened(error).rstrip('.')}. Convert it."
         ) from None
 
 
@@ -103,20 +103,20 @@ def targets_for(estimator: Any, y: NDArray[Any]) -> NDArray[Any]:
             estimator._validate_params()
         except ValueError as error:
             raise ValueError(
-                f"SequentialSelector: estimator must have valid parameters; {error} Change it by set_params."
+                f"SequentialFeatureSelector: estimator must have valid parameters; {error} Change it by set_params."
             ) from None
     if is_classifier(estimator):
         try:
             check_classification_targets(y)
         except ValueError as error:
             raise ValueError(
-                f"SequentialSelector: y must hold labels for {name}, a classifier; {error} Bin the values, or pass a "
-                "regressor."
+                f"SequentialFeatureSelector: y must hold labels for {name}, a classifier; {error} Bin the values, or "
+                "pass a regressor."
             ) from None
     elif is_regressor(estimator) and y.dtype.kind not in "iuf":
         if y.dtype.kind != "b" and not all(isinstance(value, Real) for value in y.ravel()):
             raise ValueError(
-                f"SequentialSelector: y must hold numbers for {name}, a regressor; got {y.dtype} such as "
+                f"SequentialFeatureSelector: y must hold numbers for {name}, a regressor; got {y.dtype} such as "
                 f"{y.ravel()[:1].tolist()[0]!r}. Pass numbers, or a classifier."
             )
         return y.astype(np.float64)  # booleans, and numbers of object dtype

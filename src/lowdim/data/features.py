@@ -19,13 +19,13 @@ def units_of(groups: Any, names: NDArray[Any]) -> tuple[list[list[int]], list[An
     given = list(groups)
     if len(given) != len(names):
         raise ValueError(
-            f"SequentialSelector: groups must have one label for each of the {len(names)} features; got "
+            f"SequentialFeatureSelector: groups must have one label for each of the {len(names)} features; got "
             f"{len(given)}. Give a feature outside any group a label of its own."
         )
     for one in given:
         if not _is_label(one):
             raise ValueError(
-                f"SequentialSelector: groups must have a number or text for every feature; got {one!r}. "
+                f"SequentialFeatureSelector: groups must have a number or text for every feature; got {one!r}. "
                 "Give a feature outside any group a label of its own."
             )
     labels = list(dict.fromkeys(given))
@@ -44,8 +44,8 @@ def units_kept(keep: Any, names: NDArray[Any], units: list[list[int]]) -> list[i
     if given and all(isinstance(one, bool | np.bool_) for one in given):
         if len(given) != len(names):
             raise ValueError(
-                f"SequentialSelector: keep as a mask must have one flag for each of the {len(names)} features; got "
-                f"{len(given)}. Match them, or pass positions or names."
+                f"SequentialFeatureSelector: keep as a mask must have one flag for each of the {len(names)} features; "
+                f"got {len(given)}. Match them, or pass positions or names."
             )
         given = np.flatnonzero(given).tolist()
     for one in given:
@@ -54,7 +54,7 @@ def units_kept(keep: Any, names: NDArray[Any], units: list[list[int]]) -> list[i
             place = int(one)
         if place is None:
             raise ValueError(
-                f"SequentialSelector: keep must name features of the {len(names)} there are; got {one!r}. "
+                f"SequentialFeatureSelector: keep must name features of the {len(names)} there are; got {one!r}. "
                 "Pass positions from 0, or names that the data have."
             )
         features.add(place)

@@ -6,7 +6,7 @@ from typing import Any
 
 from lowdim.methods import registry
 from lowdim.methods.chain import CLASS_NAME, Chain
-from lowdim.methods.older_names import with_names_of_today
+from lowdim.methods.older_names import state_of_today
 from lowdim.persist import ModelFileError, read_state
 from lowdim.work.archive_errors import shortened
 
@@ -16,7 +16,7 @@ State = dict[str, Any]
 def read_model(path: str | os.PathLike[str]) -> State:
     """Content of a model file: lowdim (version), format_version, class, and steps, each with its class, params, fitted.
 
-    A file of one model has one step; those of a chain have a name too.
+    A file of one model has one step; those of a chain have a name too. Names are those of today, whatever the format.
     """
     state, version = read_state(path)
     _demand_kinds(state, {"class": str, "lowdim": str}, path)
@@ -37,7 +37,12 @@ def read_model(path: str | os.PathLike[str]) -> State:
         for part in ("params", "fitted"):
             if not all(isinstance(key, str) and key.isidentifier() for key in step[part]):
                 raise _refusal(path, f"has {part} without valid names")
-    return {"lowdim": state["lowdim"], "format_version": version, "class": state["class"], "steps": steps}
+    try:
+        steps = [state_of_today(step, version) for step in steps]
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise _refusal(path, f"holds an invalid model ({shortened(error)})") from None
+    name = state["class"] if state["class"] == CLASS_NAME else steps[0]["class"]
+    return {"lowdim": state["lowdim"], "format_version": version, "class": name, "steps": steps}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -82,10 +87,7 @@ def _revive(state: State, file: State, path: str | os.PathLike[str]) -> Any:
             f"{', '.join(known)}. Load it with the version that wrote it."
         )
     cls = known[name].load()
-    try:
-        params, fitted = (with_names_of_today(name, state[part], version) for part in ("params", "fitted"))
-    except ValueError as error:
-        raise _refusal(path, f"holds an invalid model ({error})") from None
+    params, fitted = state["params"], state["fitted"]
     own = set(cls._get_param_names())
     # Attributes that the class itself defines, or parameters, are not state.
     strange = sorted(set(params) - own) + [

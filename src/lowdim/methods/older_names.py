@@ -1,10 +1,13 @@
-"""Names of parameters and fitted attributes in model files of formats 1 and 2, and those of today."""
+"""Names of classes, parameters and fitted attributes in model files of formats 1 and 2, and those of today."""
 
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+Values = dict[str, Any]
+
 _SINCE = 3  # format that has the names of today
+_CLASSES = {"SequentialSelector": "SequentialFeatureSelector"}
 _MAPS = {"n_iter": "max_iter", "loss_trace_": "loss_curve_", "neighbors": "neighbor_search", "_X": "_rows"}
 _STOCHASTIC = _MAPS | {
     "exaggeration": "early_exaggeration",
@@ -32,6 +35,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
         "loss_trace_": "loss_curve_",
         "validation_trace_": "validation_curve_",
     },
+    "SequentialFeatureSelector": {"n_features": "n_features_to_select", "n_features_": "n_features_to_select_"},
 }
 
 
@@ -51,19 +55,41 @@ _VALUES: Mapping[str, Callable[[Any], Any]] = {  # by the name of today
 }
 
 
-def with_names_of_today(class_name: str, values: dict[str, Any], version: int) -> dict[str, Any]:
-    """Parameters or fitted attributes from a file of format ``version``, under the names of today.
+def state_of_today(state: Values, version: int) -> Values:
+    """State of a model, with its class, params and fitted attributes, from a file of format ``version``.
 
-    >>> with_names_of_today("TSNE", {"exaggeration": 12, "late_exaggeration": 1.0, "repulsion": "interpolation"}, 2)
-    {'early_exaggeration': 12, 'exaggeration': 1.0, 'method': 'fft'}
+    >>> state_of_today({"class": "TSNE", "params": {"exaggeration": 12, "repulsion": "interpolation"}, "fitted": {}}, 2)
+    {'class': 'TSNE', 'params': {'early_exaggeration': 12, 'method': 'fft'}, 'fitted': {}}
     """
     if version >= _SINCE:
-        return values
-    names = _NAMES.get(class_name, {})
+        return state
+    before: str = state["class"]
+    name = _CLASSES.get(before, before)
+    params, fitted = (_renamed(state[part], _NAMES.get(name, {})) for part in ("params", "fitted"))
+    if name in _CHANGES:
+        _CHANGES[name](params, fitted)
+    return state | {"class": name, "params": params, "fitted": fitted}
+
+
+def _renamed(values: Values, names: Mapping[str, str]) -> Values:
     renamed = {names.get(key, key): value for key, value in values.items()}
     if len(renamed) < len(values) or not set(names.values()).isdisjoint(set(values) - set(names)):
-        raise ValueError(f"a file of format {version} has names of format {_SINCE}")
+        raise ValueError(f"a file of an older format has names of format {_SINCE}")
     try:
         return {key: _VALUES[key](value) if key in _VALUES else value for key, value in renamed.items()}
     except TypeError:
-        raise ValueError(f"values of a file of format {version} have other types than it has") from None
+        raise ValueError("values of a file of an older format have other types than it has") from None
+
+
+def _selection(params: Values, fitted: Values) -> None:  # noqa: ARG001
+    """Floating was part of the direction, and ``tol`` the loss that a step backward may cost."""
+    direction = params.get("direction")
+    if isinstance(direction, str):
+        params["direction"], params["floating"] = direction.removeprefix("floating_"), direction.startswith("floating_")
+        if params["direction"] == "backward" and "tol" in params:
+            params["tol"] = -params["tol"]
+
+
+_CHANGES: Mapping[str, Callable[[Values, Values], None]] = {  # of values that depend on others
+    "SequentialFeatureSelector": _selection,
+}

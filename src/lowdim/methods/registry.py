@@ -170,7 +170,7 @@ METHODS = (
     ),
     Method(
         "select",
-        "SequentialSelector",
+        "SequentialFeatureSelector",
         "lowdim.methods.selection",
         "features that serve a classifier or a regression, added or removed one at a time",
         "fewer columns to measure or explain, each as it was measured; see 'lowdim select'",

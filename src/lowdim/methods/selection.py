@@ -1,12 +1,11 @@
 """Sequential selection of features: those that serve an estimator, found one at a time.
 
-Forward: begin with none and add the feature that lowers the validation error most, while it falls by more than ``tol``
-(ε). Backward: begin with all and remove the one that raises it least, while it rises by less. Floating (Pudil,
-Novovičová and Kittler 1994) takes steps back where that gives a better set of the size.
+Forward: begin with none and add the feature that raises the validation score most, while it rises by ``tol`` (ε) or
+more. Backward: begin with all and remove the one that lowers it least, while it changes by ``tol`` or more, a negative
+number. Floating (Pudil, Novovičová and Kittler 1994) takes steps back where that gives a better set of the size.
 """
 
 from collections.abc import Iterable
-from importlib import import_module
 from numbers import Integral
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 
-from lowdim.data import evaluation, features, options, validation
+from lowdim.data import evaluation, features, known_estimators, options, validation
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.persist import ModelFileError, fields
 from lowdim.solve.criteria.choose import criterion_for
@@ -24,24 +23,8 @@ from lowdim.solve.sequential_search import Search, Step
 from lowdim.work import memory, thread_limit
 from lowdim.work.user_warnings import warn
 
-DIRECTIONS = ("forward", "backward", "floating_forward", "floating_backward")
-# Estimators by short name; these can be kept in model files.
-ESTIMATORS = {
-    "knn": ("sklearn.neighbors", "KNeighborsClassifier"),
-    "lda": ("sklearn.discriminant_analysis", "LinearDiscriminantAnalysis"),
-    "logistic": ("sklearn.linear_model", "LogisticRegression"),
-    "bayes": ("sklearn.naive_bayes", "GaussianNB"),
-    "linear": ("sklearn.linear_model", "LinearRegression"),
-    "ridge": ("sklearn.linear_model", "Ridge"),
-    "knn_regressor": ("sklearn.neighbors", "KNeighborsRegressor"),
-}
-
-
-def estimator_named(name: str) -> Any:
-    """New estimator of a short name in :data:`ESTIMATORS`."""
-    module, class_name = ESTIMATORS[name]
-    return getattr(import_module(module), class_name)()
-
+DIRECTIONS = ("forward", "backward")
+_TOL = 1e-3  # gain of a step that counts, and loss that does not
 
 _estimator = options.none | options.Rule(
     lambda value: hasattr(value, "fit") and hasattr(value, "get_params") and not isinstance(value, type),
@@ -59,7 +42,7 @@ _columns = options.none | options.Rule(
 )
 
 
-class SequentialSelector(SelectorMixin, Reducer):
+class SequentialFeatureSelector(SelectorMixin, Reducer):
     """Selection of features by cross-validation, one at a time.
 
     Scores of least squares, ridge, linear discriminant and nearest-neighbour estimators are computed without refits
@@ -70,16 +53,17 @@ class SequentialSelector(SelectorMixin, Reducer):
     estimator : scikit-learn estimator or None
         Estimator to select features for. None is ``KNeighborsClassifier()`` for labels and ``LinearRegression()`` for
         numbers.
-    direction : {"forward", "backward", "floating_forward", "floating_backward"}
-        Add features to the empty set, remove them from the full set, or either with steps back where they improve the
-        score.
-    n_features : int, "auto" or "best"
-        Number of features (of groups, if ``groups`` is given): an integer; as many as ``tol`` allows; or the set
-        with the best score on the whole path, the smallest of ties.
-    tol : float
-        Threshold of ``"auto"``: forward selection stops when the score rises by no more than this, backward when it
-        would fall by as much. The empty set scores as the most frequent label or the mean; at least one feature is
-        selected.
+    n_features_to_select : int, float, "auto" or "best"
+        Number of features (of groups, if ``groups`` is given): an integer; a proportion of all; as many as ``tol``
+        allows; or the set with the best score on the whole path, the smallest of ties.
+    tol : float, None or "auto"
+        Threshold of ``n_features_to_select="auto"``: the selection stops when a step would change the score by less;
+        backward, it is negative to allow a loss. ``"auto"`` is 0.001 forward and −0.001 backward; None selects half of
+        the features. The empty set scores as the most frequent label or the mean; at least one feature is selected.
+    direction : {"forward", "backward"}
+        Add features to the empty set, or remove them from the full set.
+    floating : bool
+        Also take steps back where they give the best set of its size so far.
     scoring : str, callable or None
         Scorer as in scikit-learn; None is the estimator's own ``score``.
     cv : int, splitter or list of (train, test) rows
@@ -98,7 +82,7 @@ class SequentialSelector(SelectorMixin, Reducer):
     ----------
     support_ : array (n_features_in_,) of bool
         Mask of the selected features.
-    n_features_ : int
+    n_features_to_select_ : int
         Number of selected features.
     score_ : float
         Mean score of the selected set.
@@ -114,7 +98,7 @@ class SequentialSelector(SelectorMixin, Reducer):
     --------
     >>> import lowdim
     >>> X, y = lowdim.data.load("iris")
-    >>> chosen = lowdim.SequentialSelector().fit(X, y)
+    >>> chosen = lowdim.SequentialFeatureSelector().fit(X, y)
     >>> chosen.get_feature_names_out().tolist(), chosen.history_["feature"]
     (['x2', 'x3'], [None, 3, 2])
     """
@@ -123,9 +107,10 @@ class SequentialSelector(SelectorMixin, Reducer):
     _needs_targets = True
     _rules = {
         "estimator": _estimator,
+        "n_features_to_select": options.integer(1) | options.share() | options.one_of("auto", "best"),
+        "tol": options.real() | options.none | options.one_of("auto"),
         "direction": options.one_of(*DIRECTIONS),
-        "n_features": options.integer(1) | options.one_of("auto", "best"),
-        "tol": options.real(),
+        "floating": options.flag,
         "scoring": _scoring,
         "cv": _folds,
         "groups": _columns,
@@ -137,7 +122,7 @@ class SequentialSelector(SelectorMixin, Reducer):
     def _state(self) -> dict[str, fields.Field]:
         return {
             "support_": fields.array("d", kind="b"),
-            "n_features_": fields.count(low=1, most="d"),
+            "n_features_to_select_": fields.count(low=1, most="d"),
             "score_": fields.number(),
             "scores_": fields.array("s", finite=False),
             "estimator_name_": fields.text(),
@@ -148,9 +133,10 @@ class SequentialSelector(SelectorMixin, Reducer):
         self,
         estimator: Any = None,
         *,
+        n_features_to_select: float | str = "auto",
+        tol: float | str | None = "auto",
         direction: str = "forward",
-        n_features: int | str = "auto",
-        tol: float = 1e-3,
+        floating: bool = False,
         scoring: Any = None,
         cv: Any = 5,
         groups: Any = None,
@@ -162,10 +148,10 @@ class SequentialSelector(SelectorMixin, Reducer):
 
     def _ask_memory(self, n: int, d: int) -> None:
         """Distances between all rows, which nearest neighbours keep, and the rows of the folds."""
-        memory.require(8.0 * n * n + 48.0 * n * d, f"SequentialSelector: {n:,} rows", "Pass fewer rows.")
+        memory.require(8.0 * n * n + 48.0 * n * d, f"SequentialFeatureSelector: {n:,} rows", "Pass fewer rows.")
 
     @fitting
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> "SequentialSelector":
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> "SequentialFeatureSelector":
         """Choose features of ``X`` for predicting ``y``.
 
         Parameters
@@ -179,7 +165,7 @@ class SequentialSelector(SelectorMixin, Reducer):
 
         Returns
         -------
-        SequentialSelector
+        SequentialFeatureSelector
             This object.
         """
         X = self._take(X, reset=True, sparse=True, minimum=2, scan=not evaluation.takes_gaps(self.estimator))
@@ -189,7 +175,7 @@ class SequentialSelector(SelectorMixin, Reducer):
         units, labels = features.units_of(self.groups, names)
         kept = features.units_kept(self.keep, names, units)
         self._size(len(units), len(kept), True)
-        estimator = self.estimator if self.estimator is not None else _default(y)
+        estimator = self.estimator if self.estimator is not None else known_estimators.default_for(y)
         evaluation.demand_scorer(self.scoring)
         y = None if y is None else evaluation.targets_for(estimator, y)
         splits = evaluation.splits_of(self.cv, estimator, X, y, groups)
@@ -202,7 +188,7 @@ class SequentialSelector(SelectorMixin, Reducer):
         self, estimator: Any, X: Any, y: Any, splits: Any, units: list[list[int]], labels: list[Any], kept: list[int]
     ) -> list[Step]:
         """Path of the search, from the features kept or from all."""
-        forward, floating = self.direction.endswith("forward"), self.direction.startswith("floating")
+        forward = self.direction == "forward"
         size = self._size(len(units), len(kept), forward)
         scorer = check_scoring(estimator, self.scoring)
         criterion = criterion_for(estimator, X, y, splits, self.scoring, scorer)
@@ -212,13 +198,13 @@ class SequentialSelector(SelectorMixin, Reducer):
         def failed(reasons: dict[int, str], all_did: bool) -> None:
             if all_did and not told and len(set(reasons.values())) == 1 and (len(reasons) > 1 or not start):
                 raise ValueError(
-                    f"SequentialSelector: {type(estimator).__name__} must be able to fit and score some candidate; all "
-                    f"{len(reasons)} of the first step failed ({next(iter(reasons.values()))}). Check the "
-                    "estimator, the scoring, y and cv."
+                    f"SequentialFeatureSelector: {type(estimator).__name__} must be able to fit and score some "
+                    f"candidate; all {len(reasons)} of the first step failed ({next(iter(reasons.values()))}). Check "
+                    "the estimator, the scoring, y and cv."
                 )
             for unit in [u for u in reasons if u not in told]:
                 text = f"feature {labels[unit]!r} could not be scored and was skipped ({reasons[unit]})."
-                warn(f"SequentialSelector: {text} Check the column, or leave it out.")
+                warn(f"SequentialFeatureSelector: {text} Check the column, or leave it out.")
             told.update(reasons)
 
         if start:
@@ -226,28 +212,31 @@ class SequentialSelector(SelectorMixin, Reducer):
             scores = outcome.scores[0]
             if np.isnan(scores).any():
                 raise ValueError(
-                    f"SequentialSelector: {type(estimator).__name__} must fit the features it starts with; it failed: "
-                    f"{next(iter(outcome.failures.values()), 'no score')}. Use direction='forward' or correct the data."
+                    f"SequentialFeatureSelector: {type(estimator).__name__} must fit the features it starts with; it "
+                    f"failed: {next(iter(outcome.failures.values()), 'no score')}. Use direction='forward' or "
+                    "correct the data."
                 )
         else:
             scores = score_without_features(estimator, X, y, splits, scorer)
         search = Search(criterion, units, start, scores, kept, failed)
-        return search.run(forward, floating, size, self.tol if self.n_features == "auto" else None)
+        tol = (_TOL if forward else -_TOL) if self.tol == "auto" else self.tol
+        return search.run(forward, self.floating, size, tol if self.n_features_to_select == "auto" else None)
 
     def _keep(self, path: list[Step], units: list[list[int]], labels: list[Any], estimator: str) -> None:
         """Set the fitted attributes from the path."""
-        best = path[-1]
-        if self.n_features != "auto":
-            fits = [s for s in path if s.chosen and (self.n_features == "best" or len(s.chosen) == self.n_features)]
+        best, asked = path[-1], self._asked(len(units))
+        if asked != "auto":
+            fits = [s for s in path if s.chosen and (asked == "best" or len(s.chosen) == asked)]
             best = max(fits, key=lambda s: (round(s.score, 12), -len(s.chosen)), default=path[0])
-        if not best.chosen or (isinstance(self.n_features, Integral) and len(best.chosen) != self.n_features):
+        if not best.chosen or (isinstance(asked, int) and len(best.chosen) != asked):
             raise ValueError(
-                f"SequentialSelector: candidates that {estimator} can be fitted on are needed; none was left after "
-                f"{len(path[-1].chosen)} features. Check the estimator, the data and cv; the warnings say what failed."
+                f"SequentialFeatureSelector: candidates that {estimator} can be fitted on are needed; none was left "
+                f"after {len(path[-1].chosen)} features. Check the estimator, the data and cv; the warnings say what "
+                "failed."
             )
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[[f for u in best.chosen for f in units[u]]] = True
-        self.n_features_ = int(self.support_.sum())
+        self.n_features_to_select_ = int(self.support_.sum())
         self.score_ = best.score
         self.scores_ = np.array([step.score for step in path])
         self.estimator_name_ = estimator
@@ -261,17 +250,27 @@ class SequentialSelector(SelectorMixin, Reducer):
             "seconds": [step.seconds for step in path],
         }
 
+    def _asked(self, n_units: int) -> int | str:
+        """Number of units to select, "auto" or "best"."""
+        asked = self.n_features_to_select
+        if asked == "auto" and self.tol is None:
+            return max(n_units // 2, 1)
+        if isinstance(asked, str):
+            return asked
+        return int(asked) if isinstance(asked, Integral) else max(int(n_units * asked), 1)
+
     def _size(self, n_units: int, n_kept: int, forward: bool) -> int:
         """Number of units at which the path ends."""
-        if isinstance(self.n_features, str):
+        asked = self._asked(n_units)
+        if isinstance(asked, str):
             return n_units if forward else max(n_kept, 1)
-        if not max(n_kept, 1) <= self.n_features <= n_units:
+        if not max(n_kept, 1) <= asked <= n_units:
             what = "features" if self.groups is None else "groups"
             raise ValueError(
-                f"SequentialSelector: n_features must be at least the {n_kept} kept and at most the {n_units} {what} "
-                f"there are; got {self.n_features}. Change it, or pass 'auto'."
+                f"SequentialFeatureSelector: n_features_to_select must be at least the {n_kept} kept and at most the "
+                f"{n_units} {what} there are; got {asked}. Change it, or pass 'auto'."
             )
-        return int(self.n_features)
+        return asked
 
     def _outline(self, method: str, dtype: np.dtype) -> tuple[int | None, Any]:
         return super()._outline(method, dtype)[0], dtype
@@ -287,7 +286,7 @@ class SequentialSelector(SelectorMixin, Reducer):
 
         Returns
         -------
-        array or sparse matrix (n_samples, n_features_)
+        array or sparse matrix (n_samples, n_features_to_select_)
             The chosen columns.
         """
         X = self._take(X, reset=False, sparse=True, scan=not evaluation.takes_gaps(self.estimator))
@@ -299,7 +298,7 @@ class SequentialSelector(SelectorMixin, Reducer):
 
         Parameters
         ----------
-        X : of shape (n_samples, n_features_)
+        X : of shape (n_samples, n_features_to_select_)
             The chosen columns.
 
         Returns
@@ -313,8 +312,8 @@ class SequentialSelector(SelectorMixin, Reducer):
 
     def _check_state(self) -> None:
         super()._check_state()
-        if self.support_.sum() != self.n_features_:
-            raise ValueError(f"support_ holds {self.support_.sum()} features; n_features_ is {self.n_features_}")
+        if (count := self.support_.sum()) != self.n_features_to_select_:
+            raise ValueError(f"support_ holds {count} features; n_features_to_select_ is {self.n_features_to_select_}")
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         return self.support_
@@ -323,13 +322,7 @@ class SequentialSelector(SelectorMixin, Reducer):
         """Parameters with the estimator as the name of its class and its own parameters."""
         params = super()._params_for_file()
         if self.estimator is not None:
-            name = type(self.estimator).__name__
-            if (type(self.estimator).__module__.rsplit("._", 1)[0], name) not in set(ESTIMATORS.values()):
-                raise TypeError(
-                    f"SequentialSelector: model files hold {', '.join(sorted(c for _, c in ESTIMATORS.values()))}; "
-                    f"the estimator is a {name}. Call set_params(estimator=None) first: the selection itself is kept."
-                )
-            params["estimator"] = {"class": name, "params": self.estimator.get_params(deep=False)}
+            params["estimator"] = known_estimators.as_stored(self.estimator)
         return params
 
     @classmethod
@@ -337,11 +330,7 @@ class SequentialSelector(SelectorMixin, Reducer):
         kept = params.get("estimator")
         if kept is None:
             return params
-        short = [s for s, (_, name) in ESTIMATORS.items() if isinstance(kept, dict) and name == kept.get("class")]
-        if not short or not isinstance(kept.get("params"), dict):
-            raise ModelFileError(f"A known estimator is needed; the file names {kept!r}. Use another copy of it.")
-        return params | {"estimator": estimator_named(short[0]).set_params(**kept["params"])}
-
-
-def _default(y: NDArray[Any]) -> Any:
-    return estimator_named("linear" if evaluation.kind_of_targets(y).startswith("continuous") else "knn")
+        try:
+            return params | {"estimator": known_estimators.from_stored(kept)}
+        except ValueError as error:
+            raise ModelFileError(str(error)) from None

@@ -12,11 +12,11 @@ MOST_NAMED = 30  # steps labelled by name; a longer path has no space for the la
 
 
 def selection(model: Any, *, ax: Any = None, names: Sequence[str] | None = None) -> Any:
-    """Draw the path of a fitted :class:`lowdim.SequentialSelector`.
+    """Draw the path of a fitted :class:`lowdim.SequentialFeatureSelector`.
 
     Parameters
     ----------
-    model : fitted SequentialSelector, or its ``history_``
+    model : fitted SequentialFeatureSelector, or its ``history_``
         The path.
     ax : matplotlib Axes, optional
         Where to draw. A new figure by default.
@@ -35,7 +35,7 @@ def selection(model: Any, *, ax: Any = None, names: Sequence[str] | None = None)
     >>> matplotlib.use("Agg")
     >>> import lowdim
     >>> X, y = lowdim.data.load("iris")
-    >>> ax = lowdim.show.selection(lowdim.SequentialSelector().fit(X, y))
+    >>> ax = lowdim.show.selection(lowdim.SequentialFeatureSelector().fit(X, y))
     >>> [tick.get_text() for tick in ax.get_xticklabels()]
     ['start', '+ 3', '+ 2']
     """
@@ -76,7 +76,7 @@ def selection(model: Any, *, ax: Any = None, names: Sequence[str] | None = None)
 
 def _mark_chosen(ax: Any, model: Any, history: dict[str, Any], score: Any) -> None:
     """A ring around the step whose features the selector kept."""
-    kept = getattr(model, "n_features_", None)
+    kept = getattr(model, "n_features_to_select_", None)
     reached = getattr(model, "score_", None)
     if kept is None or reached is None:
         return

@@ -52,7 +52,7 @@ class Search:
         self.best = {len(start): self.path[0].score}  # best score of each size so far
 
     def run(self, forward: bool, floating: bool, size: int, tol: float | None) -> list[Step]:
-        """Continue until ``size`` units are chosen, or until a step gains no more (costs no less) than ``tol``."""
+        """Continue until ``size`` units are chosen, or until a step would change the score by less than ``tol``."""
         total = abs(size - len(self.path[0].chosen))
         with stage("selection", total=total) as tick:
             while len(self.path[-1].chosen) != size:
@@ -60,9 +60,7 @@ class Search:
                 here, step = self.path[-1], self._next(forward)
                 if step is None:
                     break
-                gain = step.score - here.score
-                enough = tol is not None and len(here.chosen) > 0 and (gain <= tol if forward else -gain >= tol)
-                if enough:
+                if tol is not None and here.chosen and step.score - here.score < tol - _TIE:
                     break
                 self._take(step, began)
                 while floating and self._revise(not forward, step.unit):

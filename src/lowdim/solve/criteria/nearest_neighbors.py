@@ -33,7 +33,7 @@ class Neighbours:
         size = np.dtype(dtype).itemsize
         memory.require(
             sum(size * (len(a) * len(b) + (len(a) + len(b)) * X.shape[1]) for a, b in splits),
-            f"SequentialSelector: distances between the rows of {len(splits)} folds",
+            f"SequentialFeatureSelector: distances between the rows of {len(splits)} folds",
             "Use fewer rows, fewer folds, or another estimator.",
         )
         self.folds = [_Fold(X[a], y[a], X[b], y[b], dtype) for a, b in splits]

@@ -15,7 +15,7 @@ def on_circle(angle):
 def test_eigenvalues_of_an_even_circle_are_those_of_a_circulant_and_come_in_pairs(n_neighbors):
     n = 90
     angle = 2 * np.pi * np.arange(n) / n
-    model = DiffusionMap(6, n_neighbors=n_neighbors, width=0.2, random_state=0).fit(on_circle(angle))
+    model = DiffusionMap(6, n_neighbors=n_neighbors, gamma=12.5, random_state=0).fit(on_circle(angle))
     d = 2 * np.abs(np.sin(angle / 2))
     row = np.exp(-(d**2) / (2 * 0.2**2))
     if n_neighbors:
@@ -33,7 +33,7 @@ def test_alpha_one_finds_the_circle_under_an_uneven_density_and_alpha_zero_does_
     angle = 2 * np.pi * u + 0.7 * np.sin(2 * np.pi * u)  # density 1/(1 + 0.7 cos)
     ratios = {}
     for alpha in (0.0, 1.0):
-        model = DiffusionMap(4, n_neighbors=None, width=0.1, alpha=alpha, random_state=0).fit(on_circle(angle))
+        model = DiffusionMap(4, n_neighbors=None, gamma=50.0, alpha=alpha, random_state=0).fit(on_circle(angle))
         gaps = 1 - model.eigenvalues_
         ratios[alpha] = gaps / gaps[:2].mean()
     np.testing.assert_allclose(ratios[1.0], [1, 1, 4, 4], rtol=0.05)
@@ -42,16 +42,16 @@ def test_alpha_one_finds_the_circle_under_an_uneven_density_and_alpha_zero_does_
 
 def test_time_shrinks_each_coordinate_by_its_eigenvalue():
     X = np.random.default_rng(0).normal(size=(150, 3))
-    at = {t: DiffusionMap(3, time=t, random_state=0).fit(X) for t in (0, 1, 2.5)}
+    at = {t: DiffusionMap(3, t=t, random_state=0).fit(X) for t in (0, 1, 2.5)}
     for t, model in at.items():
         np.testing.assert_allclose(model.embedding_, at[0].embedding_ * model.eigenvalues_**t, atol=1e-9)
 
 
 def test_distances_in_the_map_are_those_between_walks():
     X = np.random.default_rng(0).normal(size=(40, 2))
-    model = DiffusionMap(39, n_neighbors=None, time=2, alpha=0.5, random_state=0).fit(X)
+    model = DiffusionMap(39, n_neighbors=None, t=2, alpha=0.5, random_state=0).fit(X)
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
-    K = np.exp(-(D**2) / (2 * model.width_**2))
+    K = np.exp(-model.gamma_ * D**2)
     q = K.sum(axis=1) ** 0.5
     K /= np.outer(q, q)
     d = K.sum(axis=1)
@@ -63,9 +63,9 @@ def test_distances_in_the_map_are_those_between_walks():
 
 def test_alpha_zero_is_the_laplacian_map_with_loops():
     X = np.random.default_rng(0).normal(size=(100, 2))
-    model = DiffusionMap(2, alpha=0.0, time=0, random_state=0).fit(X)
+    model = DiffusionMap(2, alpha=0.0, t=0, random_state=0).fit(X)
     other = LaplacianEigenmaps(2, random_state=0).fit(X)
-    assert model.width_ == other.width_
+    assert model.gamma_ == other.gamma_
     assert abs(np.corrcoef(model.embedding_[:, 0], other.embedding_[:, 0])[0, 1]) > 0.95
 
 
@@ -73,7 +73,7 @@ def test_alpha_zero_is_the_laplacian_map_with_loops():
 def test_new_rows_go_where_they_would_have_gone(n_neighbors):
     step = 2 * np.pi / 200
     X, between = on_circle(step * np.arange(200)), on_circle(step * (np.arange(200) + 0.5))
-    model = DiffusionMap(2, n_neighbors=n_neighbors, width=0.05, random_state=0).fit(X)
+    model = DiffusionMap(2, n_neighbors=n_neighbors, gamma=200.0, random_state=0).fit(X)
     turn = np.linalg.lstsq(model.embedding_, X, rcond=None)[0]  # the map is a circle too, up to a rotation
     np.testing.assert_allclose(model.embedding_ @ turn, X, atol=1e-6)
     np.testing.assert_allclose(model.transform(between) @ turn, between, atol=1e-3)
@@ -83,7 +83,7 @@ def test_new_rows_go_where_they_would_have_gone(n_neighbors):
 def test_rows_far_from_all_have_a_place():
     X = on_circle(np.linspace(0, 6, 50))
     for n_neighbors in (None, 5):
-        model = DiffusionMap(2, n_neighbors=n_neighbors, width=0.2, random_state=0).fit(X)
+        model = DiffusionMap(2, n_neighbors=n_neighbors, gamma=12.5, random_state=0).fit(X)
         assert np.isfinite(model.transform(np.array([[1e6, 0.0]]))).all()
 
 
@@ -104,10 +104,10 @@ def test_sparse_rows_and_given_distances_are_the_same_rows():
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"time": -1}, r"time must be a number in \[0, inf\)"),
+        ({"t": -1}, r"t must be a number in \[0, inf\)"),
         ({"alpha": 1.5}, r"alpha must be a number in \[0, 1\]"),
         ({"alpha": -0.1}, r"alpha must be"),
-        ({"width": -1.0}, "width must be"),
+        ({"gamma": -1.0}, "gamma must be"),
     ],
 )
 def test_what_cannot_work_is_refused_with_what_to_do(params, words):
@@ -124,3 +124,23 @@ def test_what_are_no_distances_is_refused(change, words):
     D[change[0], change[1]] = change[2]
     with pytest.raises(ValueError, match=words):
         DiffusionMap(1, metric="precomputed").fit(D)
+
+
+@pytest.mark.parametrize("n_neighbors", [None, 8])
+def test_self_tuning_gives_each_row_a_width_of_its_own(n_neighbors):
+    X = np.random.default_rng(0).normal(size=(70, 3)) * np.linspace(0.2, 3, 70)[:, None]
+    model = DiffusionMap(2, n_neighbors=n_neighbors, gamma="self_tuning", alpha=0.0, random_state=0).fit(X)
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    if n_neighbors is None:
+        near, s = np.ones_like(D, dtype=bool), np.sort(D, axis=1)[:, 34]
+    else:
+        near = D <= np.sort(D, axis=1)[:, n_neighbors, None]
+        near |= near.T
+        np.fill_diagonal(near, False)
+        s = np.array([np.sort(d[at])[(at.sum() - 1) // 2] for d, at in zip(D, near, strict=True)])
+    K = np.where(near, np.maximum(np.exp(-(D**2) / (2 * np.outer(s, s))), 1e-4 if n_neighbors else 0), 0)
+    np.fill_diagonal(K, 1.0)
+    d = K.sum(axis=1)
+    values = np.linalg.eigvalsh(K / np.sqrt(np.outer(d, d)))[::-1]
+    np.testing.assert_allclose(model.eigenvalues_, values[1:3], rtol=1e-6)
+    assert model.gamma_ is None

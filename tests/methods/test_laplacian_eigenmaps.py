@@ -59,7 +59,7 @@ def test_embedding_has_weighted_mean_zero_and_weighted_covariance_one(roll):
     np.testing.assert_allclose((Y.T * degrees) @ Y / degrees.sum(), np.eye(3), atol=1e-9)
 
 
-@pytest.mark.parametrize("params", [{}, {"weights": "self_tuning"}, {"n_neighbors": "auto", "radius": 3.6}])
+@pytest.mark.parametrize("params", [{}, {"gamma": "self_tuning"}, {"n_neighbors": "auto", "radius": 3.6}])
 def test_first_coordinate_runs_along_the_roll(params, roll):
     params = {"n_neighbors": 8} | params
     X, t = roll
@@ -69,10 +69,13 @@ def test_first_coordinate_runs_along_the_roll(params, roll):
 
 def test_full_kernel_is_the_dense_eigenproblem():
     X = np.random.default_rng(0).normal(size=(80, 3))
-    for weights in ("heat", "self_tuning"):
-        model = LaplacianEigenmaps(2, n_neighbors=None, weights=weights, random_state=0).fit(X)
-        D = np.linalg.norm(X[:, None] - X[None], axis=2)
-        s = np.full(80, model.width_) if weights == "heat" else np.sort(D, axis=1)[:, 39]
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    for gamma in ("median", 0.3, "self_tuning"):
+        model = LaplacianEigenmaps(2, n_neighbors=None, gamma=gamma, random_state=0).fit(X)
+        s = np.sort(D, axis=1)[:, 39] if gamma == "self_tuning" else np.full(80, np.sqrt(0.5 / model.gamma_))
+        assert model.gamma_ == {0.3: 0.3, "self_tuning": None}.get(gamma, model.gamma_)
+        if gamma == "median":
+            assert s[0] == pytest.approx(np.median(D[np.tril_indices(80, -1)]))
         V = np.exp(-(D**2) / (2 * np.outer(s, s)))
         np.fill_diagonal(V, 0)
         d = V.sum(axis=1)
@@ -81,12 +84,12 @@ def test_full_kernel_is_the_dense_eigenproblem():
 
 
 def test_full_kernel_too_narrow_is_told():
-    with pytest.raises(ValueError, match="every row needs a similar row; 20 rows.*larger width"):
-        LaplacianEigenmaps(1, n_neighbors=None, width=1e-3).fit(np.arange(20.0)[:, None])
+    with pytest.raises(ValueError, match="every row needs a similar row; 20 rows.*smaller gamma"):
+        LaplacianEigenmaps(1, n_neighbors=None, gamma=5e5).fit(np.arange(20.0)[:, None])
 
 
 @pytest.mark.parametrize(
-    "params", [{"n_neighbors": 8}, {"n_neighbors": 8, "weights": "self_tuning"}, {"n_neighbors": None, "width": 2.0}]
+    "params", [{"n_neighbors": 8}, {"n_neighbors": 8, "gamma": "self_tuning"}, {"n_neighbors": None, "gamma": 0.125}]
 )
 def test_new_rows_go_where_they_would_have_gone(params, roll):
     X = roll[0]
@@ -151,7 +154,13 @@ def test_sparse_rows_are_the_same_rows(roll):
     [
         ({"n_neighbors": 60}, r"n_neighbors must be below n_samples \(60\); got 60"),
         ({"n_neighbors": 5, "radius": 1.0}, "n_neighbors or radius is needed, not both"),
-        ({"width": 0.0}, "width must be"),
+        ({"gamma": 0.0}, "gamma must be"),
+        ({"gamma": "scale"}, "gamma must be.*'median', 'self_tuning'"),
+        (
+            {"weights": "binary", "gamma": 2.0},
+            r"weights='binary' .* takes no gamma; got .*gamma=2\.0. Use weights='heat'",
+        ),
+        ({"weights": "binary", "n_neighbors": None}, "weights='binary' needs n_neighbors or a radius"),
         ({"weights": "cosine"}, "weights must be one of"),
         ({"n_components": 60}, "n_components must be at most n_samples - 1 = 59; got 60"),
     ],

@@ -401,3 +401,29 @@ def test_a_fifo_is_told_apart_from_nothing(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FileNotFoundError, match="found a special file"):
         lowdim.load(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize(
+    ("old", "params", "gamma"),
+    [
+        ({"weights": "heat", "width": 0.5}, {"weights": "heat", "gamma": 2.0}, 2.0),
+        ({"weights": "heat", "width": "median"}, {"weights": "heat", "gamma": "median"}, 0.5),
+        ({"weights": "self_tuning", "width": "median"}, {"weights": "heat", "gamma": "self_tuning"}, None),
+        ({"weights": "binary", "width": 3.0}, {"weights": "binary", "gamma": "median"}, None),
+    ],
+)
+def test_a_width_of_older_formats_is_a_gamma(old, params, gamma, tmp_path, rng):
+    path, X = tmp_path / "m.lowdim", rng.normal(size=(60, 4))
+    model = lowdim.LaplacianEigenmaps(2, random_state=0, **params).fit(X)
+    model.save(path)
+
+    def with_widths(state):
+        state["params"] = {key: value for key, value in state["params"].items() if key not in params} | old
+        state["fitted"]["width_"] = 1.0 if state["fitted"].pop("gamma_") != 2.0 else 0.5
+        state["fitted"]["components_found_"] = state["fitted"].pop("n_connected_components_")
+
+    as_format(path, 2, with_widths)
+    loaded = lowdim.load(path)
+    assert loaded.get_params() == model.get_params()
+    assert loaded.gamma_ == gamma
+    np.testing.assert_array_equal(loaded.transform(X[:3] + 0.1), model.transform(X[:3] + 0.1))

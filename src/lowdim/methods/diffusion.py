@@ -14,7 +14,7 @@ from lowdim.data.precomputed import demand_distances
 from lowdim.methods.graph_reducer import GraphReducer
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
-from lowdim.relate.graph import beside, neighbor_graph
+from lowdim.relate.graph import Graph, beside, neighbor_graph
 from lowdim.relate.pairwise import pairwise
 from lowdim.relate.similarities import divided, full_similarities, local_widths, similarities
 from lowdim.work import memory
@@ -35,7 +35,7 @@ class SimilarityReducer(GraphReducer, ABC):
     in ``_finish``.
     """
 
-    width: Any
+    gamma: Any
     random_state: Any
     eigenvalues_: NDArray[np.float64]
     _power = 0.0  # of the density that similarities are divided by
@@ -49,7 +49,7 @@ class SimilarityReducer(GraphReducer, ABC):
     @property
     def _tuned(self) -> bool:
         """Whether each row has a width of its own."""
-        return False
+        return isinstance(self.gamma, str) and self.gamma == "self_tuning"
 
     def _learn(self, X: Any, y: Any) -> None:
         given, n_components = self.metric == "precomputed", int(self.n_components)
@@ -58,6 +58,11 @@ class SimilarityReducer(GraphReducer, ABC):
         if given:
             demand_distances(X, self._name)
         self._demand_one_size()
+        if self._binary and (self._full or self.gamma != "median"):
+            raise ValueError(
+                f"{self._name}: weights='binary' needs n_neighbors or a radius, and takes no gamma; got "
+                f"n_neighbors={self.n_neighbors}, gamma={self.gamma!r}. Use weights='heat'."
+            )
         self.n_neighbors_ = None if self._full or self.radius is not None else self._count_neighbors(n)
         self._demand_components(n - 1, "n_samples")
         self._ask_memory(*X.shape)
@@ -101,15 +106,19 @@ class SimilarityReducer(GraphReducer, ABC):
     def _similarities(self, Z: Any, metric: str) -> tuple[sp.csr_array, NDArray]:
         """Similarities of neighbours, and the rows fitted."""
         graph, inside = self._connected(neighbor_graph(Z, self.n_neighbors_, self.radius, metric), Z, metric)
+        own = local_widths(graph.starts, graph.lengths) if self._tuned else None
+        self._keep_widths(graph.lengths, own)
+        return self._weighted(graph, self.bridges_), np.arange(graph.n) if inside is None else inside
+
+    def _weighted(self, graph: Graph, bridges: NDArray) -> sp.csr_array:
+        """Similarities of the rows fitted that are neighbours, or joined by ``bridges`` (b, 2)."""
         n, tails = graph.n, graph.tails()
-        self.width_ = self._resolve(graph.lengths)
-        self._local = local_widths(graph.starts, graph.lengths) if self._tuned else np.full(1, self.width_)
         widths = np.broadcast_to(self._local, n)
         v = np.ones(len(tails)) if self._binary else similarities(graph.lengths, widths[tails], widths[graph.ends])
-        joined = np.concatenate([self.bridges_, self.bridges_[:, ::-1]]).astype(np.int64)
-        v[np.isin(tails.astype(np.int64) * n + graph.ends, joined @ [n, 1])] = _JOINED
+        both = np.concatenate([bridges, bridges[:, ::-1]]).astype(np.int64)
+        v[np.isin(tails.astype(np.int64) * n + graph.ends, both @ [n, 1])] = _JOINED
         V = sp.csr_array((v, graph.ends, graph.starts), shape=(n, n))
-        return sp.csr_array(V + sp.eye_array(n)) if self._loops else V, np.arange(n) if inside is None else inside
+        return sp.csr_array(V + sp.eye_array(n)) if self._loops else V
 
     def _all_similarities(self, Z: Any, metric: str) -> NDArray[np.float64]:
         """Similarities of all pairs of rows."""
@@ -117,27 +126,33 @@ class SimilarityReducer(GraphReducer, ABC):
         self.n_connected_components_, self.bridges_ = 1, np.empty((0, 2), np.int32)
         self.bridge_lengths_ = np.empty(0, np.float32)
         D = pairwise(Z, metric)
-        self.width_ = self._resolve(D[np.tril_indices(min(n, 2000), -1)])
-        if self._tuned:
-            self._local = local_widths(np.arange(n + 1) * n, D.ravel())
-        else:
-            self._local = np.full(1, self.width_)
-        V = full_similarities(D, self._local[:, None], self._local)
-        np.fill_diagonal(V, 1.0 if self._loops else 0.0)
+        own = local_widths(np.arange(n + 1) * n, D.ravel()) if self._tuned else None
+        self._keep_widths(D[np.tril_indices(min(n, 2000), -1)], own)
+        V = self._weighted_pairs(D)
         alone = np.flatnonzero(V.sum(axis=1) <= (1.0 if self._loops else 0.0))
         if len(alone):
             raise ValueError(
                 f"{self._name}: every row needs a similar row; {len(alone):,} rows have none, the first is "
-                f"row {alone[0]}, at width {self.width_:.3g}. Pass a larger width, or use n_neighbors."
+                f"row {alone[0]}, with gamma={self.gamma!r}. Pass a smaller gamma, or use n_neighbors."
             )
         return V
 
-    def _resolve(self, lengths: NDArray) -> float:
-        """Numeric value of ``width``."""
-        if self.width != "median":
-            return float(self.width)
-        positive = lengths[lengths > 0]
-        return float(np.median(positive)) if len(positive) else 1.0
+    def _weighted_pairs(self, D: NDArray) -> NDArray[np.float64]:
+        """Similarities of all pairs of the rows fitted, from their distances."""
+        V = full_similarities(D, self._local[:, None], self._local)
+        np.fill_diagonal(V, 1.0 if self._loops else 0.0)
+        return V
+
+    def _keep_widths(self, lengths: NDArray, own: NDArray | None) -> None:
+        """Set the width of each row, or one for all by ``gamma``, which is 1/(2σ²)."""
+        if own is not None:
+            self._local, self.gamma_ = own, None
+        elif self.gamma == "median":
+            positive = lengths[lengths > 0]
+            width = np.median(positive).astype(np.float64) if len(positive) else np.float64(1.0)
+            self._local, self.gamma_ = np.full(1, width), None if self._binary else float(0.5 / width / width)
+        else:
+            self._local, self.gamma_ = np.full(1, np.sqrt(0.5 / float(self.gamma))), float(self.gamma)
 
     def _demand_distinct(self, distinct: int) -> None:
         """Refuse more components than distinct rows allow; lower the number of neighbours to what is available."""
@@ -149,7 +164,7 @@ class SimilarityReducer(GraphReducer, ABC):
         """The map of rows that are all equal."""
         warn(f"{self._name}: rows must differ; got {n:,} equal ones. The map is one point.")
         k = int(self.n_components)
-        self._fitted, self._density, self._local, self.width_ = None, np.ones(n), np.ones(1), 1.0
+        self._fitted, self._density, self._local, self.gamma_ = None, np.ones(n), np.ones(1), None
         self.n_connected_components_, self.bridges_ = 1, np.empty((0, 2), np.int32)
         self.bridge_lengths_, self.residual_, self.solver_ = np.empty(0, np.float32), 0.0, "none"
         self._shrink = np.ones(k)
@@ -178,12 +193,12 @@ class SimilarityReducer(GraphReducer, ABC):
         local = np.broadcast_to(self._local, n)
         if self._full:
             D = np.asarray(Q, np.float64) if Z is None else pairwise(Z, metric, Q)
-            own = np.median(D, axis=1)[:, None] if self._tuned else self.width_
+            own = np.median(D, axis=1)[:, None] if self._tuned else self._local[0]
             D2 = np.square(D) / (own * local)
             return sp.csr_array(np.exp(0.5 * (D2.min(axis=1, keepdims=True) - D2)))  # the factor cancels
         near = beside(Z, Q, self.n_neighbors_, self.radius, metric)
         tails = np.repeat(np.arange(m), np.diff(near.starts))
-        own = local_widths(near.starts, near.lengths)[tails] if self._tuned else self.width_
+        own = local_widths(near.starts, near.lengths)[tails] if self._tuned else self._local[0]
         v = np.ones(len(tails)) if self._binary else similarities(near.lengths, own, local[near.rows])
         return sp.csr_array((v, near.rows, near.starts), shape=(m, n))
 
@@ -204,7 +219,7 @@ class SimilarityReducer(GraphReducer, ABC):
             "_density": fields.array("m"),
             "_shrink": fields.array("k"),
             "_local": fields.array(1) | fields.array("m"),
-            "width_": fields.number(0),
+            "gamma_": fields.nothing | fields.number(0),
             "residual_": fields.number(0),
             "solver_": fields.text(),
         }

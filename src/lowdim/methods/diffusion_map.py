@@ -33,14 +33,15 @@ class DiffusionMap(SimilarityReducer):
         of them or a sparse graph of neighbours; ``transform`` takes those of new rows to the training rows.
     metric_params : dict or None
         ``{"p": 3}`` of Minkowski's distance, ``{"VI": V}`` of Mahalanobis', by default the inverse covariance.
-    width : float or "median"
-        The width σ of the similarities; ``"median"`` is the median distance of neighbours, or of all rows with the
-        full kernel.
+    gamma : float, "median" or "self_tuning"
+        γ of the similarities ``exp(−γ d²)``, 1/(2σ²) for a width σ. ``"median"``: σ is the median distance of
+        neighbours, or of all rows with the full kernel. ``"self_tuning"``: the similarity is ``exp(−d²/2σ_i σ_j)``, σ_i
+        the median distance of row i to its neighbours.
     alpha : float in [0, 1]
         Power of the density that similarities are divided by: at 1 the map does not depend on the density of the
         rows, at 0 it is that of Laplacian eigenmaps.
-    time : float
-        Steps t of the walk, 0 or more: after many only the coarsest structure is left.
+    t : float
+        Steps of the walk, 0 or more: after many only the coarsest structure is left.
     disconnected : {"bridge", "error", "largest"}
         If the neighbour graph is not connected: join its components by the shortest edges; raise an error; or fit the
         largest component and treat the other rows as new ones. A warning says what was done.
@@ -60,12 +61,12 @@ class DiffusionMap(SimilarityReducer):
         Eigenvalues λ of the walk in descending order, without the first, which is 1.
     n_neighbors_ : int or None
         Number of neighbours used; None with the full kernel.
-    width_ : float
-        The width used.
+    gamma_ : float or None
+        The γ used; None for ``"self_tuning"``.
     n_connected_components_ : int
         Number of connected components of the neighbour graph.
     bridges_ : array (n_bridges, 2)
-        Pairs of rows joined by added edges, shortest first; they are as similar as rows one width apart.
+        Pairs of rows joined by added edges, shortest first; they are as similar as rows at the distance σ.
     bridge_lengths_ : array (n_bridges,)
         Their distances.
     solver_ : str
@@ -79,7 +80,7 @@ class DiffusionMap(SimilarityReducer):
     >>> import numpy as np
     >>> angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    >>> values = lowdim.DiffusionMap(4, n_neighbors=None, width=0.3, random_state=0).fit(circle).eigenvalues_
+    >>> values = lowdim.DiffusionMap(4, n_neighbors=None, gamma=5.6, random_state=0).fit(circle).eigenvalues_
     >>> bool(np.allclose(values[::2], values[1::2]))  # sine and cosine of the same angle
     True
     """
@@ -88,9 +89,9 @@ class DiffusionMap(SimilarityReducer):
         "n_components": options.integer(1),
         "n_neighbors": near_rule | options.none,
         **METRIC_RULES,
-        "width": options.real(0) | options.one_of("median"),
+        "gamma": options.real(0) | options.one_of("median", "self_tuning"),
         "alpha": options.real(0, 1, closed="both"),
-        "time": options.real(0, closed="left"),
+        "t": options.real(0, closed="left"),
         "disconnected": options.one_of(*DISCONNECTED),
         "random_state": options.seed,
         "n_jobs": options.jobs,
@@ -106,9 +107,9 @@ class DiffusionMap(SimilarityReducer):
         n_neighbors: int | str | None = "auto",
         metric: Any = "euclidean",
         metric_params: Any = None,
-        width: float | str = "median",
+        gamma: float | str = "median",
         alpha: float = 1.0,
-        time: float = 1,
+        t: float = 1,
         disconnected: str = "bridge",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -118,9 +119,9 @@ class DiffusionMap(SimilarityReducer):
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.metric_params = metric_params
-        self.width = width
+        self.gamma = gamma
         self.alpha = alpha
-        self.time = time
+        self.t = t
         self.disconnected = disconnected
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -132,4 +133,4 @@ class DiffusionMap(SimilarityReducer):
 
     def _finish(self, values: NDArray, Y: NDArray) -> NDArray:
         self.eigenvalues_ = 1.0 - values
-        return Y * np.where(self.eigenvalues_ > 0, np.maximum(self.eigenvalues_, 0.0) ** float(self.time), 0.0)
+        return Y * np.where(self.eigenvalues_ > 0, np.maximum(self.eigenvalues_, 0.0) ** float(self.t), 0.0)

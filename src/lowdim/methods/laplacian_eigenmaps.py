@@ -33,11 +33,11 @@ class LaplacianEigenmaps(SimilarityReducer):
         of them or a sparse graph of neighbours; ``transform`` takes those of new rows to the training rows.
     metric_params : dict or None
         ``{"p": 3}`` of Minkowski's distance, ``{"VI": V}`` of Mahalanobis', by default the inverse covariance.
-    weights : {"heat", "binary", "self_tuning"}
-        Similarity of neighbours at distance d: ``exp(−d²/2σ²)`` and at least 1e-4, σ the width; 1; or
-        ``exp(−d²/2σ_i σ_j)``, σ_i the median distance of row i to its neighbours.
-    width : float or "median"
-        The width σ; ``"median"`` is the median distance of neighbours.
+    weights : {"heat", "binary"}
+        Similarity of neighbours at distance d: ``exp(−γ d²)`` and at least 1e-4, γ by ``gamma``; or 1.
+    gamma : float, "median" or "self_tuning"
+        γ of the heat kernel, 1/(2σ²) for a width σ. ``"median"``: σ is the median distance of neighbours.
+        ``"self_tuning"``: the similarity is ``exp(−d²/2σ_i σ_j)``, σ_i the median distance of row i to its neighbours.
     disconnected : {"bridge", "error", "largest"}
         If the neighbour graph is not connected: join its components by the shortest edges; raise an error; or fit the
         largest component and treat the other rows as new ones. A warning says what was done.
@@ -57,12 +57,12 @@ class LaplacianEigenmaps(SimilarityReducer):
         The smallest eigenvalues of the normalised Laplacian except that of the constant vector.
     n_neighbors_ : int or None
         Number of neighbours used; None with a radius or the full kernel.
-    width_ : float
-        The width used.
+    gamma_ : float or None
+        The γ used; None for ``"self_tuning"`` and binary weights.
     n_connected_components_ : int
         Number of connected components of the neighbour graph.
     bridges_ : array (n_bridges, 2)
-        Pairs of rows joined by added edges, shortest first; they are as similar as rows one width apart.
+        Pairs of rows joined by added edges, shortest first; they are as similar as rows at the distance σ.
     bridge_lengths_ : array (n_bridges,)
         Their distances.
     solver_ : str
@@ -85,8 +85,8 @@ class LaplacianEigenmaps(SimilarityReducer):
         "n_neighbors": near_rule | options.none,
         "radius": options.real(0) | options.none,
         **METRIC_RULES,
-        "weights": options.one_of("heat", "binary", "self_tuning"),
-        "width": options.real(0) | options.one_of("median"),
+        "weights": options.one_of("heat", "binary"),
+        "gamma": options.real(0) | options.one_of("median", "self_tuning"),
         "disconnected": options.one_of(*DISCONNECTED),
         "random_state": options.seed,
         "n_jobs": options.jobs,
@@ -102,7 +102,7 @@ class LaplacianEigenmaps(SimilarityReducer):
         metric: Any = "euclidean",
         metric_params: Any = None,
         weights: str = "heat",
-        width: float | str = "median",
+        gamma: float | str = "median",
         disconnected: str = "bridge",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -114,7 +114,7 @@ class LaplacianEigenmaps(SimilarityReducer):
         self.metric = metric
         self.metric_params = metric_params
         self.weights = weights
-        self.width = width
+        self.gamma = gamma
         self.disconnected = disconnected
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -123,10 +123,6 @@ class LaplacianEigenmaps(SimilarityReducer):
     @property
     def _binary(self) -> bool:
         return self.weights == "binary"
-
-    @property
-    def _tuned(self) -> bool:
-        return self.weights == "self_tuning"
 
     def _finish(self, values: NDArray, Y: NDArray) -> NDArray:
         self.eigenvalues_ = values

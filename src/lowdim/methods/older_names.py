@@ -18,6 +18,7 @@ _STOCHASTIC = _MAPS | {
     "kl_normalizer_": "kl_divergence_error_",
 }
 _GRAPHS = {"components_found_": "n_connected_components_"}
+_SIMILARITIES = _GRAPHS | {"width": "gamma", "width_": "gamma_"}
 _NAMES: Mapping[str, Mapping[str, str]] = {
     "SNE": _STOCHASTIC,
     "TSNE": _STOCHASTIC,
@@ -28,8 +29,8 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "MDS": {"n_iter": "max_iter"},
     "Isomap": _GRAPHS,
     "LLE": _GRAPHS | {"variant": "method"},
-    "LaplacianEigenmaps": _GRAPHS,
-    "DiffusionMap": _GRAPHS,
+    "LaplacianEigenmaps": _SIMILARITIES,
+    "DiffusionMap": _SIMILARITIES | {"time": "t"},
     "Autoencoder": {
         "validation_share": "validation_fraction",
         "loss_trace_": "loss_curve_",
@@ -81,6 +82,20 @@ def _renamed(values: Values, names: Mapping[str, str]) -> Values:
         raise ValueError("values of a file of an older format have other types than it has") from None
 
 
+def _similarities(params: Values, fitted: Values) -> None:
+    """γ is 1/(2σ²) of the width σ; self-tuning was one of the weights."""
+    tuned, binary = (params.get("weights") == kind for kind in ("self_tuning", "binary"))
+    if tuned:
+        params["weights"] = "heat"
+    for values, key in ((params, "gamma"), (fitted, "gamma_")):
+        if key in values and not isinstance(values[key], str):
+            values[key] = 0.5 / values[key] ** 2
+    if "gamma" in params and (tuned or binary):
+        params["gamma"] = "self_tuning" if tuned else "median"
+    if "gamma_" in fitted and (tuned or binary):
+        fitted["gamma_"] = None
+
+
 def _selection(params: Values, fitted: Values) -> None:  # noqa: ARG001
     """Floating was part of the direction, and ``tol`` the loss that a step backward may cost."""
     direction = params.get("direction")
@@ -91,5 +106,7 @@ def _selection(params: Values, fitted: Values) -> None:  # noqa: ARG001
 
 
 _CHANGES: Mapping[str, Callable[[Values, Values], None]] = {  # of values that depend on others
+    "LaplacianEigenmaps": _similarities,
+    "DiffusionMap": _similarities,
     "SequentialFeatureSelector": _selection,
 }

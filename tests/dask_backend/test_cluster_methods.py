@@ -109,6 +109,11 @@ def test_data_frames_need_no_lengths_and_keep_their_names(client, table, tmp_pat
     assert there.feature_names_in_.tolist() == list("abcde")
     assert np.isnan(there.transform(numbers).shape[0])
     near(there.transform(numbers).compute(), there.transform(frame[list("abcde")]))
+    for name in ("predict_proba", "predict_log_proba", "decision_function"):
+        near(getattr(there, name)(numbers).compute(), getattr(there, name)(frame[list("abcde")]))
+    assert (there.predict(numbers).compute() == there.predict(frame[list("abcde")])).all()
+    with pytest.raises(ValueError, match=r"LDA: score needs all rows in one memory.*predict\(X\) == y"):
+        there.score(numbers, spread["kind"])
     pca = lowdim.PCA(0.95).fit(numbers)
     same(pca, lowdim.PCA(0.95).fit(frame[list("abcde")]))
     pca.save(tmp_path / "pca.lowdim")
@@ -144,13 +149,15 @@ def test_every_method_places_blocks(client, table, method, dtype):
     known = set(cls._get_param_names())
     given = {"random_state": 0, "max_iter": 60, "n_neighbors": 8, "perplexity": 8, "fit_inverse_transform": True}
     if method == "select":
-        given = {"n_features": 2}
+        given = {"n_features_to_select": 2}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = cls(**{key: value for key, value in given.items() if key in known})
         model.fit(X, X[:, :2] if model._two_views else y)
     assert hasattr(model, "transform")
-    calls = [name for name in ("transform", "reconstruction_error", "score_samples", "trust") if hasattr(model, name)]
+    names = ["transform", "score_samples", "trust", "predict", "predict_proba", "decision_function"]
+    names += ["reconstruction_error"] if hasattr(model, "inverse_transform") else []  # of rows; Isomap's is of the map
+    calls = [name for name in names if hasattr(model, name)]
     for name in calls:
         lazy, now = getattr(model, name)(cut(X, 100)), getattr(model, name)(X)
         assert isinstance(lazy, da.Array)

@@ -134,7 +134,7 @@ def test_self_tuning_gives_each_row_a_width_of_its_own(n_neighbors):
     if n_neighbors is None:
         near, s = np.ones_like(D, dtype=bool), np.sort(D, axis=1)[:, 34]
     else:
-        near = D <= np.sort(D, axis=1)[:, n_neighbors, None]
+        near = np.sort(D, axis=1)[:, n_neighbors, None] >= D
         near |= near.T
         np.fill_diagonal(near, False)
         s = np.array([np.sort(d[at])[(at.sum() - 1) // 2] for d, at in zip(D, near, strict=True)])

@@ -371,3 +371,38 @@ def test_a_single_short_circuit_is_told_in_the_singular(monkeypatch):
     told = r"1 pair is a suspected short circuit \(short_circuits_\), such as rows 3 and 9"
     with pytest.warns(UserWarning, match=told):
         Isomap(1).fit(np.arange(30.0)[:, None])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distances_and_the_error_of_the_map_are_those_of_scikit_learn(roll, dtype):
+    X = roll[0][:300].astype(dtype)
+    theirs = manifold.Isomap(n_neighbors=8, n_components=2).fit(X)
+    ours = Isomap(2, n_neighbors=8).fit(X)
+    np.testing.assert_allclose(ours.dist_matrix_, theirs.dist_matrix_, rtol=1e-5)
+    assert ours.reconstruction_error() == pytest.approx(theirs.reconstruction_error(), rel=1e-5)
+    few = Isomap(2, n_neighbors=8, landmarks=60, random_state=0).fit(X)
+    np.testing.assert_array_equal(few.dist_matrix_, ours.dist_matrix_)
+    assert few.reconstruction_error() > ours.reconstruction_error()  # which is the least of any map
+
+
+def test_distances_of_rows_that_were_not_fitted_are_infinite(rng):
+    X = rng.normal(size=(60, 2))
+    X[40:] += 50
+    with pytest.warns(UserWarning, match="connected"):
+        model = Isomap(1, n_neighbors=5, disconnected="largest").fit(X)
+    D = model.dist_matrix_
+    alone = Isomap(1, n_neighbors=5).fit(X[:40])
+    np.testing.assert_allclose(D[:40, :40], alone.dist_matrix_, rtol=1e-6)
+    assert np.isinf(D[:40, 40:]).all()
+    np.testing.assert_array_equal(np.diag(D), 0)
+    assert model.reconstruction_error() == pytest.approx(alone.reconstruction_error(), rel=1e-6)
+
+
+def test_the_error_of_a_supervised_map_is_refused_and_so_is_a_matrix_beyond_memory(roll, monkeypatch):
+    X, t = roll
+    with pytest.raises(ValueError, match="under supervision the map preserves others"):
+        Isomap(1, supervision=0.3).fit(X, t > np.median(t)).reconstruction_error()
+    model = Isomap(1).fit(X)
+    monkeypatch.setattr(memory, "available", lambda: 2**20)
+    with pytest.raises(MemoryError, match="dist_matrix_ of 700 rows"):
+        _ = model.dist_matrix_

@@ -102,3 +102,27 @@ def test_float32_and_float64_agree_in_signs(cls, given, load):
     single = cls(2, **given).fit(X.astype(np.float32), second).transform(X.astype(np.float32))
     agreement = np.einsum("ij,ij->j", single, double) / np.einsum("ij,ij->j", double, double)
     np.testing.assert_allclose(agreement, 1, atol=0.02)
+
+
+@pytest.mark.parametrize(("ridge", "tol"), [(0, 1e-9), (1e-7, 1e-4)])
+def test_the_linear_kernel_classifies_as_lda(ridge, tol):
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    names = np.array(["b", "a", "c"])[y]
+    model, lda = KernelLDA(kernel="linear", ridge=ridge).fit(X, names), LDA().fit(X, names)
+    np.testing.assert_allclose(model.predict_proba(X), lda.predict_proba(X), atol=tol)
+    np.testing.assert_array_equal(model.predict(X), lda.predict(X))
+    Y = model.transform(X)
+    np.testing.assert_allclose(model.class_means_, [Y[names == c].mean(axis=0) for c in "abc"], atol=1e-6)
+    assert model.set_output(transform="pandas").score(X, names) == lda.score(X, names)
+
+
+def test_classes_that_no_line_separates_are_told_apart():
+    X, y = data.load("rings")
+    odd = np.random.default_rng(0).random(len(X)) < 0.5
+    for kernel in ("rbf", "precomputed"):
+        K = rbf_kernel(X, X[~odd], gamma=1.0) if kernel == "precomputed" else X
+        model = KernelLDA(kernel=kernel, gamma=1.0).fit(K[~odd], y[~odd])
+        assert model.decision_function(K[odd]).shape == (odd.sum(),)
+        assert model.score(K[odd], y[odd]) == 1.0
+    assert LDA().fit(X, y).score(X, y) < 0.7

@@ -168,3 +168,47 @@ def test_sparse_rows_are_the_same_rows(roll):
 def test_what_cannot_work_is_refused_with_what_to_do(params, words, roll):
     with pytest.raises(ValueError, match=words):
         LaplacianEigenmaps(**params).fit(roll[0][:60])
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"weights": "binary"},
+        {"gamma": "self_tuning"},
+        {"n_neighbors": None, "gamma": 0.1},
+        {"metric": "mahalanobis"},
+    ],
+)
+def test_the_affinity_matrix_is_that_of_the_map(params, roll):
+    X = np.vstack([roll[0][:150], roll[0][:10]])  # equal rows are in it once
+    model = LaplacianEigenmaps(2, random_state=0, **params).fit(X)
+    V = model.affinity_matrix_
+    assert V.shape == (160, 160)
+    assert sp.issparse(V) == ("n_neighbors" not in params)
+    V = V.toarray() if sp.issparse(V) else V
+    np.testing.assert_array_equal(V, V.T)
+    assert not V[150:].any()
+    theirs = SpectralEmbedding(2, affinity="precomputed", random_state=0).fit(sp.csr_matrix(V[:150, :150]))
+    assert alike(model.embedding_[:150], theirs.embedding_) > 1 - 1e-6
+
+
+@pytest.mark.parametrize("disconnected", ["bridge", "largest"])
+def test_the_affinity_matrix_has_bridges_or_the_largest_component(disconnected, two_parts):
+    with pytest.warns(UserWarning, match="connected"):
+        model = LaplacianEigenmaps(1, n_neighbors=5, disconnected=disconnected, random_state=0).fit(two_parts)
+    V = model.affinity_matrix_.toarray()
+    here = V.sum(axis=1) > 0
+    assert here.sum() == (120 if disconnected == "bridge" else 80)
+    for i, j in model.bridges_:
+        assert V[i, j] == V[j, i] == pytest.approx(np.exp(-0.5))
+    V = V[np.ix_(here, here)]
+    d = V.sum(axis=1)
+    values = np.linalg.eigvalsh(np.eye(len(V)) - V / np.sqrt(np.outer(d, d)))
+    np.testing.assert_allclose(model.eigenvalues_, values[1:2], rtol=1e-7)
+
+
+def test_no_affinity_matrix_without_rows(roll):
+    model = LaplacianEigenmaps(1, metric="precomputed", random_state=0).fit(pairwise(roll[0][:50], "euclidean"))
+    with pytest.raises(AttributeError, match="metric='precomputed' keeps none"):
+        _ = model.affinity_matrix_

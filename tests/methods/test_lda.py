@@ -3,12 +3,14 @@ import pandas as pd
 import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
+from scipy import special, stats
 from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
+import lowdim
 from lowdim import LDA
 from lowdim.relate.moments import class_moments
 from lowdim.relate.shrinkage import ledoit_wolf
@@ -374,3 +376,76 @@ def test_automatic_shrinkage_of_sparse_rows_is_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="shrinkage='auto' needs dense rows; got sparse ones. Pass a number"):
         LDA(shrinkage="auto").fit(sp.csr_array(X), y)
+
+
+PEERS = [
+    ({}, {"solver": "svd"}),
+    ({}, {"solver": "eigen"}),
+    ({"shrinkage": 0.2}, {"solver": "eigen", "shrinkage": 0.2}),
+    ({"shrinkage": "auto"}, {"solver": "lsqr", "shrinkage": "auto"}),
+    ({"solver": "gram", "shrinkage": 0.1}, {"solver": "eigen", "shrinkage": 0.1}),
+    ({"n_components": 1, "orthogonal": True}, {"solver": "svd"}),
+    ({"priors": "weighted"}, {"solver": "eigen", "priors": "weighted"}),
+]
+
+
+@pytest.mark.parametrize(("params", "theirs"), PEERS)
+@pytest.mark.parametrize(("form", "tol"), [(np.float64, 1e-9), (np.float32, 2e-3), (sp.csr_array, 1e-9)])
+@pytest.mark.parametrize("two", [False, True])
+def test_rows_are_classified_as_by_scikit_learn(params, theirs, form, tol, two, labelled):
+    X, y = labelled[0][labelled[1] < 2] if two else labelled[0], labelled[1]
+    y = np.array(["beta", "alpha", "gamma"])[y[y < 2] if two else y]
+    params, theirs = dict(params), dict(theirs)
+    if two:
+        params.pop("n_components", None)
+    for given in (params, theirs):
+        if "priors" in given:
+            given["priors"] = [0.3, 0.7] if two else [0.2, 0.3, 0.5]
+    if form is sp.csr_array and params.get("shrinkage") == "auto":
+        pytest.skip("needs dense rows, and says so")
+    rows = form(X) if form is sp.csr_array else X.astype(form)
+    ours, peer = LDA(**params).fit(rows, y), LinearDiscriminantAnalysis(**theirs).fit(X, y)
+    np.testing.assert_array_equal(ours.predict(rows), peer.predict(X))
+    np.testing.assert_allclose(ours.predict_proba(rows), peer.predict_proba(X), atol=tol)
+    np.testing.assert_array_equal(ours.predict_log_proba(rows).argmax(axis=1), peer.predict_proba(X).argmax(axis=1))
+    np.testing.assert_allclose(np.exp(ours.predict_log_proba(rows)), ours.predict_proba(rows), atol=1e-6)
+    scores, expected = ours.decision_function(rows), peer.decision_function(X)
+    assert scores.shape == expected.shape
+    assert scores.dtype == (np.float32 if form is np.float32 else np.float64)
+    if not two:  # scores of all classes may share a term
+        scores, expected = (A - A.mean(axis=1, keepdims=True) for A in (scores, expected))
+    np.testing.assert_allclose(scores, expected, atol=tol * 10 * np.abs(expected).max())
+    dense = X @ ours.coef_.T.astype(np.float64) + ours.intercept_
+    np.testing.assert_allclose(np.squeeze(dense), ours.decision_function(rows), atol=tol * 10 * np.abs(expected).max())
+    assert ours.score(rows, y) == pytest.approx(peer.score(X, y))
+    if "orthogonal" in params:
+        assert ours.explained_variance_ratio_ is None
+    elif not {"shrinkage", "priors"} & set(params):
+        np.testing.assert_allclose(ours.explained_variance_ratio_, peer.explained_variance_ratio_, rtol=tol * 10)
+
+
+def test_probabilities_are_those_of_gaussian_classes_of_one_covariance(labelled):
+    X, y = labelled
+    model, S = LDA(n_components=1).fit(X, y), scatters(X, y)[0]
+    density = np.stack([stats.multivariate_normal(X[y == c].mean(axis=0), S).logpdf(X) for c in range(3)], axis=1)
+    joint = density + np.log(np.bincount(y) / len(y))
+    np.testing.assert_allclose(
+        model.predict_log_proba(X), joint - special.logsumexp(joint, axis=1, keepdims=True), atol=1e-8
+    )
+
+
+def test_a_class_of_prior_zero_is_never_predicted():
+    X, y = load_iris(return_X_y=True)
+    model = LDA(priors=[0.5, 0.5, 0.0]).fit(X, y)
+    assert set(model.predict(X)) == {0, 1}
+    np.testing.assert_array_equal(model.predict_proba(X)[:, 2], 0)
+
+
+def test_a_rule_is_kept_in_files_and_missing_in_those_of_before(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    model = LDA().fit(X, y)
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(lowdim.load(tmp_path / "m").predict_proba(X), model.predict_proba(X))
+    del model.coef_
+    with pytest.raises(AttributeError, match="LDA: a model fitted by this version is needed to predict classes"):
+        model.predict(X)

@@ -526,3 +526,17 @@ def test_scikit_learns_names_of_solvers_mean_ours(decaying, theirs, ours):
     one, two = (PCA(3, svd_solver=name, random_state=0).fit(decaying) for name in (theirs, ours))
     assert (one.svd_solver, one.solver_) == (theirs, ours)
     np.testing.assert_array_equal(one.components_, two.components_)
+
+
+@pytest.mark.parametrize("solver", ["covariance", "gram", "svd", "randomized", "streaming"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_singular_values_and_the_number_of_rows_are_those_of_scikit_learn(solver, dtype):
+    X = load_digits().data[:200].astype(dtype)
+    ours, theirs = PCA(5, svd_solver=solver, random_state=0).fit(X), Theirs(5).fit(X)
+    np.testing.assert_allclose(ours.singular_values_, theirs.singular_values_, rtol=1e-3)
+    assert ours.singular_values_.dtype == dtype
+    assert ours.n_samples_ == theirs.n_samples_ == 200
+    np.testing.assert_allclose(ours.singular_values_, np.linalg.norm(ours.transform(X), axis=0), rtol=1e-3)
+    chunks = PCA(5).partial_fit(X[:120]).partial_fit(X[120:])
+    np.testing.assert_allclose(chunks.singular_values_, ours.singular_values_, rtol=1e-3)
+    assert chunks.n_samples_ == 200

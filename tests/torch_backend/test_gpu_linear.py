@@ -87,6 +87,19 @@ def test_what_is_learnt_is_that_of_numpy(model, dtype, labelled, there):
             )
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_are_predicted_as_by_numpy(classes, labelled, there):
+    X, y = (part[labelled[1] < classes] for part in labelled)
+    here, elsewhere = LDA().fit(X, y), LDA().fit(there(X), there(y))
+    for name in ("decision_function", "predict_proba", "predict_log_proba"):
+        found = getattr(elsewhere, name)(there(X))
+        assert isinstance(found, torch.Tensor)
+        np.testing.assert_allclose(found.numpy(force=True), getattr(here, name)(X), rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(elsewhere.predict(there(X)), here.predict(X))
+    names = np.array(["a", "b", "c"])[y]
+    assert LDA().fit(X, names).score(there(X), names) == here.score(X, y)
+
+
 @pytest.mark.parametrize("model", [PCA(4), KLExpansion(4), LDA()], ids=str)
 def test_more_columns_than_rows(model, rng, there):
     X, y = rng.normal(size=(21, 40)), np.arange(21) % 3

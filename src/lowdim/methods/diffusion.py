@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim.compose.spectral_map import spectral_map
 from lowdim.data.precomputed import demand_distances
 from lowdim.methods.graph_reducer import GraphReducer
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
-from lowdim.relate.graph import Graph, beside, neighbor_graph
+from lowdim.relate.graph import Bridges, Graph, beside, joined, neighbor_graph
 from lowdim.relate.pairwise import pairwise
 from lowdim.relate.similarities import divided, full_similarities, local_widths, similarities
-from lowdim.work import memory
+from lowdim.work import memory, thread_limit
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
 from lowdim.work.user_warnings import warn
@@ -142,6 +143,35 @@ class SimilarityReducer(GraphReducer, ABC):
         V = full_similarities(D, self._local[:, None], self._local)
         np.fill_diagonal(V, 1.0 if self._loops else 0.0)
         return V
+
+    @property
+    def affinity_matrix_(self) -> Any:
+        """Similarities of the training rows (n_samples, n_samples), computed from them each time it is read.
+
+        CSR, or an array for the full kernel. Only rows fitted have any: of equal rows the first, and with
+        ``disconnected="largest"`` those of the largest component.
+        """
+        check_is_fitted(self)
+        if self.metric == "precomputed":
+            raise AttributeError(
+                f"{self._name}: affinity_matrix_ is computed from the training rows; metric='precomputed' keeps none."
+            )
+        Z, n = self._learnt_from(self._flat(self._rows)[0]), len(self.embedding_)
+        fitted = np.arange(n) if self._fitted is None else self._fitted
+        metric = self._metric if self._whitening is None else "euclidean"
+        if self._full:
+            memory.require(24.0 * n * n, f"{self._name}: affinity_matrix_ of {n:,} rows", "Pass n_neighbors='auto'.")
+        with thread_limit.using(self.n_jobs):
+            if self._full:
+                V = np.zeros((n, n))
+                V[np.ix_(fitted, fitted)] = self._weighted_pairs(pairwise(Z, metric))
+                return V
+            graph, bridges = neighbor_graph(Z, self.n_neighbors_, self.radius, metric), self.bridges_
+            if len(bridges):
+                bridges = np.searchsorted(fitted, bridges).astype(np.int32)
+                graph = joined(graph, Bridges(bridges, self.bridge_lengths_))
+            V = self._weighted(graph, bridges).tocoo()
+        return sp.csr_array((V.data, (fitted[V.row], fitted[V.col])), shape=(n, n))
 
     def _keep_widths(self, lengths: NDArray, own: NDArray | None) -> None:
         """Set the width of each row, or one for all by ``gamma``, which is 1/(2σ²)."""

@@ -69,6 +69,8 @@ class DiffusionMap(SimilarityReducer):
         Pairs of rows joined by added edges, shortest first; they are as similar as rows at the distance σ.
     bridge_lengths_ : array (n_bridges,)
         Their distances.
+    affinity_matrix_ : CSR matrix, or array for the full kernel (n_samples, n_samples)
+        Similarities of the rows fitted, before the density is divided out; computed each time it is read.
     solver_ : str
         Eigensolver used: ``"dense"``, ``"band"``, ``"lu"``, ``"chebyshev"`` or ``"krylov"``.
     residual_ : float

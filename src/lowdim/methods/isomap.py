@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim.compose.geodesic_map import (
     bytes_for_map,
@@ -27,12 +28,13 @@ from lowdim.methods.base import METRIC_RULES
 from lowdim.methods.graph_reducer import GraphReducer
 from lowdim.methods.neighborhood import DISCONNECTED, near_rule
 from lowdim.persist import fields
-from lowdim.relate.geodesics import Beside
+from lowdim.relate.centring import centre
+from lowdim.relate.geodesics import Beside, bytes_for, geodesics
 from lowdim.relate.graph import Graph, beside, in_own_unit, neighbor_graph
 from lowdim.relate.shortcuts import report_short_circuits
 from lowdim.solve.component_count import elbow
-from lowdim.work import memory
-from lowdim.work.backend_arrays import moved_to
+from lowdim.work import memory, thread_limit
+from lowdim.work.backend_arrays import moved_to, to_numpy
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast
@@ -110,6 +112,8 @@ class Isomap(GraphReducer):
         Indices of the landmarks.
     classes_, class_distance_ : array or None
         Classes and the distances between them, under supervision; NaN for a class without rows in the component fitted.
+    dist_matrix_ : array (n_samples, n_samples)
+        Distances along the data, computed each time it is read.
     residual_ : float
         Largest ``‖B u − λ u‖`` relative to the first eigenvalue.
 
@@ -235,6 +239,49 @@ class Isomap(GraphReducer):
         scaling = Scaling(self.eigenvalues_, self.embedding_, self._dual, self._offset, self.residual_)
         Y = place_by_geodesics(scaled, *moved_to((Graph(*self._graph), drawn, scaling), Q))
         return Y * self._unit
+
+    @property
+    def dist_matrix_(self) -> NDArray:
+        """Distances along the data between all training rows (n_samples, n_samples), computed each time it is read.
+
+        Rows outside the component fitted are at an infinite distance from the others. Without supervision these are
+        the distances that the map preserves; with it the classes are not yet mixed in.
+        """
+        check_is_fitted(self)
+        n = len(self.embedding_)
+        memory.require(4.0 * n * n + bytes_for(n, n), f"Isomap: dist_matrix_ of {n:,} rows", "Fit on fewer rows.")
+        with thread_limit.using(self.n_jobs):
+            D = to_numpy(geodesics(Graph(*self._graph)))
+        D *= np.float32(self._unit)
+        if self._fitted is None:
+            return D
+        whole = np.full((n, n), np.inf, np.float32)
+        np.fill_diagonal(whole, 0.0)
+        whole[np.ix_(self._fitted, self._fitted)] = D
+        return whole
+
+    def reconstruction_error(self) -> float:
+        """Error of the Gram matrix of the map, ``‖B − Y Yᵀ‖ / n`` in Frobenius' norm, of the rows fitted.
+
+        Returns
+        -------
+        float
+            0 where the map reproduces all distances along the data.
+        """
+        D = self.dist_matrix_
+        D = D if self._fitted is None else D[np.ix_(self._fitted, self._fitted)]
+        if self.supervision > 0:
+            raise ValueError(
+                "Isomap: reconstruction_error compares with the distances along the data; under supervision the map "
+                "preserves others. Pass supervision=0, or use residual_variance_."
+            )
+        n, Y = len(D), to_numpy(self._positions())
+        memory.require(8.0 * n * n, f"Isomap: the Gram matrix of {n:,} rows", "Fit on fewer rows.")
+        B = np.square(D, dtype=np.float64)
+        B *= -0.5
+        centre(B)
+        B -= (Y - Y.mean(axis=0)) @ (Y - Y.mean(axis=0)).T
+        return float(np.linalg.norm(B) / n)
 
     def _demand_sense(self, X: Any, y: Any) -> Labels | None:
         """Refuse invalid combinations before any work, and return the labels where they are used."""

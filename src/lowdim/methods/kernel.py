@@ -144,7 +144,10 @@ class KernelReducer(Reducer):
         array (n_samples, n_components)
             The scores, float32 for float32 and small integers, float64 otherwise.
         """
-        X = self._new_rows(X)
+        return self._scores(self._new_rows(X))
+
+    def _scores(self, X: Any) -> NDArray:
+        """Scores of validated rows."""
         kernel, dtype, out = self._kernel(), float_dtype(self.dual_coef_.dtype), float_dtype(X.dtype)
         basis, dual = moved_to(self._basis, X), moved_to(self.dual_coef_, X)
         X = X if self.kernel == "precomputed" else in_form_of(X, basis)

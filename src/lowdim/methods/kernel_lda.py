@@ -2,7 +2,8 @@
 
 With the centred Gram matrix ``K_c = U Λ Uᵀ`` the rows have coordinates ``T = U Λ^½`` there, and the directions solve
 ``S_b w = λ (S_w + κI) w`` for them (Mika et al. 1999; Baudat and Anouar 2000). A new row has the scores
-``k_c(x) U Λ^-½ w``. With a ridge κ > 0 the same directions come from one Cholesky factor of ``K_c + nκI``.
+``k_c(x) U Λ^-½ w``. With a ridge κ > 0 the same directions come from one Cholesky factor of ``K_c + nκI``. As a
+classifier it finds the class whose mean score is nearest, its share of the rows counted in.
 """
 
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from lowdim.data import options
 from lowdim.data.labels import Labels, labels
 from lowdim.methods.base import fitting
+from lowdim.methods.classifier import DiscriminantClassifier
 from lowdim.methods.kernel import RULES, KernelReducer
 from lowdim.persist import fields
 from lowdim.relate.centring import centre
@@ -26,16 +28,20 @@ _ALIKE = 1e-2  # difference up to which the distances of classes from the mean a
 
 
 class _Directions(NamedTuple):
-    """Ratios (k,), weights of kernel values (n, k), means (n,) of the kernel's rows, positions (C, k) of classes."""
+    """Ratios (k,), weights of kernel values (n, k), means (n,) of the kernel's rows, positions (C, k) of classes.
+
+    ``centres`` (C, k) are the mean scores of the classes.
+    """
 
     values: NDArray
     dual: NDArray
     means: NDArray
     positions: NDArray
+    centres: NDArray
 
 
-class KernelLDA(KernelReducer):
-    """Linear discriminant analysis in the feature space of a kernel.
+class KernelLDA(DiscriminantClassifier, KernelReducer):
+    """Linear discriminant analysis in the feature space of a kernel: a transformer, and a classifier.
 
     Parameters
     ----------
@@ -66,6 +72,11 @@ class KernelLDA(KernelReducer):
         Coefficients of the kernel values.
     gamma_ : float or None
         Value of gamma used.
+    class_means_ : array (n_classes, n_components_)
+        Mean scores of the classes. A row is assigned to the nearest, as among Gaussian classes of variance 1 whose
+        priors are the shares of the rows.
+    priors_ : array (n_classes,)
+        Those shares.
     n_components_ : int
         Number of directions kept.
 
@@ -87,8 +98,14 @@ class KernelLDA(KernelReducer):
     }
 
     def _state(self) -> dict[str, fields.Field]:
-        more = {"eigenvalues_": fields.array("k"), "classes_": fields.labels("c"), "n_components_": fields.count("k")}
-        return {**super()._state(), **more}
+        return {
+            **super()._state(),
+            "eigenvalues_": fields.array("k"),
+            "classes_": fields.labels("c"),
+            "class_means_": fields.optional(fields.array("c", "k")),
+            "priors_": fields.optional(fields.array("c", low=0)),
+            "n_components_": fields.count("k"),
+        }
 
     def __init__(
         self,
@@ -143,20 +160,38 @@ class KernelLDA(KernelReducer):
         k = self.n_components or len(solved.values)
         values, dual, means = solved.values[:k], solved.dual[:, :k], solved.means
         dual -= dual.mean(axis=0)  # exact except for rounding in the smallest eigenvectors, which means would magnify
-        dual *= signs(solved.positions[:, :k].T, tol=_ALIKE)
+        turned = signs(solved.positions[:, :k].T, tol=_ALIKE)
+        dual *= turned
         dtype = A.dtype
         self._keep_map(A, np.ascontiguousarray(dual, dtype), means @ dual)
         self.eigenvalues_ = values.astype(dtype)
-        self.classes_ = found.classes
+        self.classes_, self.priors_ = found.classes, found.counts / found.counts.sum()
+        self.class_means_ = (solved.centres[:, :k] * turned).astype(dtype)
         self.n_components_ = k
         return self
+
+    def _class_scores(self, X: Any) -> NDArray:
+        if "class_means_" not in vars(self):
+            raise self._no_rule()
+        Y, means = self._scores(self._new_rows(X)), self.class_means_.astype(np.float64)
+        with np.errstate(over="ignore"):
+            offset = np.log(self.priors_) - 0.5 * np.square(means).sum(axis=1)
+        if len(means) == 2:
+            means, offset = means[1:] - means[:1], offset[1:] - offset[:1]
+        return Y @ means.T.astype(Y.dtype) + offset.astype(Y.dtype)
 
     def _by_factor(self, kernel: Kernel, A: KernelRows, found: Labels) -> "_Directions | None":
         """Directions from one Cholesky factor; None where the ridge is too small for that or classes coincide."""
         K = kernel.gram(A).astype(np.float64)
         means = centre(K).rows
+        member = np.eye(len(found.classes))[found.codes].T / found.counts[:, None]
+        between = member @ K  # mean centred kernel values of each class
         solved = gram_discriminants(K, found.codes, found.counts, float(self.ridge))
-        return None if solved is None else _Directions(solved.values, solved.weights, means, solved.positions)
+        return (
+            None
+            if solved is None
+            else _Directions(solved.values, solved.weights, means, solved.positions, between @ solved.weights)
+        )
 
     def _ask_memory(self, n: int, d: int) -> None:
         _demand_squares(n, 2.5 if self.ridge else 9)
@@ -178,7 +213,7 @@ class KernelLDA(KernelReducer):
                 f"{self.n_components}. Lower it, or pass another gamma."
             )
         values, W = discriminants(P, M.between(), k)
-        return _Directions(values, (U / size) @ W.T, means, M.between() @ W.T)
+        return _Directions(values, (U / size) @ W.T, means, M.between() @ W.T, M.means @ W.T)
 
 
 def _demand_squares(n: int, arrays: float) -> None:

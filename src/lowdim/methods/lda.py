@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lowdim.data import options
 from lowdim.data.labels import Labels, given_priors, labels, priors
 from lowdim.methods.base import fitting
+from lowdim.methods.classifier import DiscriminantClassifier
 from lowdim.methods.linear import LinearReducer
 from lowdim.persist import fields
 from lowdim.relate.gram import Centred
@@ -25,7 +26,7 @@ from lowdim.solve.leading_eigenpairs import eigh_top
 from lowdim.solve.projection import project
 from lowdim.solve.signs import signs
 from lowdim.work import dispatch, memory
-from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.backend_arrays import from_numpy, to_numpy
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.rows import take
 
@@ -34,8 +35,8 @@ _SINGLE = 1e-5  # share of the largest eigenvalue that float32 products resolve 
 _RANGE = 1e-12  # eigenvalues of a Gram matrix below this share of the largest are rounding errors
 
 
-class LDA(LinearReducer):
-    """Linear discriminant analysis, as a transformer; any classifier may follow.
+class LDA(DiscriminantClassifier, LinearReducer):
+    """Linear discriminant analysis: a transformer, and a classifier.
 
     Parameters
     ----------
@@ -70,6 +71,13 @@ class LDA(LinearReducer):
         magnitude is positive.
     eigenvalues_ : array (n_components_,)
         Fisher's ratio along each.
+    explained_variance_ratio_ : array (n_components_,) or None
+        Share of each in the sum of all Fisher ratios; None for orthogonal directions, which share no sum.
+    coef_ : array (n_classes, n_features), or (1, n_features) for two classes
+        Weights of the features in ``decision_function``, from all directions, whatever ``n_components``; of two classes
+        those of the second less those of the first.
+    intercept_ : array (n_classes,) or (1,)
+        What is added to the weighted features.
     classes_ : array (n_classes,)
         The labels, sorted.
     means_ : array (n_classes, n_features)
@@ -92,6 +100,8 @@ class LDA(LinearReducer):
     >>> lda = lowdim.LDA().fit(X, y)
     >>> lda.transform(X).shape, lda.eigenvalues_.round(2).tolist()
     ((150, 2), [32.19, 0.29])
+    >>> lda.predict(X[:3]).tolist(), lda.score(X, y)
+    ([0, 0, 0], 0.98)
     """
 
     _needs_targets = True
@@ -116,6 +126,9 @@ class LDA(LinearReducer):
             "shrinkage_": fields.array("c"),
             "means_": fields.array("c", "d"),
             "eigenvalues_": fields.array("k"),
+            "explained_variance_ratio_": fields.optional(fields.nothing | fields.array("k")),
+            "coef_": fields.optional(fields.array("r", "d")),
+            "intercept_": fields.optional(fields.array("r")),
             "n_components_": fields.count("k"),
             "solver_": fields.text(*SOLVERS),
         }
@@ -199,7 +212,33 @@ class LDA(LinearReducer):
         self.components_ = (W * signs(W)[:, None]).astype(dtype)
         self.eigenvalues_ = values.astype(dtype)
         self.n_components_ = k
+        total = np.square(B @ P).sum()
+        self.explained_variance_ratio_ = (
+            None if self.orthogonal else (values / total if total else values).astype(dtype)
+        )
+        C = (M.means - pi @ M.means) @ P @ P.T  # S_w⁻¹ (m_c − m)
+        self._keep_rule(C if V is None else C @ V, dtype)
         return self
+
+    def _keep_rule(self, C: NDArray, dtype: np.dtype) -> None:
+        """Set the weights and the constants of ``δ_c`` from ``S_w⁻¹ (m_c − m)`` (C, d)."""
+        means, mean = self.means_.astype(np.float64), self.mean_.astype(np.float64)
+        with np.errstate(divide="ignore"):
+            offset = np.log(self.priors_) - 0.5 * np.einsum("ij,ij->i", C, means - mean)
+        offset = np.maximum(offset, np.finfo(dtype).min / 4)  # of a class of prior 0
+        if len(C) == 2:
+            C, offset = C[1:] - C[:1], offset[1:] - offset[:1]
+        self.coef_ = C.astype(dtype)
+        self.intercept_ = offset - self.coef_.astype(np.float64) @ mean
+
+    def _class_scores(self, X: Any) -> NDArray:
+        if "coef_" not in vars(self):
+            raise self._no_rule()
+        X = self._take(X, reset=False, sparse=True)
+        C, mean = self.coef_.astype(np.float64), self.mean_.astype(np.float64)
+        scores = project(X, C.T, mean, float_dtype(X.dtype))
+        scores += from_numpy((self.intercept_ + C @ mean).astype(float_dtype(X.dtype)), scores)
+        return scores
 
     def _is_wide(self, n: int, d: int) -> bool:
         """Whether the Gram matrix of the rows is solved rather than the scatter of the features."""

@@ -60,12 +60,16 @@ class PCA(StreamedReducer):
         The directions, orthonormal rows; in each the loading of largest magnitude is positive.
     explained_variance_, explained_variance_ratio_ : arrays (n_components_,)
         Variance along each (divisor n − 1), and its share of the total.
+    singular_values_ : array (n_components_,)
+        Length of the scores of the training rows along each, not whitened: singular values of the centred rows.
     mean_, scale_ : arrays (n_features,)
         Mean and scale of each feature (ones unless ``standardize``).
     noise_variance_ : float
         Mean variance of the discarded directions: the noise of probabilistic PCA (``score``, ``get_covariance``).
     n_components_ : int
         Number of components kept.
+    n_samples_ : int
+        Number of training rows, in all chunks.
     solver_ : str
         Solver used.
 
@@ -82,6 +86,8 @@ class PCA(StreamedReducer):
         "components_",
         "explained_variance_",
         "explained_variance_ratio_",
+        "singular_values_",
+        "n_samples_",
         "mean_",
         "scale_",
         "noise_variance_",
@@ -110,6 +116,8 @@ class PCA(StreamedReducer):
             **super()._state(),
             "explained_variance_": fields.array("k", low=0),
             "explained_variance_ratio_": fields.array("k", low=0),
+            "singular_values_": fields.optional(fields.array("k", low=0)),
+            "n_samples_": fields.optional(fields.count(low=1)),
             "noise_variance_": fields.number(0),
             "n_components_": fields.count("k"),
         }
@@ -236,6 +244,8 @@ class PCA(StreamedReducer):
         vectors = completed(found.vectors[: min(k, int(np.count_nonzero(values)))], k)
         self.components_ = (vectors * signs(vectors)[:, None]).astype(self._dtype)
         self.explained_variance_ = variances
+        self.singular_values_ = np.sqrt(values[:k]).astype(self._dtype)
+        self.n_samples_ = int(found.moments.rows)
         left = max(0.0, found.total - float(values[:k].sum()))
         self.noise_variance_ = left / max(weight - 1, 1e-300) / (limit - k) if k < limit and weight > 1 else 0.0
         self.explained_variance_ratio_ = ratios[:k].astype(self._dtype)

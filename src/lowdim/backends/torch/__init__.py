@@ -4,6 +4,7 @@ from importlib.util import find_spec
 
 from lowdim.backends.torch import (  # noqa: F401  # each registers its functions
     centring,
+    class_probabilities,
     finite,
     gram,
     kernel_values,

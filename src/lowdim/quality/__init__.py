@@ -13,11 +13,14 @@ from lowdim.quality.neighborhood_scores import (
     neighborhood_recall,
     trustworthiness,
 )
+from lowdim.quality.reliability import Interval, Reliability, reliability
 from lowdim.quality.report import Report, report
 
 __all__ = [
     "Distortion",
+    "Interval",
     "Measure",
+    "Reliability",
     "Report",
     "continuity",
     "distortion",
@@ -27,6 +30,7 @@ __all__ = [
     "neighbor_hit",
     "neighborhood_recall",
     "reconstruction_error",
+    "reliability",
     "report",
     "residual_variance",
     "rnx_auc",

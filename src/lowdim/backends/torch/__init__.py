@@ -11,6 +11,7 @@ from lowdim.backends.torch import (  # noqa: F401  # each registers its function
     leading_eigenpairs,
     memory,
     moments,
+    neighbor_places,
     network,
     projection,
     row_norms,
@@ -50,6 +51,15 @@ ESTIMATORS = frozenset(
     {"Autoencoder", "CCA", "Isomap", "KLExpansion", "KernelPCA", "LDA", "PCA", "PaCMAP", "SNE", "TSNE", "UMAP"}
 )
 MEASURES = frozenset(
-    {"continuity", "distortion", "lcmc", "neighborhood_recall", "rnx_auc", "rnx_curve", "trustworthiness"}
+    {
+        "continuity",
+        "distortion",
+        "lcmc",
+        "neighborhood_recall",
+        "reliability",
+        "rnx_auc",
+        "rnx_curve",
+        "trustworthiness",
+    }
 )
 SUPPORTED = ESTIMATORS | MEASURES  # all of whose operations are here

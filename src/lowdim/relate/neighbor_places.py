@@ -1,0 +1,75 @@
+"""Where the data neighbours of rows lie on a map, and whether its neighbours belong to the same region of the data.
+
+``near`` (n, k) are the neighbours of each row in the data, ``there`` (n, m) those on the map.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.work.dispatch import operation
+
+_BLOCK_BYTES = 2**24
+
+
+@operation
+def spreads(places: NDArray, near: NDArray) -> NDArray[np.float64]:
+    """Mean distance (m,) of the places (n, d) of the neighbours (m, k) of each row from their median place.
+
+    Places that are NaN are left out; a row all of whose neighbours are has NaN.
+
+    >>> spreads(np.array([[0.0], [1.0], [5.0], [np.nan]]), np.array([[0, 1, 2, 3]]))
+    array([1.66666667])
+    """
+    m, k = near.shape
+    out = np.empty(m)
+    step = max(1, _BLOCK_BYTES // (8 * k * places.shape[1]))
+    for start in range(0, m, step):
+        there = places[near[start : start + step]].astype(np.float64)
+        P = np.sort(there, axis=1)  # NaN last, in all coordinates
+        count = np.isfinite(P[:, :, 0]).sum(axis=1)
+        middle = np.maximum(np.stack([count - 1, count], axis=1) // 2, 0)
+        centre = np.take_along_axis(P, middle[:, :, None], axis=1).mean(axis=1, keepdims=True)
+        apart = np.sqrt(((there - centre) ** 2).sum(axis=2))
+        with np.errstate(invalid="ignore"):
+            out[start : start + step] = np.nansum(apart, axis=1) / np.where(count, count, np.nan)
+    return out
+
+
+@operation
+def common_share(first: NDArray, second: NDArray) -> NDArray[np.float64]:
+    """Share (n,) of the distinct entries of each row of ``first`` (n, k) that are in that row of ``second`` (n, m).
+
+    >>> common_share(np.array([[1, 2], [3, 4]]), np.array([[2, 5, 1], [5, 3, 0]]))
+    array([1. , 0.5])
+    """
+    n = len(first)
+    width = int(max(first.max(initial=0), second.max(initial=0))) + 1
+    offset = np.arange(n, dtype=np.int64)[:, None] * width
+    inside = np.isin((first + offset).ravel(), (second + offset).ravel())
+    return inside.reshape(first.shape).mean(axis=1)
+
+
+@operation
+def region_overlap(near: NDArray, there: NDArray, directions: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Cosine (n,) between the neighbours of a row's data neighbours and those of its map neighbours.
+
+    Row i of ``W`` is 1/k at its data neighbours; the mean rows of ``W`` over ``near`` and over ``there`` are compared
+    after projection onto random ``directions`` (n, r), which keeps cosines up to about ``1/√r``.
+
+    >>> ring = np.array([[1], [0], [3], [2]])
+    >>> region_overlap(ring, np.array([[1], [0], [0], [1]]), np.eye(4, dtype=np.float32))
+    array([1., 1., 0., 0.])
+    """
+    regions = _mean_rows(directions, near)
+    ours, theirs = _mean_rows(regions, near), _mean_rows(regions, there)
+    lengths = np.sqrt((ours.astype(np.float64) ** 2).sum(axis=1) * (theirs.astype(np.float64) ** 2).sum(axis=1))
+    products = np.einsum("ij,ij->i", ours, theirs, dtype=np.float64)
+    return np.divide(products, lengths, out=np.zeros(len(near)), where=lengths > 0)
+
+
+def _mean_rows(values: NDArray[np.float32], near: NDArray) -> NDArray[np.float32]:
+    """Mean of the rows of ``values`` (n, r) over the neighbours (n, k) of each row."""
+    total = values[near[:, 0]]
+    for column in near.T[1:]:
+        total += values[column]
+    return np.asarray(total / np.float32(near.shape[1]), np.float32)

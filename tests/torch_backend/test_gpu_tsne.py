@@ -19,7 +19,7 @@ from lowdim.compose import layout
 from lowdim.relate.affinities import affinities, likelihoods
 from lowdim.relate.equal_rows import find_equal, merge_equal
 from lowdim.relate.neighbors import nearest
-from lowdim.relate.trust import spacings, trust
+from lowdim.relate.trust import familiar, trust
 from lowdim.solve.divergence import Divergence, Falloff, divergence, gradient
 
 CAUCHY, STUDENT, GAUSS = Falloff("student"), Falloff("student", 0.5), Falloff("gauss")
@@ -299,12 +299,13 @@ def test_the_command_line_names_a_device_that_is_not_there(capsys):
 def test_trust_is_that_of_numpy(rng, device):
     near = nearest(rng.normal(size=(40, 3)), 20)
     new = nearest(rng.normal(size=(40, 3)), 20, rng.normal(size=(6, 3)) * 2)
-    here = spacings(near.indices, near.distances)
-    there = spacings(put(near.indices, device), put(near.distances, device))
+    Y = rng.normal(size=(40, 2))
+    here = familiar(near.indices, near.distances, Y)
+    there = familiar(put(near.indices, device), put(near.distances, device), put(Y, device))
     for found, expected in zip(there, here, strict=True):
         np.testing.assert_allclose(found.numpy(force=True), expected, rtol=1e-12)
-    found = trust(there, put(new.indices, device), put(new.distances, device)).numpy(force=True)
-    np.testing.assert_allclose(found, trust(here, new.indices, new.distances), rtol=1e-12)
+    found = trust(there, put(new.indices, device), put(new.distances, device), put(Y, device)).numpy(force=True)
+    np.testing.assert_allclose(found, trust(here, new.indices, new.distances, Y), rtol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

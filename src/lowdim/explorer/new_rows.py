@@ -13,13 +13,11 @@ from lowdim.explorer.message_format import Message
 from lowdim.explorer.running_fits import Map
 from lowdim.explorer.session import Session
 from lowdim.methods.prepared_table import matched, table_for
-from lowdim.relate import trust as trusts
 from lowdim.relate.neighbors import nearest
-from lowdim.relate.trust import spacings
+from lowdim.relate.trust import NEAREST, familiar, trust
 from lowdim.work.rows import in_form_of, searchable
 
 _FORMATS = ("csv", "tsv", "parquet", "npy", "npz")
-_NEAREST = 15  # neighbours used for trust
 _SHOWN = 200  # characters of a file name
 
 
@@ -70,7 +68,8 @@ def _trusted(session: Session, one: Map, X: Any) -> NDArray[np.float64]:
     if hasattr(one.fitted, "trust"):
         return np.asarray(one.fitted.trust(X))
     rows = session.rows if one.rows is None else session.rows[one.rows]
-    k = min(_NEAREST, rows.shape[0] - 1)
+    k = min(NEAREST, rows.shape[0] - 1)
     known = session.near(k) if one.rows is None else nearest(rows, k)
     new = nearest(rows, k, queries=searchable(in_form_of(X, rows), rows.dtype))
-    return trusts.trust(spacings(known.indices, known.distances), new.indices, new.distances)
+    places = np.asarray(one.fitted.embedding_ if hasattr(one.fitted, "embedding_") else one.fitted.transform(rows))
+    return trust(familiar(known.indices, known.distances, places), new.indices, new.distances, places)

@@ -23,8 +23,8 @@ from lowdim.methods.embedding import EmbeddingReducer
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import all_differ, find_equal, merge_equal
 from lowdim.relate.neighbors import Neighbors, demand_singles, nearest
-from lowdim.relate.trust import Spacings, spacings
-from lowdim.relate.trust import trust as share_as_loose
+from lowdim.relate.trust import NEAREST, Familiar, familiar
+from lowdim.relate.trust import trust as trusted
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
 from lowdim.work import memory
 from lowdim.work.backend_arrays import from_numpy, is_native, moved_to
@@ -129,7 +129,7 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
     def _learn(self, X: Any, y: Any, relations: Any = None) -> None:
         given, (X, n, before) = X, self._demand_possible(X, y, relations)
         seed, dtype, self.timings_ = seed_of(self.random_state), self._dtype_for(X, relations), {}
-        relations, Z, first = self._relate(X, y, seed, relations)
+        relations, Z, first, close = self._relate(X, y, seed, relations)
         with self._timed("start"):
             Y = before if before is not None else self._layout(Z, n, relations, seed)
         loss = self._loss(n, seed, again=before is not None)
@@ -139,6 +139,8 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
             reached = loss.at(relations, found.embedding)
         self._keep_loss(reached)
         self._keep_trace(found, reached.value, again=before is not None)
+        if close is not None:
+            self._spacings, self._loosenesses, self._spreads, self._worse = familiar(*close, found.embedding)
         self.embedding_, self._rows, self._fitted = cast(found.embedding, dtype), None if X is None else own(X), None
 
     def _learn_from(self, X: Any, y: Any, relations: Any) -> Self:
@@ -148,12 +150,14 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
         self._learn(X, y, relations)
         return self
 
-    def _relate(self, X: Any, y: Any, seed: int, relations: Any) -> tuple[Any, Any, NDArray | None]:
-        """Input of the loss, the rows searched, and the first row that equals each (None: all differ)."""
+    def _relate(self, X: Any, y: Any, seed: int, relations: Any) -> tuple[Any, Any, NDArray | None, Any]:
+        """Input of the loss, the rows searched, the first row that equals each (None: all differ), and the closest
+        neighbours, by which ``trust`` judges new rows.
+        """
         if X is None:
             self.neighbors_, self.neighbors_recall_ = "given", None
-            self._forget(("n_features_in_", "feature_names_in_", "_spacings", "_loosenesses"))
-            return self._given_relations(relations, None, y), None, None
+            self._forget(("n_features_in_", "feature_names_in_", "_spacings", "_loosenesses", "_spreads", "_worse"))
+            return self._given_relations(relations, None, y), None, None, None
         with self._timed("neighbors"):
             Z = self._learn_rows(X, seed)
             near = nearest(Z, self._near_each(X.shape[0]), None, self._metric, self.neighbor_search, seed)
@@ -164,10 +168,10 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
                 relations = moved_to(self._given_relations(relations, near, y), X)
             differ = self._metric == "euclidean" and Z is X and all_differ(near.distances, near.how)
             self.neighbors_, self.neighbors_recall_ = near.how, near.recall
-            self._spacings, self._loosenesses = spacings(near.indices, near.distances)
+            close = own(near.indices[:, :NEAREST]), own(near.distances[:, :NEAREST])
         with self._timed("start"):
             first = None if self.metric == "precomputed" or differ else find_equal(X, X)
-        return relations, Z, first
+        return relations, Z, first, close
 
     def _given_relations(self, relations: Any, near: Neighbors | None, y: Any) -> Any:
         """Input of the loss that the caller of ``fit`` has computed, for methods that take one; None: without rows."""
@@ -211,10 +215,10 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
     def trust(self, X: Any) -> NDArray:
         """Trust in the positions of the rows of ``X`` in the map.
 
-        A map has a position for every row, even for one unlike all training rows. The mean distance of a row to its
-        nearest training rows is compared with those of these rows to their own neighbours; its trust is the share of
-        training rows for which that ratio is as large or larger. Below 0.01, say, a row lies farther from its
-        neighbours than 99 % of the training rows do: its position means little.
+        A map has a position for every row, even for one unlike all training rows. Two things speak against it: the
+        row is farther from its nearest training rows than these are from their own (a row outside the data), or these
+        rows are spread over the map (a row between parts that the map puts apart). Trust is the share of training rows
+        that fare as badly or worse: among rows like the training rows, 5 % have a trust of about 0.05 or less.
 
         Parameters
         ----------
@@ -224,17 +228,17 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
         Returns
         -------
         array (n_samples,)
-            From 0, farther than any training row, to 1.
+            From 0, worse than any training row, to 1.
         """
         self._demand_rows("trust")
-        if not hasattr(self, "_spacings"):
+        if not hasattr(self, "_worse"):
             raise ValueError(f"{self._name}: trust needs spacings, which a model from an old file lacks. Fit it again.")
         X = self._in_form(self._take(X, reset=False, sparse=True))
         if self.metric == "precomputed":
             find_zero(X, self._name)  # refuses values that are not distances
         near = self._near(X)
-        known = moved_to(Spacings(self._spacings, self._loosenesses), X)
-        return share_as_loose(known, near.indices, near.distances)
+        known = moved_to(Familiar(self._spacings, self._loosenesses, self._spreads, self._worse), X)
+        return trusted(known, near.indices, near.distances, moved_to(self.embedding_, X))
 
     def _demand_rows(self, what: str) -> None:
         """Refuse what needs training rows if the map was fitted without."""
@@ -375,6 +379,8 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
             "neighbors_recall_": fields.nothing | fields.number(0, 1),
             "_spacings": fields.optional(fields.array(n, low=0)),  # files of format 1 lack both
             "_loosenesses": fields.optional(fields.array(n, low=0)),
+            "_spreads": fields.optional(fields.array(n, low=0)),  # files written before 0.2 lack both
+            "_worse": fields.optional(fields.array(n, low=0)),
         }
 
     @classmethod

@@ -6,21 +6,32 @@ import torch
 
 from lowdim.backends import TORCH
 from lowdim.relate import trust as numpy_trust
-from lowdim.relate.trust import NEAREST, Spacings
+from lowdim.relate.neighbor_places import spreads
+from lowdim.relate.trust import NEAREST, Familiar
 
 
-@TORCH.implements(numpy_trust.spacings)
-def spacings(indices: Any, distances: Any) -> Spacings:
-    """Spacings of training rows by the neighbours (n, k) of each, nearest first."""
-    each = _mean(distances)
-    return Spacings(each, torch.sort(_looseness(indices, each, each)).values)
+@TORCH.implements(numpy_trust.familiar)
+def familiar(indices: Any, distances: Any, places: Any) -> Familiar:
+    """What trust needs of training rows: from the neighbours (n, k) of each, nearest first, and their places (n, d)."""
+    spacings = _mean(distances)
+    loose, spread = _looseness(indices, spacings, spacings), spreads(places, indices[:, :NEAREST])
+    ascending = torch.sort(loose).values, torch.sort(spread).values
+    worse = torch.minimum(_share(ascending[0], loose), _share(ascending[1], spread))
+    return Familiar(spacings, *ascending, torch.sort(worse).values)
 
 
 @TORCH.implements(numpy_trust.trust)
-def trust(of: Any, indices: Any, distances: Any) -> Any:
-    """Trust (m,) in new rows by their neighbours (m, k) among the training rows, nearest first."""
-    new = _looseness(indices, _mean(distances), of.each)
-    return 1 - torch.searchsorted(of.loose, new * (1 - 1e-12)).double() / len(of.loose)
+def trust(of: Any, indices: Any, distances: Any, places: Any) -> Any:
+    """Trust (m,) in new rows by their neighbours (m, k) among the training rows at ``places``, nearest first."""
+    loose = _looseness(indices, _mean(distances), of.spacings)
+    spread = spreads(places, indices[:, :NEAREST])
+    worse = torch.minimum(_share(of.loose, loose), _share(of.spread, spread))
+    return torch.searchsorted(of.worse, worse * (1 + 1e-12), right=True).double() / len(of.worse)
+
+
+def _share(ascending: Any, values: Any) -> Any:
+    """Share of ``ascending`` that is at least as large as each value."""
+    return 1 - torch.searchsorted(ascending, values * (1 - 1e-12)).double() / len(ascending)
 
 
 def _mean(distances: Any) -> Any:

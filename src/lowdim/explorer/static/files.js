@@ -1,6 +1,7 @@
 // Files that are read (rows to be placed) and written (selections, labels, models, images, the page itself).
 import { make, button, download, grouped, plural } from "./dom.js";
 
+export const DOUBTFUL = 0.02; // trust below that of 98 % of ordinary rows
 const FORMATS = { csv: "csv", tsv: "csv", txt: "csv", parquet: "parquet", pq: "parquet", npy: "npy" };
 
 // Files dropped anywhere on the page are placed on the current map.
@@ -29,8 +30,8 @@ export async function placeFile(file, host) {
     host.say(`placing ${file.name} …`);
     const reply = await host.line.ask("place", { name: file.name, format, map: map.id }, { bytes: new Uint8Array(await file.arrayBuffer()) });
     map.placed.push({ name: file.name, positions: reply.arrays.positions, trust: reply.arrays.trust });
-    const doubtful = reply.arrays.trust.reduce((sum, one) => sum + (one < 0.5), 0);
-    host.placedRows(map, `${plural(reply.count, "row")} of ${file.name} placed${doubtful ? `, ${grouped(doubtful)} of them far from the data` : ""}`);
+    const doubtful = reply.arrays.trust.reduce((sum, one) => sum + (one < DOUBTFUL), 0);
+    host.placedRows(map, `${plural(reply.count, "row")} of ${file.name} placed${doubtful ? `, ${grouped(doubtful)} of them far from the data or between parts of the map` : ""}`);
   } catch (error) {
     host.say(`${file.name} was not placed`);
     host.failed(error);

@@ -2,6 +2,7 @@
 import { DENSE_ROWS } from "./gl.js";
 import { Camera, projected, frameOf } from "./camera.js";
 import { enclosed } from "./lasso.js";
+import { DOUBTFUL } from "./files.js";
 
 const REACH = 14; // pixels from the pointer within which a row is found
 const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -174,7 +175,7 @@ export class View {
         pen.fill();
         pen.globalAlpha = 1;
         pen.lineWidth = 1.6;
-        pen.strokeStyle = trust[i] < 0.5 ? this.host.colours.mark : this.host.colours.paper;
+        pen.strokeStyle = trust[i] < DOUBTFUL ? this.host.colours.mark : this.host.colours.paper;
         pen.stroke();
       }
     }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
-from sklearn.decomposition import PCA as TheirPCA
+from sklearn import decomposition
 
 import lowdim
 from lowdim.quality import reliability
@@ -152,7 +152,7 @@ def test_every_form_of_rows_and_models(form, fitted):
     model = {
         "chain": lowdim.chain(lowdim.PCA(5), quick()),
         "precomputed": quick(metric="precomputed", init="random"),
-        "theirs": TheirPCA(2),
+        "theirs": decomposition.PCA(2),
     }.get(form, quick())
     found = reliability(model.fit(rows), rows, refits=1)
     assert found.score.shape == (150,)
@@ -196,9 +196,10 @@ def test_models_and_rows_that_do_not_belong_together_are_refused(fitted):
         reliability(X, X)
     with pytest.raises(ValueError, match="at least 50 samples"):
         reliability(lowdim.PCA(2).fit(X[:40]), X[:40])
+    D = cdist(X[:60], X[:60])
+    given = quick(metric="precomputed", init="random").fit(D)
     with pytest.raises(ValueError, match="jump=True needs rows of features"):
-        D = cdist(X[:60], X[:60])
-        reliability(quick(metric="precomputed", init="random").fit(D), D, jump=True)
+        reliability(given, D, jump=True)
 
 
 def test_memory_is_asked_first(fitted, monkeypatch):

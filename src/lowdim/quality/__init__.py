@@ -15,6 +15,8 @@ from lowdim.quality.neighborhood_scores import (
 )
 from lowdim.quality.reliability import Interval, Reliability, reliability
 from lowdim.quality.report import Report, report
+from lowdim.quality.separation import Separation, separation
+from lowdim.quality.structure import Structure, structure
 
 __all__ = [
     "Distortion",
@@ -22,6 +24,8 @@ __all__ = [
     "Measure",
     "Reliability",
     "Report",
+    "Separation",
+    "Structure",
     "continuity",
     "distortion",
     "intrinsic_dimension",
@@ -35,8 +39,10 @@ __all__ = [
     "residual_variance",
     "rnx_auc",
     "rnx_curve",
+    "separation",
     "shepard_correlation",
     "silhouette",
     "stress",
+    "structure",
     "trustworthiness",
 ]

@@ -195,7 +195,8 @@ def reliability(
             case.ask_memory()
             parts = case.compared()
             parts["jump"] = case.jumps() if jump else None
-            made, intervals = 0, {}
+            made = 0
+            intervals: dict[str, Interval] = {}
             parts |= {"stability": None, "error": None, "refit_spread": None}
             if refits is not None or seconds is not None:
                 made, resampled, intervals = case.resampled(int(refits or _USUAL), seconds)

@@ -18,7 +18,7 @@ NEAREST = 15  # neighbours used
 
 
 class Familiar(NamedTuple):
-    """Of training rows: their spacings (n,), and in ascending order their loosenesses, spreads and worse shares (n,)."""
+    """Of training rows: spacings (n,), and in ascending order loosenesses, spreads and worse shares (n,)."""
 
     spacings: NDArray[np.float64]
     loose: NDArray[np.float64]

@@ -188,7 +188,7 @@ def test_the_verdict_names_who_is_best_at_what(compared):
     for name in ("trustworthiness", "shepard_correlation", "knn_accuracy"):
         leader = compared.leader(BY_NAME[name])
         assert compared.values(BY_NAME[name])[leader] == compared.table[name].max()
-    assert compared.verdict.startswith("PCA preserves neighbourhoods best (0.98")
+    assert compared.verdict.startswith("pca preserves neighbourhoods best (R_NX area 0.69")
     assert "1 component explains 90 % of the variance." in compared.verdict
     assert " best" not in lowdim.compare(X, None, ["pca"]).verdict
 
@@ -293,3 +293,39 @@ def test_labels_of_a_comparison_are_no_wish_to_supervise_maps():
     X, y = lowdim.data.load("iris")
     found = lowdim.compare(X, y, methods=["umap", "lda"], parameters={"umap": {"n_epochs": 5}})
     assert not found.warnings
+def test_random_labels_are_not_separated_and_noise_is_called_noise():
+    """A method that learns from labels separates any labels of the rows that it learnt."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        made = lowdim.compare(rng.normal(size=(200, 100)), rng.integers(2, size=200), ["pca", "lda", "kernel_lda"])
+        assert made.table["knn_accuracy"].max() < 0.65
+        assert "No map separates classes better than chance" in made.verdict
+        assert "no more neighbourhood structure than with their columns shuffled" in made.verdict
+    assert "noise" not in lowdim.compare(X, Y, ["pca"]).verdict
+
+
+def test_labels_learnt_from_are_scored_on_held_out_rows():
+    made = lowdim.compare(X, Y, {"lda": lowdim.LDA(), "pca": lowdim.PCA(2), "theirs": LinearDiscriminantAnalysis()})
+    held_out = {one.name: one.found.held_out for one in made.outcomes}
+    assert held_out == {"lda": True, "pca": False, "theirs": True}
+    from sklearn.model_selection import StratifiedKFold
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    expected = []
+    for train, test in folds.split(X, Y):
+        model = make_pipeline(lowdim.LDA(2), KNeighborsClassifier(5)).fit(X[train], Y[train])
+        expected.append(model.score(X[test], Y[test]))
+    row = made.table.row(by_predicate=pl.col("method") == "lda", named=True)
+    assert row["knn_accuracy"] == pytest.approx(np.mean(expected), abs=0.01)
+    assert made.chance == {"knn_accuracy": 1 / 3, "neighbor_hit": pytest.approx(1 / 3), "silhouette": 0}
+    assert "on held-out rows, chance is 0.33" in made.verdict or "chance is 0.33" in made.verdict
+
+
+def test_the_verdict_agrees_with_the_ranking():
+    for by in ("rnx_auc", "trustworthiness"):
+        made = lowdim.compare(X, Y, ["pca", "lda", "kl", "kernel_pca"], by=by)
+        assert made.verdict.startswith(f"{made.best} preserves neighbourhoods best ({BY_NAME[by].title} ")
+    same = lowdim.compare(X, None, {f"pca {i}": lowdim.PCA(2) for i in range(6)})
+    assert "pca 1, pca 2 and 3 others equally well" in same.verdict

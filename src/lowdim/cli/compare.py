@@ -149,7 +149,7 @@ def _tell_result(name: str, outcome: "Outcome | str") -> None:
 
 def _show(comparison: "Comparison") -> None:
     """The measures as a table, the best of each marked, and the summary."""
-    header = ["method", *(kind.title for kind in comparison.kinds), "seconds"]
+    header = ["method", *(comparison.title(kind) for kind in comparison.kinds), "seconds"]
     rows = []
     for outcome in comparison.ranked:
         cells = [outcome.name]

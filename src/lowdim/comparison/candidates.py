@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lowdim.comparison.held_out import learns_from_labels
 from lowdim.data import options
 from lowdim.methods import registry
 from lowdim.work import memory
@@ -32,8 +33,13 @@ class Candidate:
 
     @property
     def supervised(self) -> bool:
-        """Whether it learns from labels."""
+        """Whether it cannot do without labels."""
         return self.method is not None and self.method.supervised
+
+    @property
+    def learns_from_labels(self) -> bool:
+        """Whether labels change its map, so that scores by labels need held-out rows."""
+        return self.supervised or learns_from_labels(self.model)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from lowdim.comparison import data_summary as facts_of
+from lowdim.comparison import held_out
 from lowdim.comparison.candidates import Candidate, Ground, Methods, enlist
 from lowdim.comparison.cost import Cost
-from lowdim.comparison.measures import BY_NAME, measure
+from lowdim.comparison.measures import BY_NAME, Found, can_score, chance_levels, measure
 from lowdim.comparison.result import Comparison, Outcome
 from lowdim.data import options
 from lowdim.data.categories import Categories, Values, read_labels
@@ -55,7 +56,8 @@ def compare(
     y : array or Series of shape (n_samples,), or str, optional
         Labels of the rows, or the name of their column in the DataFrame. Those that name classes (text, or whole
         numbers of at most 50 values) are given to methods that learn from them, and measured; others only colour the
-        maps.
+        maps. Maps of methods that learn from labels are scored by them on held-out rows: each of five folds is placed
+        on a map of the others.
     methods : sequence of str, or mapping of str to estimators, optional
         Names that ``lowdim methods`` lists, or a mapping from names of your choice to estimators with
         ``fit_transform``. By default all methods that suit the size of the data, its labels and the available memory.
@@ -150,7 +152,8 @@ def compare(
     if not outcomes:
         reasons = " ".join(f"{name}: {reason}" for name, reason in failed.items())
         raise ValueError(f"compare: at least one method must succeed; none did. {reasons}")
-    return Comparison(rows, labels, made, facts, outcomes, failed, left_out, by, seed, n_components, pictures)
+    chance = {} if classes is None else chance_levels(classes.codes)
+    return Comparison(rows, labels, made, facts, outcomes, failed, left_out, by, seed, n_components, pictures, chance)
 
 
 def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) -> Outcome | str:
@@ -164,7 +167,7 @@ def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) 
         if not np.isfinite(Y).all():
             raise ValueError(f"{candidate.title}: the embedding must be finite; got NaN or infinity.")
         with progress.showing(verbose, candidate.name):
-            found = measure(X, Y, y, random_state=seed)
+            found = _measured(candidate, X, Y, y, k, seed)
     except ImportError:
         raise
     except Exception as error:  # the other methods can still be compared
@@ -187,6 +190,16 @@ def _labels(made: PreparedTable, y: Any) -> Categories | Values | None:
         return read
     field = "codes" if isinstance(read, Categories) else "values"
     return replace(read, **{field: getattr(read, field)[made.kept]})
+
+
+def _measured(candidate: Candidate, X: Any, Y: np.ndarray, y: Any, k: int, seed: int) -> Found:
+    """Measures of a map; by labels that it learnt from, on held-out rows."""
+    if y is None or not candidate.learns_from_labels:
+        return measure(X, Y, y, random_state=seed)
+    found = measure(X, Y, None, random_state=seed)
+    if not can_score(y) or not hasattr(candidate.model, "transform"):
+        return found
+    return found.with_labels(*held_out.label_scores(candidate.model, X, y, k, seed))
 
 
 def _classes(labels: Categories | Values | None) -> Categories | None:

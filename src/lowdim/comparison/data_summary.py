@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lowdim.quality.reliability import FEWEST
+from lowdim.quality.structure import structure
+
 _WHOLE = 2000  # smaller side up to which the whole spectrum is computed; beyond it, the leading part
 _PART = 100
 _FAR_APART = 10.0  # ratio of standard deviations from which some columns dominate others
@@ -27,6 +30,7 @@ class Facts:
     corner: int | None  # components before the elbow
     dimension: dict[str, float]  # intrinsic dimension, by estimator
 
+    noise: float | None  # p-value of neighbours as close as in permuted columns; None for too few rows
     alike: bool  # whether all columns have one unit: pixels, bytes, counts of words
 
     @property
@@ -63,5 +67,13 @@ def gather(X: Any, classes: int, pictures: bool, random_state: int) -> Facts:
         enough=components_for(0.9, shares) if varies and shares.sum() >= 0.9 else None,
         corner=elbow(shares) if varies and whole else None,
         dimension=intrinsic_dimension(X, random_state),
+        noise=_noise(X, random_state),
         alike=pictures or one_unit(X),
     )
+
+
+def _noise(X: Any, random_state: int) -> float | None:
+    """P-value of the test that neighbours are no closer than with the columns permuted."""
+    if X.shape[0] < FEWEST or X.shape[1] < 2:
+        return None
+    return structure(X, random_state=random_state).p_value

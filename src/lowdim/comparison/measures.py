@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,8 @@ KINDS = (
         "knn_accuracy",
         "nearest-neighbour accuracy",
         CLASSES,
-        "Cross-validated accuracy of a nearest-neighbour classifier on the map.",
+        "Cross-validated accuracy of a nearest-neighbour classifier on the map; of a method that learns from labels, "
+        "for rows that it was not fitted on.",
     ),
     Kind(
         "neighbor_hit",
@@ -128,6 +129,26 @@ class Found:
     rows: np.ndarray | None  # rows sampled, None for all
     distortion: np.ndarray  # how much each of them is misplaced, from 0 to 1
     curve: np.ndarray  # R_NX for neighbourhoods of 1, 2, …
+    held_out: bool = False  # whether labels were scored on rows that the method was not fitted on
+
+    def with_labels(self, values: dict[str, float], errors: dict[str, float]) -> "Found":
+        """These measures, and scores by labels on held-out rows."""
+        return replace(self, values=self.values | values, errors=self.errors | errors, held_out=True)
+
+
+def can_score(labels: Any) -> bool:
+    """Whether some class has a row for every fold."""
+    return bool(np.unique(labels, return_counts=True)[1].max() >= _FOLDS)
+
+
+def chance_levels(codes: np.ndarray) -> dict[str, float]:
+    """What each score by labels is on a map that has nothing to do with them.
+
+    >>> chance_levels(np.array([0, 0, 0, 1]))
+    {'knn_accuracy': 0.75, 'neighbor_hit': 0.625, 'silhouette': 0.0}
+    """
+    shares = np.bincount(codes) / len(codes)
+    return {"knn_accuracy": float(shares.max()), "neighbor_hit": float((shares**2).sum()), "silhouette": 0.0}
 
 
 def measure(X: Any, Y: Any, labels: Any, *, random_state: int) -> Found:
@@ -136,7 +157,7 @@ def measure(X: Any, Y: Any, labels: Any, *, random_state: int) -> Found:
     Labels are not measured if no class has a row for every fold.
     """
     n = X.shape[0]
-    if labels is not None and np.unique(labels, return_counts=True)[1].max() < _FOLDS:
+    if labels is not None and not can_score(labels):
         labels = None
     k, sample = min(_NEIGHBORS, (n - 1) // 2), "auto" if n <= _MANY else _SOME
     found = quality.report(X, Y, labels, n_neighbors=k, sample=sample, pairs=_PAIRS, random_state=random_state)

@@ -57,6 +57,8 @@ class Comparison:
         Summary in words.
     facts : Facts
         The data at a glance.
+    chance : dict of str to float
+        What each score by labels is on a map that has nothing to do with them.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Comparison:
     random_state: int
     n_components: int
     image_shape: tuple[int, int] | None
+    chance: dict[str, float]
 
     @property
     def scale(self) -> bool:
@@ -150,6 +153,10 @@ class Comparison:
         from lowdim.comparison.verdict import tell
 
         return tell(self)
+
+    def title(self, kind: Kind) -> str:
+        """Title of a measure, with its level of chance if it has one."""
+        return f"{kind.title} (chance {self.chance[kind.name]:.2f})" if kind.name in self.chance else kind.title
 
     def leader(self, kind: Kind) -> str | None:
         """Name of the method that is best by one measure."""

@@ -1,37 +1,51 @@
-"""The verdict: a summary of the measures in sentences."""
+"""The verdict: a summary of the measures in sentences, with the names and the ranking of the table."""
 
 from typing import TYPE_CHECKING
 
-from lowdim.comparison.measures import BY_NAME, CLASSES, FAR, NEAR
+import numpy as np
+
+from lowdim.comparison.measures import BY_NAME, CLASSES, FAR, NEAR, Kind
 
 if TYPE_CHECKING:
     from lowdim.comparison.result import Comparison
 
-# For each question the measure that answers it, and the words of the summary.
+# For each question the measure that answers it, unless the ranking is by another one, and the words of the summary.
 _ANSWERS = {
-    NEAR: ("trustworthiness", "preserves neighbourhoods"),
+    NEAR: ("rnx_auc", "preserves neighbourhoods"),
     FAR: ("shepard_correlation", "preserves distances"),
     CLASSES: ("knn_accuracy", "separates classes"),
 }
 _CLOSE = 0.005  # measures closer than this are called equal
+_NAMED = 2  # of the equal ones, others are counted
+_DOUBT = 0.05  # p-value from which a difference from chance is called none
 
 
 def tell(comparison: "Comparison") -> str:
-    """Sentences on neighbourhoods, distances, classes, components and intrinsic dimension."""
+    """Sentences on neighbourhoods, distances, classes, noise, components and intrinsic dimension."""
     led: dict[str, list[str]] = {}  # what each method is best at
-    for name, words in _ANSWERS.values():
-        kind = BY_NAME[name]
-        values = comparison.values(kind)
+    sentences = []
+    for question, (name, words) in _ANSWERS.items():
+        kind = BY_NAME[comparison.by if BY_NAME[comparison.by].question == question else name]
         leader = comparison.leader(kind)
         if leader is None:
             continue
-        equal = [_title(comparison, m) for m, v in values.items() if m != leader and values[leader] - v < _CLOSE]
-        also = f", {_listed(equal)} equally well" if equal else ""
-        led.setdefault(_title(comparison, leader), []).append(f"{words} best ({_short(values[leader])}{also})")
+        if kind.name in comparison.chance and not _beats_chance(comparison, kind, leader):
+            sentences.append(
+                f"No map separates classes better than chance ({kind.title} {_short(comparison.values(kind)[leader])} "
+                f"at best, by {leader}; chance is {_short(comparison.chance[kind.name])})."
+            )
+            continue
+        led.setdefault(leader, []).append(f"{words} best ({_told(comparison, kind, leader)})")
     if len(comparison.outcomes) == 1:
         led = {title: [words.replace(" best", "") for words in all_words] for title, all_words in led.items()}
-    sentences = ["; ".join(f"{title} {_listed(words)}" for title, words in led.items()) + "."] if led else []
+    if led:
+        sentences.insert(0, "; ".join(f"{name} {_listed(words)}" for name, words in led.items()) + ".")
     facts = comparison.facts
+    if facts.noise is not None and facts.noise >= _DOUBT:
+        sentences.append(
+            "The data have no more neighbourhood structure than with their columns shuffled independently "
+            f"(p = {facts.noise:.2f}): what the maps show may be noise."
+        )
     if facts.enough is not None:
         hold = "1 component explains" if facts.enough == 1 else f"{facts.enough:,} components explain"
         sentences.append(f"{hold} 90 % of the variance.")
@@ -50,10 +64,30 @@ def tell(comparison: "Comparison") -> str:
     return " ".join(sentences)
 
 
-def _title(comparison: "Comparison", name: str) -> str:
-    """Name of a method in a sentence: its class, or the name it was given."""
-    outcome = next(outcome for outcome in comparison.outcomes if outcome.name == name)
-    return outcome.candidate.title.replace("TSNE", "t-SNE") if outcome.candidate.named else name
+def _told(comparison: "Comparison", kind: Kind, leader: str) -> str:
+    """The leader's value, chance, and who is equally good."""
+    values = comparison.values(kind)
+    parts = [f"{kind.title} {_short(values[leader])}"]
+    if kind.name in comparison.chance:
+        held_out = next(one.found.held_out for one in comparison.outcomes if one.name == leader)
+        parts[0] += " on held-out rows" if held_out else ""
+        parts.append(f"chance is {_short(comparison.chance[kind.name])}")
+    equal = [name for name, value in values.items() if name != leader and abs(values[leader] - value) < _CLOSE]
+    if equal:
+        others = len(equal) - _NAMED
+        named = [*equal[:_NAMED], f"{others} other{'s' if others > 1 else ''}"] if others > 0 else equal
+        parts.append(f"{_listed(named)} equally well")
+    return ", ".join(parts)
+
+
+def _beats_chance(comparison: "Comparison", kind: Kind, leader: str) -> bool:
+    """Whether the best of all maps is above chance by more than the best of as many guesses would be."""
+    from scipy.stats import norm
+
+    chance, value = comparison.chance[kind.name], comparison.values(kind)[leader]
+    error = next(one.found.errors[kind.name] for one in comparison.outcomes if one.name == leader)
+    guess = (max(chance * (1 - chance), 0) / comparison.facts.rows) ** 0.5
+    return bool(value - chance > norm.isf(_DOUBT / len(comparison.outcomes)) * np.fmax(error, guess))
 
 
 def _listed(names: list[str]) -> str:

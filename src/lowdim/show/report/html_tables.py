@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _TOLD = 2**20  # bytes
 # measure on a card → its name there
-_ON_CARD = {"trustworthiness": "neighbours", "shepard_correlation": "distances", "knn_accuracy": "classes"}
+_ON_CARD = {"rnx_auc": "neighbours", "shepard_correlation": "distances", "knn_accuracy": "classes"}
 
 
 def glance(comparison: "Comparison") -> str:
@@ -47,7 +47,9 @@ def cards(comparison: "Comparison", beyond: Mapping[str, int]) -> str:
         method = outcome.candidate.method
         summary = method.summary if method else ""
         numbers = {
-            _ON_CARD[kind.name]: _value(comparison, kind, outcome) for kind in comparison.kinds if kind.name in _ON_CARD
+            _ON_CARD[kind.name]: _value(comparison, kind, outcome) + _chance(comparison, kind)
+            for kind in comparison.kinds
+            if kind.name in _ON_CARD
         }
         numbers |= {"time": _seconds(outcome.seconds), "memory": _memory(outcome)}
         told = "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in numbers.items())
@@ -65,6 +67,11 @@ def cards(comparison: "Comparison", beyond: Mapping[str, int]) -> str:
     return "\n".join(parts)
 
 
+def _chance(comparison: "Comparison", kind: Kind) -> str:
+    """Level of chance of a measure, in brackets."""
+    return f" (chance {comparison.chance[kind.name]:.2f})" if kind.name in comparison.chance else ""
+
+
 def measures(comparison: "Comparison") -> str:
     """The table of measures with the best of each marked, and the meaning of each measure."""
     groups = [(question, list(kinds)) for question, kinds in groupby(comparison.kinds, key=lambda kind: kind.question)]
@@ -73,7 +80,7 @@ def measures(comparison: "Comparison") -> str:
         + "".join(f'<th scope="colgroup" colspan="{len(kinds)}">{escape(question)}</th>' for question, kinds in groups)
         + '<th scope="colgroup" colspan="2">cost</th>'
     )
-    heads = [(kind.title, kind.name == comparison.by) for kind in comparison.kinds]
+    heads = [(comparison.title(kind), kind.name == comparison.by) for kind in comparison.kinds]
     heads += [("time", False), ("memory", False)]
     columns = '<th scope="col">method</th>' + "".join(
         f'<th scope="col" class="number"{_sorted(comparison, ranks)}>'

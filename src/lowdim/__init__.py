@@ -33,6 +33,7 @@ _HOMES = {
     "TSNE": "lowdim.methods.sne",
     "UMAP": "lowdim.methods.umap",
     "chain": "lowdim.methods.chain",
+    "choose": "lowdim.comparison.choose",
     "compare": "lowdim.comparison.compare",
     "explore": "lowdim.explorer.opening",
     "load": "lowdim.methods.loading",
@@ -64,6 +65,7 @@ __all__ = [
     "SequentialFeatureSelector",
     "__version__",
     "chain",
+    "choose",
     "compare",
     "data",
     "explore",
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
     from lowdim import parts as parts
     from lowdim import quality as quality
     from lowdim import show as show
+    from lowdim.comparison.choose import choose as choose
     from lowdim.comparison.compare import compare as compare
     from lowdim.comparison.reduce import reduce as reduce
     from lowdim.explorer.opening import explore as explore

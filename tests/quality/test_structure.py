@@ -6,8 +6,7 @@ import scipy.sparse as sp
 
 import lowdim
 from lowdim import quality
-from lowdim.quality.structure import exceedance
-from lowdim.relate.null_rows import gaussian_like, permuted_columns
+from lowdim.relate.null_rows import exceedance, gaussian_like, permuted_columns
 
 
 def blobs(seed, n=300, d=5, classes=10):

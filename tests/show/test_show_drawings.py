@@ -20,6 +20,7 @@ CALLS = {
     "shepard": lambda **k: show.shepard(X, MAP, **k),
     "rnx": lambda **k: show.rnx(X, {"pca": MAP}, **k),
     "distortion": lambda **k: show.distortion(X, MAP, **k),
+    "reliability": lambda **k: show.reliability(PCA(2).fit(X), X, **k),
     "reconstructions": lambda **k: show.reconstructions(PCA(3).fit(X), X, image_shape=(2, 2), **k),
     "graph": lambda **k: show.graph(X, MAP, Y_LABELS, **k),
     "loss": lambda **k: show.loss([3.0, 2.0, 1.5], **k),
@@ -45,7 +46,7 @@ def test_pictures_of_any_size_are_drawn_without_warnings(name, size):
 
 
 def test_show_offers_what_it_promises():
-    names = "biplot components distortion graph loss reconstructions rnx scatter scree selection shepard"
+    names = "biplot components distortion graph loss reconstructions reliability rnx scatter scree selection shepard"
     assert show.__all__ == names.split()
 
 
@@ -205,3 +206,22 @@ def test_selection_names_the_steps_and_rings_the_choice():
 def test_errors_say_what_was_needed_what_came_and_what_to_do(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_reliability_colours_by_a_part_and_rings_the_dubious_rows(rng):
+    X = rng.normal(size=(80, 4))
+    model = PCA(2).fit(X)
+    found = quality.reliability(model, X, refits=1)
+    ax = show.reliability(model, X, found=found, part="stability")
+    assert ax.figure.axes[1].get_ylabel() == "stability"
+    rings = [one for one in ax.collections if len(one.get_offsets()) == len(found.dubious)]
+    assert len(found.dubious) == 0 or np.allclose(rings[-1].get_offsets(), model.transform(X)[found.dubious])
+    assert show.reliability(model.transform(X), found=found, y=np.arange(80) % 3, mark=False)
+    with pytest.raises(ValueError, match="found has no jump; it needs"):
+        show.reliability(model, X, found=found, part="jump")
+    with pytest.raises(ValueError, match="part must be one of"):
+        show.reliability(model, X, part="luck")
+    with pytest.raises(ValueError, match="X or found is needed"):
+        show.reliability(model)
+    with pytest.raises(ValueError, match="must be of the 40 rows of the map"):
+        show.reliability(model.transform(X[:40]), found=found)

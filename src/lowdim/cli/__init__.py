@@ -17,6 +17,7 @@ from lowdim.cli.errors import plain_warnings, report
 COMMANDS = (
     "reduce",
     "transform",
+    "check",
     "compare",
     "explore",
     "select",

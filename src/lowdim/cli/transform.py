@@ -52,7 +52,7 @@ def command(
     preparation of the table (scaling, categories, missing values) is part of the model and is applied to NEW as well.
     """
     from lowdim import load
-    from lowdim.methods.prepared_table import preparation_of, table_for, transformed
+    from lowdim.methods.prepared_table import transformed
 
     if cluster is None:
         demand_targets(source, {"-o": (output, TABLES)})
@@ -60,6 +60,17 @@ def command(
     if cluster is not None:
         _transform_parts(model, source, cluster, output, quiet, reading)
         return
+    table = read_for(model, source, missing, reading, quiet)
+    for _, step in getattr(model, "steps", [("", model)]):
+        step.set_params(verbose=show_progress(quiet))
+    Y, table = transformed(model, table)
+    write_embedding(output, Y, [str(n) for n in model.get_feature_names_out()], table, quiet=quiet)
+
+
+def read_for(model: Any, source: str, missing: str | None, reading: dict[str, Any], quiet: bool) -> Any:
+    """Table of the rows of ``source`` with the columns of a model."""
+    from lowdim.methods.prepared_table import preparation_of, table_for
+
     prepare = preparation_of(model)
     if prepare is None:
         if missing == "median":
@@ -77,10 +88,7 @@ def command(
         tell_prepared(table, [])
         if left_out:
             tell(f"left out {left_out}, which the model was not fitted with.")
-    for _, step in getattr(model, "steps", [("", model)]):
-        step.set_params(verbose=show_progress(quiet))
-    Y, table = transformed(model, table)
-    write_embedding(output, Y, [str(n) for n in model.get_feature_names_out()], table, quiet=quiet)
+    return table
 
 
 def _transform_parts(model: Any, source: str, cluster: str, output: str, quiet: bool, reading: dict[str, Any]) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lowdim.comparison.held_out import learns_from_labels
 from lowdim.data import options
 from lowdim.methods import registry
+from lowdim.methods.base import learns_from_labels
 from lowdim.work import memory
 
 Methods = Sequence[str] | Mapping[str, Any] | None

@@ -15,20 +15,6 @@ _VOTES, _NEAREST = 5, 10  # as on other maps
 _SEEDS = 2**32  # scikit-learn's folds accept none larger
 
 
-def learns_from_labels(model: Any) -> bool:
-    """Whether the map of an estimator depends on the labels, by its kind and its parameters."""
-    from sklearn.base import is_classifier
-    from sklearn.utils import get_tags
-
-    known = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-    if any(known.get(name, 0) not in (0, None) for name in ("supervision", "target_weight")):
-        return True
-    try:
-        return bool(is_classifier(model) or get_tags(model).target_tags.required)
-    except (AttributeError, TypeError):  # an object with fit_transform alone
-        return False
-
-
 def label_scores(model: Any, X: Any, y: NDArray, k: int, seed: int) -> tuple[dict[str, float], dict[str, float]]:
     """Scores of the unfitted ``model`` by name, and their standard errors: each fold is placed on a map of the others.
 

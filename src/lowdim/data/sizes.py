@@ -9,7 +9,7 @@ def count_neighbors(name: str, given: Any, auto: int, below: int, of: str = "n_s
     >>> count_neighbors("LLE", "auto", 10, 150), count_neighbors("LLE", 12, 10, 150)
     (10, 12)
     """
-    if given == "auto":
+    if given in ("auto", "choose"):  # the estimates before a choice are those of "auto"
         return auto
     if given >= below:
         raise ValueError(

@@ -6,11 +6,12 @@ from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from lowdim.data import options, validation
+from lowdim.methods import choosing
 from lowdim.methods.html_summary import with_facts
 from lowdim.persist.fields import SEEN, Field, check_fields
 from lowdim.relate.feature_scales import scales
@@ -20,7 +21,8 @@ from lowdim.work import backend_arrays, dispatch, memory, progress, thread_limit
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.devices import moved
 from lowdim.work.finite import bad_row, careful
-from lowdim.work.rows import call
+from lowdim.work.random import seed_of
+from lowdim.work.rows import call, own
 from lowdim.work.user_warnings import ScaleWarning, warn
 
 METRIC_RULES = {  # of methods that use distances
@@ -45,7 +47,11 @@ def fitting(method: Call) -> Call:
             self._check_parameters()
             name = self._name
             with thread_limit.using(self.n_jobs), progress.showing(self.verbose, name), careful(name):
-                result = method(self, *args, **kwargs)
+                if method.__name__ in ("fit", "fit_transform") and choosing.to_choose(self) is not None:
+                    self._fit_choosing(*args, **kwargs)
+                    result = self if method.__name__ == "fit" else own(self.embedding_)
+                else:
+                    result = method(self, *args, **kwargs)
                 self._bring_back(_first(args, kwargs))
                 self._demand_learnt()
                 return _as_given(result, _first(args, kwargs))
@@ -79,10 +85,18 @@ def applying(method: Call) -> Call:
     return cast(Call, run)
 
 
-def used_labels(model: Any, y: Any) -> Any:
-    """``y`` if the model, or a step of the chain, uses labels; None otherwise."""
+def learns_from_labels(model: Any) -> bool:
+    """Whether what an estimator, or a step of a chain, learns depends on labels, by its kind and its parameters."""
     steps = [step for _, step in getattr(model, "steps", [("", model)])]
-    return y if any(get_tags(step).target_tags.required for step in steps) else None
+    try:
+        return any(is_classifier(step) or get_tags(step).target_tags.required for step in steps)
+    except (AttributeError, TypeError):  # an object with fit_transform alone
+        return False
+
+
+def used_labels(model: Any, y: Any) -> Any:
+    """``y`` if the model learns from labels, None otherwise."""
+    return y if learns_from_labels(model) else None
 
 
 def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -162,6 +176,12 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _name(self) -> str:
         return type(self).__name__
+
+    def _fit_choosing(self, X: Any, y: Any = None) -> None:
+        """Fit with the value of the open parameter that suits the rows best."""
+        X = self._take(X, reset=True, sparse=self._sparse, minimum=2)
+        self._ask_memory(*X.shape)
+        choosing.adopt(self, X, y, seed_of(getattr(self, "random_state", 0)))
 
     def _check_parameters(self) -> None:
         """Raise ValueError at the first parameter that breaks its rule."""

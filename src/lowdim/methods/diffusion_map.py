@@ -24,7 +24,7 @@ class DiffusionMap(SimilarityReducer):
     ----------
     n_components : int
         Number of dimensions of the embedding.
-    n_neighbors : int, "auto" or None
+    n_neighbors : int, "auto", "choose" or None
         Neighbours of each row; ``"auto"`` is 10, or all other rows where there are fewer. None: all rows are similar,
         by their distance (the full kernel, an array of n² numbers).
     metric : str or callable

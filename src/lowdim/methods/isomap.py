@@ -56,7 +56,7 @@ class Isomap(GraphReducer):
     ----------
     n_components : int
         Number of dimensions of the embedding.
-    n_neighbors : int or "auto"
+    n_neighbors : int or "auto" or "choose"
         Neighbours of each row; ``"auto"`` is 10, or all other rows where there are fewer.
     radius : float or None
         Join rows up to this distance instead; ``n_neighbors`` must then be ``"auto"``.

@@ -22,7 +22,7 @@ class LaplacianEigenmaps(SimilarityReducer):
     ----------
     n_components : int
         Number of dimensions of the embedding.
-    n_neighbors : int, "auto" or None
+    n_neighbors : int, "auto", "choose" or None
         Neighbours of each row; ``"auto"`` is 10, or all other rows where there are fewer. None without a radius: all
         rows are similar, by their distance (the full kernel, an array of n² numbers).
     radius : float or None

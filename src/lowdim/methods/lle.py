@@ -47,7 +47,7 @@ class LLE(NeighborReducer):
     ----------
     n_components : int
         Number of dimensions of the embedding.
-    n_neighbors : int or "auto"
+    n_neighbors : int or "auto" or "choose"
         Neighbours that each row is reconstructed from; ``"auto"`` is 10, or all other rows where there are fewer.
     method : {"standard", "modified", "hessian", "ltsa"}
         What the map preserves of each neighbourhood: the weights that reconstruct the row; several such weights; that

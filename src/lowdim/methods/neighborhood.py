@@ -19,7 +19,7 @@ from lowdim.work.backend_arrays import moved_to
 from lowdim.work.user_warnings import warn
 
 DISCONNECTED = ("error", "bridge", "largest")
-near_rule = options.integer(1) | options.one_of("auto")
+near_rule = options.integer(1) | options.one_of("auto", "choose")
 _USUAL = 10  # neighbours for "auto"
 _CROWD = 100  # number of rows from which a map is checked
 _NARROW, _MOST = 0.2, 0.8  # a few rows dominate a map if that share of all lies within so many standard deviations

@@ -43,7 +43,7 @@ class PaCMAP(NeighborEmbedding):
     ----------
     n_components : int
         Dimensions of the map, up to 64.
-    n_neighbors : "auto" or int
+    n_neighbors : "auto", "choose" or int
         Number of near pairs per row. "auto" is 10, or fewer if there are fewer rows. More of them smooth the map.
     MN_ratio : float
         Mid-near pairs for each near one: each partner is the second nearest of six random rows.
@@ -83,7 +83,7 @@ class PaCMAP(NeighborEmbedding):
     """
 
     _rules = neighbor_embedding.RULES | {
-        "n_neighbors": options.one_of("auto") | options.integer(1),
+        "n_neighbors": options.one_of("auto", "choose") | options.integer(1),
         "MN_ratio": options.real(0, 100, closed="both"),
         "FP_ratio": options.real(0, 100, closed="both"),
         "max_iter": options.integer(1),

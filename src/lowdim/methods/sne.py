@@ -43,8 +43,9 @@ _perplexities = options.Rule(
 _TEXTS = {
     "affinities": """n_components : int
         Number of dimensions of the map: 1, 2 and 3 are fast; more (up to 64) need exact repulsion over all pairs.
-    perplexity : "auto", number or list of numbers
-        Effective number of neighbours per row. "auto" is 30, or (n - 1)/3 where that is less. Affinities of
+    perplexity : "auto", "choose", number or list of numbers
+        Effective number of neighbours per row. "auto" is 30, or (n - 1)/3 where that is less; "choose" fits up to six
+        and keeps the best, as ``lowdim.choose`` does. Affinities of
         several are averaged, for structure at several scales. Three times as many nearest neighbours are searched.
     sigma : float or None
         One width of the Gaussian for all rows, instead of a perplexity, over the nearest 90 neighbours.
@@ -88,7 +89,7 @@ class _Stochastic(NeighborEmbedding):
 
     _stages = ("affinities", "divergence")
     _rules = neighbor_embedding.RULES | {
-        "perplexity": options.one_of("auto") | options.real(0) | _perplexities,
+        "perplexity": options.one_of("auto", "choose") | options.real(0) | _perplexities,
         "sigma": options.none | options.real(1e-37, 1e37),
         "early_exaggeration": options.real(1, 1e6, closed="left"),
         "early_exaggeration_iter": options.integer(0),
@@ -162,7 +163,7 @@ class _Stochastic(NeighborEmbedding):
 
     def _resolve_perplexities(self, n: int) -> list[float]:
         given = self.perplexity
-        if given == "auto" or self.sigma is not None:
+        if given in ("auto", "choose") or self.sigma is not None:
             given = max(1.0, min(_PERPLEXITY, (n - 1) / 3))
         return [float(u) for u in (given if isinstance(given, list | tuple) else [given])]
 

@@ -46,9 +46,9 @@ class UMAP(NeighborEmbedding):
     ----------
     n_components : int
         Dimensions of the map, up to 64.
-    n_neighbors : "auto" or int
+    n_neighbors : "auto", "choose" or int
         Number of neighbours, including the row itself: few show detail, many the global structure. "auto" is 15, or
-        fewer if there are fewer rows.
+        fewer if there are fewer rows; "choose" fits up to six numbers and keeps the best, as ``lowdim.choose`` does.
     min_dist : float
         Distance in the map within which points are not pulled closer; at most ``spread``. Smaller values give more
         compact clusters.
@@ -109,7 +109,7 @@ class UMAP(NeighborEmbedding):
     """
 
     _rules = neighbor_embedding.RULES | {
-        "n_neighbors": options.one_of("auto") | options.integer(2),
+        "n_neighbors": options.one_of("auto", "choose") | options.integer(2),
         "min_dist": options.real(0, closed="left"),
         "spread": options.real(1e-6, 1e6, closed="both"),
         "n_epochs": options.one_of("auto") | options.integer(1),

@@ -5,9 +5,8 @@ Formulas are in docs/maths/quality.md.
 
 from typing import Any
 
-import numpy as np
-
-from lowdim.compose.metric_space import Space, both, common_neighbors
+from lowdim.compose.coranking import coranks
+from lowdim.compose.metric_space import Space, both
 from lowdim.data import options
 from lowdim.quality.measure import METRIC, SAMPLE, Measure, draw_rows, measuring
 
@@ -89,15 +88,5 @@ class Coranking:
     def __init__(self, X: Space, Y: Space, sample: Any, random_state: Any) -> None:
         n = X.n
         self.sample = draw_rows(n, sample, max(_SOME, _PAIRS // n), random_state, "rows of a curve")
-        K = np.arange(1, n - 1)
-        chance, room = K / (n - 1), 1 - K / (n - 1)
-        weights = 1 / K / (1 / K).sum()
-        # R_NX = (Q_NX − chance) / room is linear in the common neighbours c of each row: Q_NX = c / K.
-        total, squares, areas = common_neighbors(X, Y, self.sample, weights / (room * K))
-        m = len(self.sample)
-        self.rnx = (total / (m * K) - chance) / room
-        self.auc = self.sample.mean(areas - (weights * chance / room).sum())
-        self.error = np.zeros(n - 2)
-        if self.sample.rows is not None:
-            variance = np.maximum(squares - total.astype(np.float64) ** 2 / m, 0) / max(1, m - 1)
-            self.error = np.sqrt(variance * (1 - m / n) / m) / (K * room)
+        self.rnx, self.error, areas = coranks(X, Y, self.sample)
+        self.auc = self.sample.mean(areas)

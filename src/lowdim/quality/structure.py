@@ -20,7 +20,7 @@ from lowdim.quality.measure import SAMPLE, draw_rows, measuring
 from lowdim.quality.reliability import FEWEST, NEAREST
 from lowdim.relate.neighbor_places import common_share
 from lowdim.relate.neighbors import nearest
-from lowdim.relate.null_rows import gaussian_like, permuted_columns
+from lowdim.relate.null_rows import exceedance, gaussian_like, neighbor_distance, permuted_columns
 from lowdim.work import memory, progress
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.dispatch import backend_of
@@ -172,22 +172,6 @@ def structure(
         return Structure(observed, null, p_values, called, len(rows))
 
 
-def exceedance(value: float, draws: NDArray[np.float64], *, lower: bool) -> float:
-    """Probability that one more of ``draws``, normally distributed, is as extreme as ``value``.
-
-    >>> round(exceedance(0.0, np.array([1.0, 2.0, 3.0]), lower=True), 2)
-    0.11
-    """
-    from scipy.stats import t
-
-    count = len(draws)
-    gap = (draws.mean() - value) * (1 if lower else -1)
-    width = float(draws.std(ddof=1)) * (1 + 1 / count) ** 0.5
-    if width <= 1e-12 * max(abs(float(draws.mean())), 1e-300):
-        return 1.0 if gap <= 0 else 0.0
-    return float(t.sf(gap / width, count - 1))
-
-
 def _p_value(observed: dict[str, float], null: dict[str, NDArray[np.float64]]) -> float:
     """By Bonferroni over loss and recall; by the distances alone without a map."""
     used: list[str] = [name for name in ("loss", "recall") if name in observed] or ["distance"]
@@ -233,8 +217,7 @@ def _statistics(X: Any, model: Any) -> dict[str, float]:
     k = min(NEAREST, X.shape[0] - 1)
     rows = searchable(X, float_dtype(X.dtype))
     near = nearest(rows, k, None, getattr(model, "_metric", "euclidean"), "exact")
-    lengths = near.distances.astype(np.float64).mean(axis=1)
-    found = {"distance": float(np.exp(np.log(np.maximum(lengths, np.finfo(np.float32).tiny)).mean()))}
+    found = {"distance": neighbor_distance(near.distances)}
     found["dimension"] = float("nan")
     with suppress(ValueError):  # too few distinct rows
         found["dimension"] = float(intrinsic_dimension(X, sample=None))

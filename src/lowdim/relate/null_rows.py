@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 
 def permuted_columns(X: Any, rng: np.random.Generator) -> Any:
@@ -34,3 +35,29 @@ def gaussian_like(X: Any, rng: np.random.Generator) -> Any:
     mean = A.mean(axis=0)
     drawn = rng.standard_normal((len(A), len(A))) @ (A - mean) / max(1, len(A) - 1) ** 0.5 + mean
     return drawn.astype(X.dtype if X.dtype.kind == "f" else np.float64)
+
+
+def exceedance(value: float, draws: NDArray[np.float64], *, lower: bool) -> float:
+    """Probability that one more of ``draws``, normally distributed, is as extreme as ``value``.
+
+    >>> round(exceedance(0.0, np.array([1.0, 2.0, 3.0]), lower=True), 2)
+    0.11
+    """
+    from scipy.stats import t
+
+    count = len(draws)
+    gap = (draws.mean() - value) * (1 if lower else -1)
+    width = float(draws.std(ddof=1)) * (1 + 1 / count) ** 0.5
+    if width <= 1e-12 * max(abs(float(draws.mean())), 1e-300):
+        return 1.0 if gap <= 0 else 0.0
+    return float(t.sf(gap / width, count - 1))
+
+
+def neighbor_distance(distances: NDArray[np.floating]) -> float:
+    """Geometric mean over rows of the mean distance (n, k) to their neighbours: small where columns depend on others.
+
+    >>> neighbor_distance(np.array([[1.0, 3.0], [8.0, 8.0]]))
+    4.0
+    """
+    lengths = np.maximum(distances.astype(np.float64).mean(axis=1), np.finfo(np.float32).tiny)
+    return float(np.exp(np.log(lengths).mean()))

@@ -9,6 +9,7 @@ from lowdim.show.distortion import distortion
 from lowdim.show.loss import loss
 from lowdim.show.neighbor_graph import graph
 from lowdim.show.reconstructions import reconstructions
+from lowdim.show.reliability import reliability
 from lowdim.show.rnx import rnx
 from lowdim.show.scatter import scatter
 from lowdim.show.scree import scree
@@ -22,6 +23,7 @@ __all__ = [
     "graph",
     "loss",
     "reconstructions",
+    "reliability",
     "rnx",
     "scatter",
     "scree",

@@ -293,6 +293,8 @@ def test_labels_of_a_comparison_are_no_wish_to_supervise_maps():
     X, y = lowdim.data.load("iris")
     found = lowdim.compare(X, y, methods=["umap", "lda"], parameters={"umap": {"n_epochs": 5}})
     assert not found.warnings
+
+
 def test_random_labels_are_not_separated_and_noise_is_called_noise():
     """A method that learns from labels separates any labels of the rows that it learnt."""
     for seed in range(3):

@@ -44,13 +44,13 @@ MAP_TEXTS = {
 
 
 def described(texts: Mapping[str, str] = MAP_TEXTS, **more: str) -> Callable[[Described], Described]:
-    """Decorator that puts texts where the docstring of a class or function has ``{their name}`` on a line of its own.
+    r"""Decorator that puts texts where the docstring of a class or function has ``{their name}`` on a line of its own.
 
     Texts are written for docstrings indented by four spaces, and take the indentation of the line they replace: CPython
     strips that of docstrings from 3.13 on.
 
-    >>> described({}, k="k : int\\n        Number.")(type("A", (), {"__doc__": "{k}"})).__doc__
-    'k : int\\n    Number.'
+    >>> described({}, k="k : int\n        Number.")(type("A", (), {"__doc__": "{k}"})).__doc__
+    'k : int\n    Number.'
     """
     known = {name: textwrap.dedent(f"    {text}") for name, text in {**texts, **more}.items()}
 

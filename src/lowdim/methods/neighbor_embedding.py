@@ -150,7 +150,9 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
         self._learn(X, y, relations)
         return self
 
-    def _relate(self, X: Any, y: Any, seed: int, relations: Any) -> tuple[Any, Any, NDArray | None, Any]:
+    def _relate(
+        self, X: Any, y: Any, seed: int, relations: Any
+    ) -> tuple[Any, Any, NDArray | None, tuple[Any, Any] | None]:
         """Input of the loss, the rows searched, the first row that equals each (None: all differ), and the closest
         neighbours, by which ``trust`` judges new rows.
         """

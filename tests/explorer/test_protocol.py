@@ -510,3 +510,16 @@ def test_an_answer_that_fails_in_any_way_is_told(page, monkeypatch):
 
     monkeypatch.setattr(selection_analysis, "neighbours", break_down)
     assert page.refused("neighbours", row=0, k=3, map=None) == "of some library"
+
+
+def test_doubts_are_those_of_quality_for_any_frame_and_samples(page, data):
+    number = fitted(page)
+    one, found = page.session.map(number), page.ask("reliability", map=number)
+    expected = lowdim.quality.reliability(one.fitted, data[0])
+    np.testing.assert_allclose(found.arrays["score"], expected.score, atol=0.02)
+    assert found.fields["count"] == found.arrays["dubious"].sum() == one.dubious.sum()
+    moved = page.ask("reliability", map=number, refits=1)
+    assert moved.fields["refits"] == 1
+    assert np.nanmax(moved.arrays["moves"]) <= 1
+    page.select(np.arange(120) < 30)
+    assert "a number of refits from 0 to 20" in page.refused("reliability", map=number, refits=99)

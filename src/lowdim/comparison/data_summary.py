@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim.quality.reliability import FEWEST
+from lowdim.quality.fitted_map import FEWEST
 from lowdim.quality.structure import structure
 
 _WHOLE = 2000  # smaller side up to which the whole spectrum is computed; beyond it, the leading part

@@ -8,6 +8,7 @@ from typing import Any
 from lowdim.comparison.candidates import Ground, unsuited
 from lowdim.data.options import Rule
 from lowdim.methods import registry
+from lowdim.methods.choosing import WORD
 
 # Set by the explorer itself, or not suitable for a form.
 _HIDDEN = {"n_components", "callback", "callback_every", "warm_start", "n_jobs", "verbose", "metric_params", "device"}
@@ -58,7 +59,7 @@ def _parameter(name: str, rule: Rule | None, default: Any, text: str) -> dict[st
     """A parameter as a form shows it, or None if a form cannot."""
     if rule is None:
         return None
-    choices = [word for word in rule.options if word not in _WORDS]
+    choices = [word for word in rule.options if word not in (*_WORDS, WORD)]  # a choice shows no frames
     kind = next((kind for kind in ("bool", *_NUMBERS) if kind in rule.kinds), "choice" if choices else None)
     if kind is None or not (default is None or isinstance(default, bool | int | float | str)):
         return None

@@ -46,6 +46,7 @@ class Map:
         self.loss: float | None = None
         self.trace: list[tuple[int, float]] = []
         self.quality: dict[str, float] = {}
+        self.dubious: NDArray[np.bool_] | None = None  # of all rows, once they were asked for
         self.seconds, self._begun, self._descending = 0.0, time.perf_counter(), 0.0
         self._changed, self._judge = changed, judge
         self._wish = Condition()

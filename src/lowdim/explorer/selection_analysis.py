@@ -1,6 +1,6 @@
 """Analysis of a map and a selection: neighbours, distortion, counts, and the columns that distinguish the selection."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +10,19 @@ from lowdim.explorer.map_quality import judge
 from lowdim.explorer.message_format import Message
 from lowdim.explorer.running_fits import Map
 from lowdim.explorer.session import Session
+from lowdim.quality import reliability as quality_of_rows
 from lowdim.relate.moment_states import ColumnMoments
 from lowdim.relate.moments import column_moments
 from lowdim.relate.neighbors import nearest
+from lowdim.work.rows import take
 
 _WIDER = 2  # times k: a neighbour within so many nearest is not counted as lost
 _MOST_NEIGHBOURS = 1000
 _MOST_ASKED = 100_000  # rows named in one request
 _COUNTED = 20  # categories counted in each column
 _CATEGORIES = 1000  # categories up to which a column is counted
+_MOST_REFITS = 20
+_CLEAR = 0.4  # share of neighbours kept from which neighbours on the map are mostly neighbours in the data
 _TELLING = 20  # columns that distinguish the selection
 
 
@@ -90,6 +94,38 @@ def distortion(session: Session, number: Any, k: Any) -> Message:
     return Message("distortion", None, {"map": one.number, "frame": frame, "k": k}, arrays)
 
 
+def doubts(session: Session, number: Any, refits: Any) -> Message:
+    """Reliability of each row in the newest frame of a map; with refits of samples also how much its places move."""
+    one = session.map(number)
+    if one.Y is None:
+        raise ValueError(f"map {one.number} has no positions yet. Wait for its first frame.")
+    if not isinstance(refits, int) or not 0 <= refits <= _MOST_REFITS:
+        raise ValueError(f"reliability: a number of refits from 0 to {_MOST_REFITS} is needed; got {refits!r}.")
+    if refits and one.fitted is None:
+        raise ValueError(f"map {one.number} is not finished: samples can be fitted after it. Wait for it, or stop it.")
+    if refits:
+        X = session.X if one.rows is None else take(session.X, one.rows)
+        y = session.targets if one.rows is None or session.targets is None else np.asarray(session.targets)[one.rows]
+        found = quality_of_rows(one.fitted, X, y, refits=refits)
+    else:
+        rows = session.rows if one.rows is None else session.rows[one.rows]
+        found = quality_of_rows(Frame(np.ascontiguousarray(one.Y)), rows)
+    dubious = np.zeros(len(found.score), np.float32)
+    dubious[found.dubious] = 1
+    arrays = {"score": _spread(found.score.astype(np.float32), one), "dubious": _spread(dubious, one)}
+    if found.stability is not None:
+        arrays["moves"] = _spread((1 - found.stability).astype(np.float32), one)
+    one.dubious = np.nan_to_num(arrays["dubious"]) > 0
+    fields = {"map": one.number, "frame": one.frame, "count": len(found.dubious), "refits": found.refits}
+    return Message("reliability", None, fields, arrays)
+
+
+class Frame(NamedTuple):
+    """Positions of a map that may not be finished."""
+
+    embedding_: NDArray[np.float32]
+
+
 def _outside(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.float32]:
     """Share of ``few`` (n, k) that are not among ``many`` (n, m), row by row."""
     n = len(few)
@@ -123,7 +159,24 @@ def describe(session: Session, selected: NDArray[np.bool_]) -> Message:
         if inside < session.n:
             fields["telling"] = telling(session, selected)
         fields["quality"] = [q for one in list(session.maps.values()) if (q := quality(session, one, selected))]
+        fields["sentence"] = _sentence(session, selected, fields["quality"])
     return Message("select", None, fields)
+
+
+def _sentence(session: Session, selected: NDArray[np.bool_], judged: list[dict[str, Any]]) -> str:
+    """What the selection is, and how far its place on the newest map can be believed."""
+    share = selected.mean()
+    text = f"{int(selected.sum()):,} of {session.n:,} rows ({share:.1%})"
+    if not judged:
+        return f"{text}; no map of them is finished."
+    last = judged[-1]
+    kept = last["neighbors_kept"]
+    text += f". {session.map(last['map']).title} keeps {kept:.0%} of their nearest rows in the data"
+    text += "" if kept >= _CLEAR else ": near rows there need not be near in the data"
+    dubious = session.map(last["map"]).dubious
+    if dubious is not None:
+        text += f"; {int((dubious & selected).sum()):,} are at dubious places"
+    return f"{text}."
 
 
 def _listed(session: Session) -> list[Column]:

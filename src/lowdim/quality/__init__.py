@@ -3,6 +3,7 @@
 from lowdim.quality.coranking import rnx_auc, rnx_curve
 from lowdim.quality.dimension import intrinsic_dimension
 from lowdim.quality.distance_scores import reconstruction_error, residual_variance, shepard_correlation, stress
+from lowdim.quality.fitted_map import Interval
 from lowdim.quality.label_scores import knn_accuracy, neighbor_hit, silhouette
 from lowdim.quality.measure import Measure
 from lowdim.quality.neighborhood_scores import (
@@ -13,7 +14,7 @@ from lowdim.quality.neighborhood_scores import (
     neighborhood_recall,
     trustworthiness,
 )
-from lowdim.quality.reliability import Interval, Reliability, reliability
+from lowdim.quality.reliability import Reliability, reliability
 from lowdim.quality.report import Report, report
 from lowdim.quality.separation import Separation, separation
 from lowdim.quality.structure import Structure, structure

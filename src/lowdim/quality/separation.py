@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from lowdim.compose.metric_space import rows_of
 from lowdim.data import options
 from lowdim.methods.lda import LDA
+from lowdim.quality.fitted_map import FEWEST
 from lowdim.quality.measure import measuring
-from lowdim.quality.reliability import FEWEST
 from lowdim.relate.neighbors import nearest
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of, stream

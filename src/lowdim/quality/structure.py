@@ -16,8 +16,8 @@ from lowdim.compose.metric_space import rows_of
 from lowdim.data import options
 from lowdim.methods import registry
 from lowdim.quality.dimension import intrinsic_dimension
+from lowdim.quality.fitted_map import FEWEST, NEAREST
 from lowdim.quality.measure import SAMPLE, draw_rows, measuring
-from lowdim.quality.reliability import FEWEST, NEAREST
 from lowdim.relate.neighbor_places import common_share
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.null_rows import exceedance, gaussian_like, neighbor_distance, permuted_columns

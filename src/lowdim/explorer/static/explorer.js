@@ -14,7 +14,15 @@ import { rowFacts, selectionFacts } from "./facts.js";
 import { make, button, grouped, plural, inWords, bytesToText, textToBytes } from "./dom.js";
 
 const NEIGHBOURS = 10;
+const REFITS = 3; // samples fitted for the stability of a map
 const STRONGEST = 0.5; // share of misplaced neighbours from which the colour is strongest
+
+// Strength of the colour: dubious rows are strongest; what moves is relative to what moves least and most.
+function strengths(kind, { score, dubious, moves }) {
+  if (kind === "score") return score.map((one, i) => (dubious[i] > 0 ? STRONGEST : 0.4 * STRONGEST * one));
+  const known = moves.filter(Number.isFinite).sort(), [low, high] = [0.02, 0.98].map((part) => known[Math.floor(part * (known.length - 1))] ?? 0);
+  return moves.map((one) => STRONGEST * Math.min(1, Math.max(0, (one - low) / Math.max(high - low, 1e-9))));
+}
 
 export class Explorer {
   constructor(root, channel, { saved = null } = {}) {
@@ -154,7 +162,7 @@ export class Explorer {
     this.panes.moved(map, pushed && map.frames > 1 ? seconds : 0);
     if (pushed) this.line.tell("ack", { map: map.id, frame: message.frame });
     this.told(map);
-    if (map.overlay && !this.saved && !map.start) this.misplaced(map, map.overlay.kind);
+    if (map.overlay && map.overlay.kind !== "moves" && !this.saved && !map.start) this.misplaced(map, map.overlay.kind);
     if (this.pinned >= 0 && (map.frames === 1 || message.final)) this.linkUp();
   }
 
@@ -218,12 +226,20 @@ export class Explorer {
   // Which rows have neighbours that are false (near on the map alone) or missing (near in the data alone).
   async misplaced(map, kind) {
     if (!kind) { map.overlay = null; this.panes.redraw(); this.panes.told(map); return; }
-    if (this.saved) { this.overlay(map, kind); return; }
+    if (this.saved) { if (map.shares?.[kind]) this.overlay(map, kind); return; }
     if (map.asking) { map.again = kind; return; }
     map.asking = true;
     try {
-      const { arrays } = await this.line.ask("distortion", { map: map.id, k: NEIGHBOURS });
-      map.shares = { false: arrays.false, missing: arrays.missing };
+      if (kind === "score" || kind === "moves") {
+        if (kind === "moves") this.say("fitting samples …");
+        const { arrays, count } = await this.line.ask("reliability", { map: map.id, refits: kind === "moves" ? REFITS : 0 });
+        map.shares = { ...map.shares, [kind]: strengths(kind, arrays) };
+        map.dubious = arrays.dubious;
+        this.say(`${plural(count, "row")} of ${map.title} are at dubious places`);
+      } else {
+        const { arrays } = await this.line.ask("distortion", { map: map.id, k: NEIGHBOURS });
+        map.shares = { ...map.shares, false: arrays.false, missing: arrays.missing };
+      }
       this.overlay(map, kind);
     } catch (error) { map.overlay = null; this.failed(error); }
     map.asking = false;
@@ -383,11 +399,11 @@ export class Explorer {
 // What a saved page keeps of a map besides its positions: the overlays that were looked at, and the rows of files.
 function stateOfMap({ id, overlay, shares, placed }) {
   return { map: id, overlay: overlay?.kind ?? null,
-    shares: shares ? { false: textOfShares(shares.false), missing: textOfShares(shares.missing) } : null,
+    shares: shares ? eachOf(shares, textOfShares) : null,
     placed: placed.map((one) => ({ name: one.name, positions: textOfFloats(one.positions), trust: textOfFloats(one.trust) })) };
 }
 function mapOfState({ shares, placed }) {
-  return { shares: shares ? { false: sharesOfText(shares.false), missing: sharesOfText(shares.missing) } : null,
+  return { shares: shares ? eachOf(shares, sharesOfText) : null,
     placed: placed.map((one) => ({ name: one.name, positions: floatsOfText(one.positions), trust: floatsOfText(one.trust) })) };
 }
 
@@ -395,6 +411,7 @@ function textOfFloats(values) { return bytesToText(new Uint8Array(values.buffer,
 function floatsOfText(text) { return new Float32Array(textToBytes(text).buffer); }
 
 // Shares from 0 to 1 in one byte each, 255 for none.
+function eachOf(shares, change) { return Object.fromEntries(Object.entries(shares).map(([kind, values]) => [kind, change(values)])); }
 function textOfShares(shares) {
   return bytesToText(Uint8Array.from(shares, (v) => (Number.isFinite(v) ? Math.round(254 * Math.min(1, Math.max(0, v))) : 255)));
 }

@@ -43,6 +43,7 @@ export function selectionFacts(facts, { title, n, colour, clear, label, keep, co
   const share = (100 * facts.count) / n, told = share < 0.1 ? "< 0.1" : share.toFixed(share < 10 ? 1 : 0);
   const parts = [make("div", { className: "heading" },
     make("h2", {}, plural(facts.count, "row")), make("small", {}, `${told} %`), button("Clear", clear))];
+  if (facts.sentence) parts.push(make("p", { className: "note" }, facts.sentence));
   const groups = Map.groupBy ? Map.groupBy(facts.counts ?? [], (one) => one.column) : grouping(facts.counts ?? []);
   const order = [...groups.keys()].sort((a, b) => (b === colour) - (a === colour));
   for (const column of order.slice(0, 3)) {
@@ -57,6 +58,7 @@ export function selectionFacts(facts, { title, n, colour, clear, label, keep, co
       ...facts.telling.slice(0, TELLING).map((one) => make("li", {}, cutName(one.column),
         bar(one.score), make("small", {}, `${valueText(one.inside)} against ${valueText(one.outside)}`)))));
   }
+  if (facts.telling?.length) parts.push(make("p", { className: "note" }, "The rows were selected by looking: these differences describe them, and prove nothing."));
   if (facts.quality?.length) {
     const measures = Object.keys(facts.quality[0]).filter((name) => !["map", "rows", "of"].includes(name) && typeof facts.quality[0][name] === "number");
     parts.push(make("h3", {}, "Quality of each map for them"), make("div", { className: "wide" }, make("table", { className: "quality" },

@@ -121,7 +121,8 @@ class Tip {
     const lines = make("span", {}, make("b", {}, value === null ? `row ${grouped(row + 1)}` : `${value}`));
     if (value !== null) lines.append(`row ${grouped(row + 1)} · ${legend.name}`);
     const wrong = map?.overlay?.values[row];
-    if (wrong !== undefined && Number.isFinite(wrong)) lines.append(make("br"), `${Math.round(100 * wrong)} % ${map.overlay.kind} neighbours`);
+    if (map?.overlay?.dubious) { if (map.overlay.dubious[row] > 0) lines.append(make("br"), "dubious place"); }
+    else if (wrong !== undefined && Number.isFinite(wrong)) lines.append(make("br"), `${Math.round(100 * wrong)} % ${map.overlay.kind} neighbours`);
     this.box.replaceChildren(...[image, lines].filter(Boolean));
   }
 }

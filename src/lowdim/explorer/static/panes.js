@@ -3,7 +3,9 @@ import { View } from "./view.js";
 import { make, button, press, inWords, grouped, lasting } from "./dom.js";
 
 const MOST = 4;
-const OVERLAYS = [["", "no overlay"], ["false", "false neighbours"], ["missing", "missing neighbours"]];
+const OVERLAYS = [["", "no overlay"], ["false", "false neighbours"], ["missing", "missing neighbours"],
+  ["score", "places to doubt"], ["moves", "moves between samples"]];
+const KEYS = { score: "more evidence against the place", moves: "more map neighbours change between samples" };
 
 export class Panes {
   constructor(stage, host) {
@@ -45,9 +47,11 @@ export class Panes {
       press(pane.density, pane.view.density);
       pane.view.refresh();
     }, { title: "Show the density of the rows" }), false);
+    pane.stability = button("Stability", () => { if (pane.view.map) this.host.misplaced(pane.view.map, "moves"); },
+      { title: "Fit samples of the rows again, and show which places change" });
     pane.closing = button("×", () => this.close(pane), { className: "close", "aria-label": "Close this view" });
     pane.root = make("section", { className: "pane", "aria-label": "View" },
-      make("header", {}, pane.choice, pane.overlay, pane.density, pane.told, pane.closing), plot, pane.key, pane.fault);
+      make("header", {}, pane.choice, pane.overlay, pane.density, pane.stability, pane.told, pane.closing), plot, pane.key, pane.fault);
     pane.choice.addEventListener("change", () => {
       const map = [...this.host.maps.values()].find((one) => String(one.id) === pane.choice.value);
       if (map) this.show(this.list.indexOf(pane), map);
@@ -122,8 +126,10 @@ export class Panes {
       pane.overlay.value = map.overlay?.kind ?? "";
       press(pane.density, pane.view.dense);
       pane.overlay.hidden = Boolean(this.host.saved) && !map.shares;
+      for (const option of pane.overlay.options) option.hidden = Boolean(this.host.saved && option.value && !map.shares?.[option.value]);
       pane.key.hidden = !map.overlay;
-      if (map.overlay) pane.key.replaceChildren("0 %", make("span", { className: "ramp" }), `50 % of the neighbours are ${map.overlay.kind}`);
+      pane.stability.hidden = Boolean(this.host.saved) || map.status !== "done";
+      if (map.overlay) pane.key.replaceChildren(...keyOf(map, this.host));
       pane.fault.hidden = map.status !== "failed";
       pane.fault.textContent = map.message ?? "The fit failed.";
       pane.plot.setAttribute("aria-label", `Map by ${map.title}, ${grouped(this.host.n)} rows. Arrow keys move from row to row, Enter pins one.`);
@@ -162,4 +168,14 @@ export class Panes {
       return { map: view.map?.id ?? null, camera: view.camera.state, density: view.density };
     });
   }
+}
+
+// The legend of an overlay; dubious rows can be selected from it.
+function keyOf(map, host) {
+  const kind = map.overlay.kind, words = KEYS[kind];
+  const parts = words ? ["0", make("span", { className: "ramp" }), words]
+    : ["0 %", make("span", { className: "ramp" }), `50 % of the neighbours are ${kind}`];
+  const count = words && map.dubious ? map.dubious.reduce((sum, one) => sum + (one > 0), 0) : 0;
+  if (count && !host.saved) parts.push(button(`Select ${grouped(count)} dubious`, () => host.choose(Uint8Array.from(map.dubious, (one) => (one > 0 ? 1 : 0)))));
+  return parts;
 }

@@ -59,7 +59,7 @@ def right(y, near):
 
 
 def singularity(X, Y, perplexity=30.0):
-    """Minus the least eigenvalue of the Hessian of each row's own t-SNE loss, by exact sums (Liu, Ma and Zhong 2025)."""
+    """Minus the least eigenvalue of the Hessian of each row's own t-SNE loss, by exact sums (Liu et al. 2025)."""
     near = parts.nearest(X, min(len(X) - 1, int(3 * perplexity)))
     p = parts.likelihoods(near.distances, [min(perplexity, (len(X) - 1) / 3)])[0]
     p = p / p.sum(axis=1, keepdims=True)

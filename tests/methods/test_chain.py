@@ -184,3 +184,16 @@ def test_labels_of_dropped_rows_are_dropped_with_them(kind):
     model = lowdim.chain(lowdim.Prepare(missing="drop"), lowdim.LDA()).fit(table, kind(y))
     whole = lowdim.chain(lowdim.Prepare(), lowdim.LDA()).fit(table.iloc[kept], y[kept])
     np.testing.assert_allclose(model.transform(table.iloc[kept]), whole.transform(table.iloc[kept]))
+
+
+def test_a_pca_before_the_last_step_keeps_what_components_there_are(rng):
+    """The chain of the README on a table of few columns: PCA(50) has nothing to shorten."""
+    X = rng.normal(size=(60, 5))
+    for solver in ("auto", "svd", "randomized", "gram"):
+        model = lowdim.chain(lowdim.PCA(50, svd_solver=solver), lowdim.PCA(2)).fit(X)
+        assert model[0].n_components_ == 5
+    np.testing.assert_allclose(np.abs(model.transform(X)), np.abs(lowdim.PCA(2).fit_transform(X)), atol=1e-9)
+    with pytest.raises(ValueError, match="n_components must be at most"):
+        lowdim.chain(lowdim.PCA(3), lowdim.PCA(50)).fit(X)
+    with pytest.raises(ValueError, match="n_components must be at most"):
+        model[0].fit(X)

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowdim.data import column_kinds, options, text_formats
+from lowdim.data import answer_scales, column_kinds, number_units, options, spellings, text_formats
 from lowdim.data.column_kinds import Finding
-from lowdim.data.column_recipes import NUMBERS, Recipe, circles_of, learn_levels, learn_scale
+from lowdim.data.column_recipes import (
+    NUMBERS,
+    Recipe,
+    as_text,
+    circles_of,
+    learn_levels,
+    learn_options,
+    learn_scale,
+)
 from lowdim.data.file_errors import listing
 from lowdim.work.archive_errors import shortened
 
@@ -25,16 +33,20 @@ RULES = {
     "categories": options.one_of("onehot", "ordinal", "drop"),
     "max_levels": options.integer(2),
     "dates": options.one_of("number", "cyclic", "drop"),
+    "rules": options.integer(1, column_kinds.RULES),
 }
 _COLUMN_RULES = RULES | {
-    "kind": options.one_of("number", "yes/no", "category", "date", "drop"),
+    "kind": options.one_of("number", "yes/no", "category", "ordinal", "multi-select", "date", "drop"),
     "order": options.Rule(
         lambda value: isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 1,
         "a list of two levels or more",
     ),
     "format": options.Rule(lambda value: isinstance(value, str) and "%" in value, "a format such as '%d.%m.%Y'"),
+    "separator": options.Rule(lambda value: isinstance(value, str) and len(value) > 0, "a text such as ';'"),
+    "merge": options.flag,  # of spelling variants
     "weight": options.real(0.0),
 }
+del _COLUMN_RULES["rules"]
 _HELD = 0.5  # share of the rows that the most frequent levels must cover for a column to be a category
 
 
@@ -52,6 +64,9 @@ class Wish:
     order: Sequence[str] | None = None
     format: str = ""
     weight: float = 1.0
+    rules: int = column_kinds.RULES
+    separator: str = ""
+    merge: bool = False
 
 
 def wishes(defaults: Mapping[str, Any], plan: Any, names: list[str]) -> list[Wish]:
@@ -94,7 +109,7 @@ def _wish(common: Wish, name: str, given: Any) -> Wish:
     if "order" in asked:
         asked["order"] = [str(level) for level in asked["order"]]
         asked.setdefault("kind", "category")
-        asked.setdefault("categories", "ordinal")
+        asked.setdefault("categories", "onehot" if asked["kind"] == "multi-select" else "ordinal")
     return replace(common, **asked)
 
 
@@ -112,6 +127,7 @@ def read_plan(path: str | os.PathLike[str]) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise ValueError(f"Prepare: a plan in TOML is needed; '{path}' is not one ({error}). Correct it.") from None
     plan = content.pop("columns", None)
+    content.setdefault("rules", 1)  # a plan that was written before there were others
     strange = [name for name in content if name not in RULES]
     if strange:
         raise ValueError(
@@ -138,12 +154,15 @@ def decide(name: str, finding: Finding, wish: Wish) -> tuple[str, str, str]:
             f"Prepare: columns must hold numbers, text or dates; {name!r} does not: {finding.why}. Convert it, or "
             f"leave it out: plan={{{name!r}: 'drop'}}."
         )
-    if kind in ("identifier", "constant") or finding.kind == "constant":
+    if kind in ("identifier", "constant", "text") or finding.kind == "constant":
         return finding.kind, "drop", finding.why
     if kind == "mixed":  # refused, naming the row, when its text is read
         kind = finding.problem
-    if kind == "category":
-        return kind, wish.categories, why
+    if kind in ("category", "code", "ordinal", "multi-select"):
+        if wish.categories == "drop":
+            return kind, "drop", why
+        own = {"ordinal": "ordinal", "multi-select": "options"}
+        return kind, own.get(kind, wish.categories), why
     if kind == "date":
         return kind, {"number": "date"}.get(wish.dates, wish.dates), why
     return kind, kind, why
@@ -151,23 +170,26 @@ def decide(name: str, finding: Finding, wish: Wish) -> tuple[str, str, str]:
 
 def learn(name: str, column: "pl.Series", finding: Finding, wish: Wish, order: list[str] | None) -> Recipe:
     """Recipe for a column, from the rows it is given."""
+    if order is not None and wish.rules > 1 and not wish.kind and finding.kind in ("category", "identifier", "ordinal"):
+        finding = replace(finding, kind="ordinal", why="its type orders its levels", order=tuple(order))
     kind, action, why = decide(name, finding, wish)
     gaps = int(column_kinds.is_missing(column).sum())
     if action == "drop":
         return Recipe(kind, "drop", "left out", why, gaps)
-    made = Recipe(
-        kind,
-        action,
-        "",
-        why,
-        gaps,
-        wish.missing,
-        _spelled(name, column, wish, action),
-        weight=float(wish.weight),
-    )
-    if kind == "category":
+    spelling, unit = _spelled(name, column, wish, action, finding)
+    weight = float(wish.weight)
+    made = Recipe(kind, action, "", why, gaps, wish.missing, spelling, weight=weight, unit=unit)
+    if (finding.variants and not wish.kind) or wish.merge:
+        made, column = _merged(made, column)
+    if kind == "ordinal":
+        made = _learn_answers(name, column, made, wish, order or list(finding.order) or None)
+    elif kind == "multi-select":
+        made = _learn_options(name, column, made, wish, finding)
+    elif kind in ("category", "code"):
         made = _learn_category(name, column, made, wish, order)
-    if action != "onehot":
+    if made.action == "drop":
+        return made
+    if action not in ("onehot", "options"):
         words, row = made.refusal(column)
         if words:
             raise ValueError(f"Prepare: column {name!r} {words} in row {row} (counted from 0). Change the plan.")
@@ -184,29 +206,102 @@ def learn(name: str, column: "pl.Series", finding: Finding, wish: Wish, order: l
     return replace(made, done=made.done.strip("; "))
 
 
-def _spelled(name: str, column: "pl.Series", wish: Wish, action: str) -> str:
-    """Format of the numbers or dates in a column of text; ValueError if some cells do not match it."""
+def _merged(made: Recipe, column: "pl.Series") -> tuple[Recipe, "pl.Series"]:
+    """A column whose spelling variants are replaced by the spelling that is most frequent."""
+    text = as_text(column)
+    other = spellings.variants(dict(text.drop_nulls().value_counts().iter_rows()))
+    if other:
+        column = text.replace(list(other), list(other.values()))
+    first = next(iter(other), "")
+    told = (
+        f"; {len(other)} spelling variant{'s' * (len(other) > 1)} merged, such as {first!r} into {other.get(first)!r}"
+    )
+    return replace(made, matching=spellings.CASE, done=told if other else ""), column
+
+
+def _spelled(name: str, column: "pl.Series", wish: Wish, action: str, finding: Finding) -> tuple[str, str]:
+    """Format of the numbers or dates in a column of text, and their unit; ValueError if some cells do not match."""
     import polars as pl
 
-    if action in ("onehot", "ordinal", "yes/no") or column.dtype != pl.String:
-        return ""
+    if action in ("onehot", "ordinal", "yes/no", "options") or column.dtype != pl.String:
+        return "", ""
+    unit = ""
     if action == "number":
         how = text_formats.number_style(column)[0]
         values = text_formats.spelled_numbers(column, how)
+        if wish.rules > 1 and values.null_count() > column.null_count():
+            bare, units, _ = number_units.split_units(column)
+            found, unit = text_formats.number_style(bare)[0], finding.unit or _unit_of(units)
+            read = number_units.numbers_with_unit(column, found, unit)
+            if read.null_count() < values.null_count():
+                how, values = found, read
+            else:
+                unit = ""
     else:
         how = wish.format or text_formats.date_format(column)[0]
         values = text_formats.spelled_dates(column, how) if how else pl.Series([None] * len(column), dtype=pl.Datetime)
     strange = column.is_not_null() & values.is_null()
     if strange.any():
-        row = int(strange.arg_max() or 0)
         what = "numbers" if action == "number" else "dates"
-        form = f" as {how}" if action != "number" and how else ""
+        form = f" as {how}" if action != "number" and how else f" in {unit!r}" if unit else ""
         raise ValueError(
-            f"Prepare: column {name!r} must hold {what}{form} in every row; got "
-            f"{shortened(repr(column[row]))} in row {row} (counted from 0). "
+            f"Prepare: column {name!r} must hold {what}{form} in every row; got {_listed(column, strange)}. "
             "Correct it, or say in a plan what the column is: a category, or 'drop'."
         )
-    return how
+    return how, unit
+
+
+def _unit_of(units: "pl.Series") -> str:
+    """The most frequent unit."""
+    counts = units.filter((units != "").fill_null(False)).value_counts(sort=True)
+    return str(counts[0, 0]) if len(counts) else ""
+
+
+def _listed(column: "pl.Series", strange: "pl.Series") -> str:
+    """The first cells that do not match, with their rows, and how many there are."""
+    rows = strange.arg_true()
+    cells = [f"{shortened(repr(column[row]))} in row {row}" for row in rows[:3].to_list()]
+    more = f" and {len(rows) - 3:,} more" if len(rows) > 3 else ""
+    return f"{cells[0]} (counted from 0)" + "".join(f", {cell}" for cell in cells[1:]) + more
+
+
+def _learn_answers(name: str, column: "pl.Series", made: Recipe, wish: Wish, order: list[str] | None) -> Recipe:
+    """Recipe of ordered answers: their positions in the order."""
+    found = learn_levels(column, max(column.len(), 2), None)[0]["levels"]
+    order = list(wish.order) if wish.order is not None else order or answer_scales.order_of(found)
+    if order is None:
+        raise ValueError(
+            f"Prepare: the answers in column {name!r} ({listing(found)}) are of no known scale. Give their order: "
+            f"plan={{{name!r}: [lowest, …, highest]}}."
+        )
+    matching = spellings.ANSWERS if wish.order is None else made.matching
+    places = spellings.places_of(order, found, matching)
+    strange = [level for level in found if level not in places]
+    if strange:
+        raise ValueError(
+            f"Prepare: the order of column {name!r} must name all its levels; it lacks {listing(strange)}. Add them."
+        )
+    seen = [order[place] for place in sorted(set(places.values()))]
+    done = f"coded by its place in the order {' < '.join(seen[:6])}{' < …' * (len(seen) > 6)}{made.done}"
+    return replace(made, levels=list(order), matching=matching, done=done)
+
+
+def _learn_options(name: str, column: "pl.Series", made: Recipe, wish: Wish, finding: Finding) -> Recipe:
+    """Recipe of several options per cell: an indicator for each."""
+    separator = wish.separator or (finding.spelling if finding.kind == "multi-select" else ";")
+    found, more = learn_options(column, separator, wish.max_levels)
+    if not found["levels"]:
+        raise ValueError(
+            f"Prepare: options of column {name!r}, separated by {separator!r}, must differ between rows; every row has "
+            f"the same. Name another separator, or leave it out: plan={{{name!r}: 'drop'}}."
+        )
+    scaled = "as_is" if wish.numbers == "as_is" else "standardize"
+    words = f"{len(found['levels'])} indicators of options separated by {separator!r}"
+    words += f", {more} rare or constant ones left out" if more else ""
+    return replace(
+        made, **found | {"scale": 1.0 if scaled == "as_is" else found["scale"]}, spelling=separator, numbers=scaled,
+        done=words + ("" if scaled == "as_is" else ", scaled as a group"),
+    )  # fmt: skip
 
 
 def _learn_category(name: str, column: "pl.Series", made: Recipe, wish: Wish, order: list[str] | None) -> Recipe:
@@ -215,7 +310,7 @@ def _learn_category(name: str, column: "pl.Series", made: Recipe, wish: Wish, or
     found, count, held = learn_levels(column, max(most, 2), order)
     if made.action == "ordinal":
         if order is None:
-            return replace(made, levels=found["levels"], done="coded 0, 1, 2, … in alphabetical order")
+            return replace(made, levels=found["levels"], done=f"coded 0, 1, 2, … in alphabetical order{made.done}")
         strange = [level for level in found["levels"] if level not in order]
         if strange:
             raise ValueError(
@@ -223,6 +318,9 @@ def _learn_category(name: str, column: "pl.Series", made: Recipe, wish: Wish, or
                 "Add them."
             )
         return replace(made, levels=list(order), done=f"coded 0, 1, 2, … in the order {' < '.join(order[:6])}")
+    if found["pooled"] and held < _HELD and made.kind == "code":
+        why = f"{made.why}; {count:,} different codes, of which the most frequent cover {held:.0%} of the rows"
+        return replace(made, action="drop", done="left out", why=why)
     if found["pooled"] and held < _HELD:
         raise ValueError(
             f"Prepare: a category needs repeated levels; {name!r} has {count:,}, of which the {most - 1} most "
@@ -231,7 +329,7 @@ def _learn_category(name: str, column: "pl.Series", made: Recipe, wish: Wish, or
     pooled = f", {count - len(found['levels']):,} rare levels pooled" if found["pooled"] else ""
     scaled = "as_is" if wish.numbers == "as_is" else "standardize"
     done = f"one-hot encoded to {len(found['shares'])}{pooled}{'' if scaled == 'as_is' else ', scaled as a group'}"
-    return replace(made, **found, numbers=scaled, done=done)
+    return replace(made, **found, numbers=scaled, done=done + made.done)
 
 
 def _learn_numbers(name: str, column: "pl.Series", made: Recipe, wish: Wish) -> Recipe:
@@ -253,6 +351,7 @@ def _learn_numbers(name: str, column: "pl.Series", made: Recipe, wish: Wish) -> 
         raise ValueError(f"Prepare: column {name!r}: {error}") from None
     how = {"yes/no": "coded 0 and 1", "date": "as days", "cyclic": "as days"}.get(made.action, "")
     words = ", ".join(filter(None, [made.done, how, "" if how and numbers == "as_is" else words]))
+    words += f"; numbers in {made.unit!r}" if made.unit else ""
     return replace(made, **found, done=words)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data import column_kinds
+from lowdim.data import column_kinds, multi_select, spellings
 from lowdim.work.archive_errors import shortened
 
 if TYPE_CHECKING:
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-ACTIONS = ("drop", "number", "yes/no", "onehot", "ordinal", "date", "cyclic")
-NUMBERS = ("standardize", "as_is", "robust", "log1p", "ranks")
+ACTIONS = ("drop", "number", "yes/no", "onehot", "ordinal", "date", "cyclic", "options")
+NUMBERS = ("standardize", "pooled", "as_is", "robust", "log1p", "ranks")
 _NORMAL_QUARTILES = 1.3489795003921634  # interquartile range of the standard normal distribution
 _MOST_KNOTS = 1000  # quantiles that represent a distribution
+_LATER = {"unit", "matching"}  # parts that recipes of version 1 of the rules lack
 _CIRCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # length in days of the cycles of a date
 
 
@@ -49,6 +50,8 @@ class Recipe:
     circles: list[str] = field(default_factory=list)
     indicator: bool = False  # whether an extra column marks missing values
     indicator_share: float = 0.0
+    unit: str = ""  # of numbers in text
+    matching: str = ""  # how levels are compared, see ``spellings``
 
     @property
     def suffixes(self) -> list[str]:
@@ -58,6 +61,8 @@ class Recipe:
         names = [""]
         if self.action == "onehot":
             names = [f"={level}" for level in self.levels] + ["=(rare)"] * self.pooled
+        elif self.action == "options":
+            names = [f"={option}" for option in self.levels]
         elif self.action == "cyclic":
             names += [f" {part} of {circle}" for circle in self.circles for part in ("sin", "cos")]
         return [*names, *[" (missing)"] * self.indicator]
@@ -67,15 +72,18 @@ class Recipe:
         import polars as pl
 
         text = column.dtype == pl.String
-        if self.action in ("drop", "onehot") or column.dtype == pl.Null:
+        if self.action in ("drop", "onehot", "options") or column.dtype == pl.Null:
             return "", 0
         if self.action in ("date", "cyclic"):
-            fits, what = text or column.dtype.is_temporal(), "dates"
+            fits, what = (
+                text or column.dtype.is_temporal(),
+                f"dates as {self.spelling}" if self.spelling and text else "dates",
+            )
         elif self.action == "ordinal":
             fits, what = True, f"one of {', '.join(map(repr, self.levels[:10]))}"
         else:
             fits = text or column.dtype.is_numeric() or column.dtype == pl.Boolean
-            what = "numbers" if self.action == "number" else "yes or no"
+            what = "yes or no" if self.action == "yes/no" else f"numbers in {self.unit!r}" if self.unit else "numbers"
         if not fits:
             return f"must hold {what}; got {column.dtype}", 0
         if self.action == "number" and not text:
@@ -93,6 +101,8 @@ class Recipe:
             lost = self._encode_levels(column, out)
         elif self.action == "cyclic":
             lost = self._encode_circles(column, out)
+        elif self.action == "options":
+            lost = self._encode_options(column, out)
         else:
             values = self._values(column)
             lost = np.isnan(values)
@@ -106,10 +116,12 @@ class Recipe:
 
     def unseen(self, column: "pl.Series") -> list[str]:
         """Levels of a column that the fit did not see."""
+        if self.action == "options":
+            return sorted(multi_select.indicators(as_text(column), self.spelling, self.levels)[1])
         if self.action not in ("onehot", "ordinal") or self.pooled:
             return []
         found = as_text(column).drop_nulls().unique(maintain_order=True).to_list()
-        known = set(self.levels)
+        known = spellings.places_of(self.levels, found, self.matching)
         return [level for level in found if level not in known]
 
     def _values(self, column: "pl.Series") -> Floats:
@@ -121,7 +133,7 @@ class Recipe:
         if self.action == "ordinal":
             codes = self._codes(column)
             return np.where(codes < 0, np.nan, codes.astype(np.float64))
-        return np.array(column_kinds.numbers_in(column, self.spelling))
+        return np.array(column_kinds.numbers_in(column, self.spelling, self.unit))
 
     def _scaled(self, values: Floats) -> Floats:
         if self.numbers == "ranks":
@@ -135,7 +147,12 @@ class Recipe:
         import polars as pl
 
         text = as_text(column)
-        codes = text.replace_strict(self.levels, list(range(len(self.levels))), default=-1, return_dtype=pl.Int64)
+        places = {level: i for i, level in enumerate(self.levels)}
+        if self.matching:
+            places = spellings.places_of(self.levels, text.drop_nulls().unique().to_list(), self.matching)
+        if not places:
+            return np.full(len(text), -1, dtype=np.intp)
+        codes = text.replace_strict(list(places), list(places.values()), default=-1, return_dtype=pl.Int64)
         return np.array(codes.fill_null(-1).to_numpy(), dtype=np.intp)
 
     def _encode_levels(self, column: "pl.Series", out: NDArray[Any]) -> NDArray[np.bool_]:
@@ -157,6 +174,15 @@ class Recipe:
             body[known] = -np.sqrt(self.shares)
             body[known, codes[known]] += 1.0 / np.sqrt(self.shares[codes[known]])
         body *= self.weight
+        return lost
+
+    def _encode_options(self, column: "pl.Series", out: NDArray[Any]) -> NDArray[np.bool_]:
+        lost = np.asarray(column.is_null().to_numpy())
+        found, _ = multi_select.indicators(as_text(column), self.spelling, self.levels)
+        found[lost] = self.shares > 0.5 if self.missing == "median" else self.shares
+        if self.numbers != "as_is":  # multiple factor analysis: at most variance 1 in every direction
+            found = (found - self.shares) / np.sqrt(self.shares * (1 - self.shares)) / self.scale
+        out[:, : len(self.shares)] = found * self.weight
         return lost
 
     def _encode_circles(self, column: "pl.Series", out: NDArray[Any]) -> NDArray[np.bool_]:
@@ -212,6 +238,8 @@ def _scale(values: Floats, numbers: str) -> tuple[dict[str, Any], str]:
         # uniform on (0, 1) has mean ½ and variance 1/12
         return found | {"knots": knots, "heights": heights, "centre": 0.5, "scale": 12**-0.5}, "replaced by ranks"
     words = "standardised"
+    if numbers == "pooled":
+        words = "centred and divided by their pooled standard deviation"
     if numbers == "log1p":
         values, words = np.log1p(values), "log(1 + x), then standardised"
     centre, scale = float(values.mean()), float(values.std())
@@ -240,6 +268,25 @@ def learn_levels(column: "pl.Series", most: int, order: list[str] | None) -> tup
     return found, len(counts), float(rows[:n_kept].sum() / rows.sum())
 
 
+def learn_options(column: "pl.Series", separator: str, most: int) -> tuple[dict[str, Any], int]:
+    """Options that some cells hold and some do not, at most ``most``, and their shares; how many others there are.
+
+    ``scale`` is the square root of the largest eigenvalue of the correlations of their indicators.
+    """
+    text = as_text(column).drop_nulls()
+    counts: dict[str, int] = {}
+    for cell, rows in text.value_counts().iter_rows():
+        for option in set(multi_select.options_in(cell, separator)):
+            counts[option] = counts.get(option, 0) + rows
+    varying = sorted((option for option, n in counts.items() if n < len(text)), key=lambda one: (-counts[one], one))
+    kept = sorted(varying[: int(most)])
+    table, _ = multi_select.indicators(text, separator, kept)
+    shares = table.mean(axis=0)
+    z = (table - shares) / np.sqrt(shares * (1 - shares))
+    largest = float(np.linalg.eigvalsh(z.T @ z / len(z))[-1]) if kept else 1.0
+    return {"levels": kept, "shares": shares, "scale": float(np.sqrt(largest))}, len(counts) - len(kept)
+
+
 def circles_of(moments: "pl.Series") -> list[str]:
     """Cycles of the dates of a column: year and week, and day where they have times."""
     hours = column_kinds.days_in(moments)
@@ -250,7 +297,7 @@ def circles_of(moments: "pl.Series") -> list[str]:
 def check_recipe(state: Any) -> Recipe:
     """Recipe from a state read from a file; ValueError unless its parts are consistent."""
     example = asdict(Recipe("", "", "", ""))
-    if not isinstance(state, dict) or set(state) != set(example):
+    if not isinstance(state, dict) or set(state) | _LATER != set(example) | _LATER:
         raise ValueError("a recipe lacks parts, or has unknown ones")
     for name, value in state.items():
         if type(value) is not type(example[name]) or (isinstance(value, float) and not np.isfinite(value)):
@@ -268,8 +315,10 @@ def check_recipe(state: Any) -> Recipe:
         and len(recipe.knots) == len(recipe.heights)
         and (len(recipe.knots) > 0 or recipe.numbers != "ranks")
         and recipe.scale > 0
-        and (recipe.action != "onehot" or len(recipe.shares) == len(recipe.levels) + recipe.pooled > 0)
+        and (recipe.action not in ("onehot", "options") or len(recipe.shares) == len(recipe.levels) + recipe.pooled > 0)
         and bool((recipe.shares > 0).all())
+        and (recipe.action != "options" or (bool(recipe.spelling) and bool((recipe.shares < 1).all())))
+        and recipe.matching in ("", spellings.CASE, spellings.ANSWERS)
     )
     if not good:
         raise ValueError(f"a recipe of {recipe.kind!r} has inconsistent parts")

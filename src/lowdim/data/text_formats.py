@@ -39,6 +39,15 @@ DATE_FORMATS = (
 )
 _YES = ("yes", "y", "true", "t", "on", "ja", "j", "oui", "o", "si", "sí", "s", "sim", "да")
 _NO = ("no", "n", "false", "f", "off", "nein", "non", "não", "nao", "нет")
+_LANGUAGES = (
+    {"yes", "y", "no", "n"},
+    {"true", "t", "false", "f"},
+    {"ja", "j", "nein", "n"},
+    {"oui", "o", "non", "n"},
+    {"si", "sí", "s", "no", "n"},
+    {"sim", "s", "não", "nao", "n"},
+    {"да", "нет"},
+)
 _PROBE = 200  # cells tested first, which rule out most formats before the whole column is read
 
 
@@ -140,3 +149,26 @@ def answers(text: "pl.Series") -> "pl.Series":
     lower = text.str.to_lowercase()
     yes, no = lower.is_in(_YES), lower.is_in(_NO)
     return pl.select(pl.when(yes).then(True).when(no).then(False).otherwise(None)).to_series()
+
+
+def are_answers(values: "pl.Series") -> bool:
+    """Whether the distinct values ``values`` are yes and no: two of them, or more of one language.
+
+    >>> import polars as pl
+    >>> are_answers(pl.Series(["yes", "Y", "NO"])), are_answers(pl.Series(["yes", "nein", "Y"]))
+    (True, False)
+    """
+    if len(values) == 2:
+        return not answers(values).null_count() and answers(values).n_unique() == 2
+    lower = set(values.str.to_lowercase().to_list()) if len(values) <= 12 else set()
+    return any(lower <= words for words in _LANGUAGES) and answers(values).n_unique() == 2
+
+
+def are_codes(values: "pl.Series") -> bool:
+    """Whether text consists of digits, some beginning with a zero that a number would lose.
+
+    >>> import polars as pl
+    >>> are_codes(pl.Series(["01234", "98765"])), are_codes(pl.Series(["0", "1"]))
+    (True, False)
+    """
+    return bool(values.str.contains(r"^\d+$").all() and values.str.contains(r"^0\d").any())

@@ -1,7 +1,9 @@
 """Base classes of all methods: scikit-learn's contract, running and saving."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -99,6 +101,19 @@ def used_labels(model: Any, y: Any) -> Any:
     return y if learns_from_labels(model) else None
 
 
+_before_others: ContextVar[tuple[int, ...]] = ContextVar("lowdim_steps_before_others", default=())
+
+
+@contextmanager
+def fewer_components_allowed(steps: list[Any]) -> Iterator[None]:
+    """Inside, these estimators keep all components where the data have fewer than ``n_components``."""
+    token = _before_others.set(tuple(map(id, steps)))
+    try:
+        yield
+    finally:
+        _before_others.reset(token)
+
+
 def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The first argument of a call."""
     return next(iter((*args, *kwargs.values())), None)
@@ -172,6 +187,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Names of the parameters, read from the signature once."""
         names: list[str] = super()._get_param_names()
         return names
+
+    @property
+    def _takes_fewer(self) -> bool:
+        """Whether it is a step before others, which keeps what components there are."""
+        return id(self) in _before_others.get()
 
     @property
     def _name(self) -> str:

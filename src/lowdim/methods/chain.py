@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from lowdim.methods.base import Reducer
+from lowdim.methods.base import Reducer, fewer_components_allowed
 
 CLASS_NAME = "Chain"
 
@@ -18,8 +18,9 @@ CLASS_NAME = "Chain"
 class Chain(Pipeline):
     """Pipeline of lowdim's estimators that can be saved to one file; returned by :func:`lowdim.chain`.
 
-    It is scikit-learn's ``Pipeline`` with three additions: :meth:`save`; rows that a first step with ``missing="drop"``
-    leaves out are left out of ``y`` too; and a ``fit`` that fails leaves every step as it was.
+    It is scikit-learn's ``Pipeline`` with four additions: :meth:`save`; rows that a first step with ``missing="drop"``
+    leaves out are left out of ``y`` too; a PCA before the last step keeps all components where the data have fewer than
+    it asks for, since it only shortens rows for the next step; and a ``fit`` that fails leaves every step as it was.
 
     Examples
     --------
@@ -83,10 +84,11 @@ class Chain(Pipeline):
 
     @contextmanager
     def _as_it_was(self) -> Iterator[None]:
-        """On any error, restore the steps."""
+        """On any error, restore the steps; those before the last may keep fewer components than asked."""
         before = [(step, vars(step).copy()) for _, step in self.steps if isinstance(step, Reducer)]
         try:
-            yield
+            with fewer_components_allowed([step for _, step in self.steps[:-1]]):
+                yield
         except BaseException:
             for step, state in before:
                 step.__dict__.clear()

@@ -205,7 +205,7 @@ class PCA(StreamedReducer):
     def _enough(self, limit: int) -> int:
         """How many components to compute before the number to keep is known."""
         if isinstance(self.n_components, Integral):
-            return int(self.n_components)
+            return min(limit, int(self.n_components)) if self._takes_fewer else int(self.n_components)
         if getattr(self, "solver_", "") == "randomized" and self.n_components is not None:
             return min(limit, spectrum.FIRST_LOOK)
         return limit
@@ -265,7 +265,7 @@ class PCA(StreamedReducer):
                 f"{limit:,} rows, {self.n_features_in_:,} features and svd_solver={self.svd_solver!r}. Pass a number, "
                 "or a proportion of the variance."
             )
-        if isinstance(self.n_components, Integral) and self.n_components > limit:
+        if isinstance(self.n_components, Integral) and self.n_components > limit and not self._takes_fewer:
             raise ValueError(
                 f"PCA: n_components must be at most {what} = {limit}; got {self.n_components}. "
                 "Lower it or pass more data."

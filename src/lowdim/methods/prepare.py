@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from lowdim.data import column_plans, options, preparation, validation
+from lowdim.data import column_kinds, column_plans, options, preparation, validation
 from lowdim.data.column_recipes import Recipe, check_recipe
 from lowdim.data.table_columns import Columns, columns_of
 from lowdim.methods.base import Reducer, applying, fitting
@@ -34,17 +34,27 @@ _plan = options.none | options.Rule(lambda value: isinstance(value, dict), "a di
 class Prepare(Reducer):
     """Preparation of a table: turns every column into numbers, by its kind.
 
-    The kind of a column is recognised by these rules, in this order: one value only is ``constant`` and dropped;
-    booleans and text of yes and no values are ``yes/no`` and become 0 and 1; numbers, and numbers written as text, are
-    ``number``; integers that number the rows are an ``identifier`` and left out; dates, and dates written as text,
-    are ``date`` and become days since 1970; text with more than nine in ten values distinct is an ``identifier``;
-    all other text is a ``category``. A column that is mostly, but not entirely, numbers or dates is refused, naming the
-    row. What was decided for each column, and why, is in ``plan_``.
+    The kind of a column is recognised by these rules, in this order; ``plan_`` says what was decided, and why:
+
+    - one value only: ``constant``, left out;
+    - booleans, or text of yes and no in one language: ``yes/no``, which become 0 and 1;
+    - digits that begin with zeros, such as postcodes: ``code``, treated as a category where the codes recur;
+    - numbers, or text that spells numbers ("1.234,5", "$1,200", "73%", "(1,614)"), all in one unit: ``number``;
+      integers that number the rows: ``identifier``, left out;
+    - dates, or text that spells dates: ``date``, which become days since 1970 (of times with a zone, in UTC);
+    - types that order their levels, answers of a known scale ("agree", "never", "XL"), or numbers with words:
+      ``ordinal``, which become 0, 1, 2, … in that order;
+    - cells that combine a few options ("bus; train"): ``multi-select``, one indicator for each option;
+    - text of many words: ``text``; with more than nine in ten values distinct: ``identifier``; both are left out;
+    - any other text: ``category``, whose spelling variants ("Rome", "rome ") are merged.
+
+    A column that is mostly, but not entirely, numbers or dates is refused, naming the rows.
 
     Parameters
     ----------
-    numbers : {"standardize", "as_is", "robust", "log1p", "ranks"}
-        Scaling of numbers: mean 0 and variance 1; unchanged; centred by the median and scaled by the
+    numbers : {"standardize", "pooled", "as_is", "robust", "log1p", "ranks"}
+        Scaling of numbers: mean 0 and variance 1; centred and all divided by one number, the root mean square of their
+        standard deviations, for columns that share one unit; unchanged; centred by the median and scaled by the
         quartiles; log(1 + x), then standardised; their ranks, scaled to variance 1. Unless it is ``"as_is"``, other
         kinds are scaled to match: 0 and 1, days and ordinal codes are standardised, and the columns of a category are
         scaled as in factor analysis of mixed data, so that a category weighs like one column of numbers.
@@ -62,10 +72,18 @@ class Prepare(Reducer):
         Maximum number of columns per category; with more levels, the rarest share one column.
     dates : {"number", "cyclic", "drop"}
         Days since 1970; these and the sine and cosine of the time of year, week and day; or left out.
+    on_unusable : {"error", "drop"}
+        Columns that cannot be used (mixtures of numbers and text, no value, lists, too many levels): refused, all in
+        one message; or left out with a warning.
+    rules : int
+        Version of the rules for kinds: 2, or 1 for those before units, ordered answers, several options, codes, free
+        text and spelling variants were recognised. Plans and model files without a version are of version 1.
     plan : dict or None
-        Settings for single columns: a kind (``"number"``, ``"yes/no"``, ``"category"``, ``"date"``, ``"drop"``), a
-        list of levels in their order, or a dictionary of any of ``kind``, ``numbers``, ``missing``, ``indicators``,
-        ``categories``, ``max_levels``, ``dates``, ``order``, ``format`` (of dates) and ``weight`` (a factor).
+        Settings for single columns: a kind (``"number"``, ``"yes/no"``, ``"category"``, ``"ordinal"``,
+        ``"multi-select"``, ``"date"``, ``"drop"``), a list of levels in their order, or a dictionary of any of
+        ``kind``, ``numbers``, ``missing``, ``indicators``, ``categories``, ``max_levels``, ``dates``, ``order``,
+        ``format`` (of dates), ``separator`` (of options), ``merge`` (of spelling variants, with a kind given) and
+        ``weight`` (a factor).
     verbose : int
         1 shows progress bars with the time left.
 
@@ -87,7 +105,11 @@ class Prepare(Reducer):
     ['standardised', 'one-hot encoded to 2, scaled as a group', 'coded 0 and 1, standardised']
     """
 
-    _rules = column_plans.RULES | {"plan": _plan, "verbose": options.integer(0)}
+    _rules = column_plans.RULES | {
+        "on_unusable": options.one_of("error", "drop"),
+        "plan": _plan,
+        "verbose": options.integer(0),
+    }
     n_jobs = None  # polars and NumPy read columns; no kernel of ours runs
 
     _any_columns = True
@@ -101,6 +123,8 @@ class Prepare(Reducer):
         categories: str = "onehot",
         max_levels: int = 50,
         dates: str = "number",
+        on_unusable: str = "error",
+        rules: int = column_kinds.RULES,
         plan: dict[str, Any] | None = None,
         verbose: int = 0,
     ) -> None:
@@ -110,6 +134,8 @@ class Prepare(Reducer):
         self.categories = categories
         self.max_levels = max_levels
         self.dates = dates
+        self.on_unusable = on_unusable
+        self.rules = rules
         self.plan = plan
         self.verbose = verbose
 
@@ -212,7 +238,8 @@ class Prepare(Reducer):
 
     def _learn(self, table: Columns) -> None:
         defaults = {name: getattr(self, name) for name in column_plans.RULES}
-        recipes, left_out = preparation.learn(table, column_plans.wishes(defaults, self.plan, table.names))
+        asked = column_plans.wishes(defaults, self.plan, table.names)
+        recipes, left_out = preparation.learn(table, asked, self.on_unusable)
         made = [f"{name}{suffix}" for name, one in zip(table.names, recipes, strict=True) for suffix in one.suffixes]
         if len(set(made)) < len(made):
             twice = max(made, key=made.count)
@@ -299,6 +326,11 @@ class Prepare(Reducer):
 
     def _names_in(self, input_features: Any) -> list[str]:
         return [str(name) for name in _check_feature_names_in(self, input_features)]
+
+    @classmethod
+    def _params_from_file(cls, params: dict[str, Any]) -> dict[str, Any]:
+        """A file that states no rules was written by version 1 of them; another fit uses them again."""
+        return {"rules": 1} | params
 
     def _state(self) -> dict[str, fields.Field]:
         recipe = fields.tested(check_recipe)

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
+from scipy.stats import spearmanr
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 import lowdim
 from lowdim import UMAP
+from lowdim.compose import arrangement
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +109,33 @@ def test_parts_of_the_graph_are_laid_out_apart(rng):
         Y = UMAP(k, n_neighbors=10, n_epochs=100, random_state=0).fit_transform(X)
         right = KNeighborsClassifier(1).fit(Y[::2], part[::2]).score(Y[1::2], part[1::2])
         assert right == 1 if k > 1 else right > 0.9  # on a line points cannot go round each other
+
+
+def test_parts_are_arranged_by_the_distances_of_their_means(rng):
+    sizes, at = [60, 20, 40, 30, 50], np.array([0.0, 100.0, 210.0, 330.0, 460.0])
+    part = np.repeat(np.arange(5), sizes)
+    X = rng.normal(size=(200, 4))
+    X[:, 0] += at[part]
+    for given in (X, sp.csr_matrix(X)):
+        Y = UMAP(n_neighbors=10, n_epochs=100, random_state=0).fit_transform(given)
+        means = np.array([Y[part == c].mean(axis=0) for c in range(5)])
+        along = np.linalg.svd(means - means.mean(axis=0))[0][:, 0]
+        assert abs(spearmanr(along, at).statistic) > 0.99
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("count", [2, 12, 340])
+def test_centres_of_parts_keep_them_apart(k, count, rng):
+    sizes = np.concatenate([[500, 500], rng.integers(5, 60, count - 2)])
+    means = rng.normal(size=(count, 6)) * 1e6
+    means[-1] = 1e12  # far from all others, which must not end up on one spot
+    for known in (means, None, np.zeros((count, 6))):
+        Y, share = arrangement.centres(sizes, k, 0, known), sizes / sizes.sum()
+        assert np.isfinite(Y).all()
+        assert np.ptp(Y, axis=0).max() < 10
+        large = np.argsort(-sizes)[:12]  # others may share a spot with their neighbours
+        radius = np.sqrt(share[large]) if k > 1 else share[large]
+        assert (pdist(Y[large]) > 0.85 * pdist(radius[:, None], lambda a, b: (a + b).sum())).all()
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,20 @@ def test_small_parts_are_laid_out_together_as_each_is_in_numpy(k, rng, device, m
     np.testing.assert_allclose(found, layout.by_spectrum(graph, k, 0), atol=1e-8 if k < 140 else 1e-7)
 
 
+@pytest.mark.parametrize("k", [1, 2])
+def test_parts_are_arranged_by_their_means_as_in_numpy(k, rng, device):
+    A = sp.block_diag([sp.coo_array(np.ones((size, size)) - np.eye(size)) for size in (7, 5, 9, 6)], format="csr")
+    mixed = rng.permutation(27)
+    A = sp.csr_array(A[mixed][:, mixed].astype(np.float32))
+    graph = A.indptr.astype(np.int64), A.indices.astype(np.int32), A.data
+    X = rng.normal(size=(27, 3)) + 10 * rng.normal(size=(4, 3))[np.repeat(np.arange(4), (7, 5, 9, 6))[mixed]]
+    parts_of = sp.csgraph.connected_components(A)[1]
+    here = layout.by_spectrum(graph, k, 0, X)
+    there = array(layout.by_spectrum(tuple(put(part, device) for part in graph), k, 0, put(X, device)))
+    for c in range(4):  # equal eigenvalues leave the rows of a part any order
+        np.testing.assert_allclose(there[parts_of == c].mean(0), here[parts_of == c].mean(0), atol=1e-8)
+
+
 @pytest.mark.parametrize(
     "model",
     [

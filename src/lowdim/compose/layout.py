@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from lowdim.compose import spectrum
+from lowdim.compose import arrangement, spectrum
 from lowdim.compose.spectral_map import spectral_map
 from lowdim.solve.signs import signs
 from lowdim.work import thread_limit
@@ -94,11 +94,12 @@ def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
 
 
 @operation
-def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArray[np.float64]:
+def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int, X: Any = None) -> NDArray[np.float64]:
     """Smoothest coordinates (n, k) of the graph, see :mod:`lowdim.compose.spectral_map`.
 
-    The components of a graph that is not connected are laid out separately, side by side from the largest in the
-    middle outwards, on areas proportional to their numbers of rows.
+    The components of a graph that is not connected are laid out separately, on areas proportional to their numbers of
+    rows: arranged by the distances between their means in the rows ``X``, or without rows from the largest in the
+    middle outwards.
     """
     indptr, indices, values = P
     n = len(indptr) - 1
@@ -107,33 +108,20 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int) -> NDArr
     count, part = connected_components(S, connection="strong")  # S is symmetric: spares its transpose
     if count == 1:
         return _sized(eigenvectors(S, k, seed), seed)
-    Y, done = np.empty((n, k)), 0
-    sizes = np.bincount(part)
+    Y, sizes = np.empty((n, k)), np.bincount(part)
     order = np.argsort(part, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    for c in np.argsort(-sizes, kind="stable"):
+    means = None if X is None else arrangement.means_of(X, part, sizes)
+    for c, centre in enumerate(arrangement.centres(sizes, k, seed, means)):
         rows = order[starts[c] : starts[c + 1]]
         few = len(rows) <= k + 1
         one = (
-            stream(seed, "part", int(c)).standard_normal((len(rows), k))
-            if few
-            else eigenvectors(S[rows][:, rows], k, seed)
+            stream(seed, "part", c).standard_normal((len(rows), k)) if few else eigenvectors(S[rows][:, rows], k, seed)
         )
         radius = np.sqrt(len(rows) / n) if k > 1 else len(rows) / (4 * n)
         one = _sized(one, seed) * (radius / (2 * SIZE)) if len(rows) > 1 else np.zeros((1, k))
-        Y[rows] = one + 2 * sunflower(done, len(rows), n, k)
-        done += len(rows)
+        Y[rows] = one + centre
     return _sized(Y, seed)
-
-
-def sunflower(done: Any, size: Any, n: int, k: int) -> NDArray[np.float64]:
-    """Centres (…, k) of components with ``size`` of n rows, after ``done`` rows nearer the middle."""
-    if k == 1:  # in order on a line
-        return np.asarray((done + size / 2) / n)[..., None]
-    radius, angle = np.where(done, np.sqrt((done + size / 2) / n), 0.0), done * np.pi * (3 - np.sqrt(5))
-    centre = np.zeros((*np.shape(done), k))
-    centre[..., 0], centre[..., 1] = radius * np.cos(angle), radius * np.sin(angle)
-    return centre
 
 
 def eigenvectors(V: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:

@@ -23,6 +23,7 @@ from lowdim.methods.embedding import EmbeddingReducer
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import all_differ, find_equal, merge_equal
 from lowdim.relate.neighbors import Neighbors, demand_singles, nearest
+from lowdim.relate.row_norms import unit_rows
 from lowdim.relate.trust import NEAREST, Familiar, familiar
 from lowdim.relate.trust import trust as trusted
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
@@ -327,7 +328,13 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
             return from_numpy(layout.by_chance(n, k, seed), like)
         if self.init == "pca" and X is not None:
             return layout.by_pca(X, k, seed)
-        return layout.by_spectrum(self._graph_of(relations), k, seed)
+        return layout.by_spectrum(self._graph_of(relations), k, seed, self._points(X))
+
+    def _points(self, X: Any) -> Any:
+        """Rows with means that tell how far apart groups of them are; None where only distances are known."""
+        if X is None or self.metric == "precomputed":
+            return None
+        return unit_rows(X) if self.metric == "cosine" else X
 
     def _descend(
         self, relations: Any, Y: NDArray, first: NDArray | None, loss: Loss, given: Any, dtype: np.dtype

@@ -59,8 +59,8 @@ class UMAP(NeighborEmbedding):
     learning_rate : "auto" or float
         Initial step size, which decreases to 0 over the epochs; "auto" is 2. At most 1000.
     init : {"spectral", "pca", "random"} or array (n_samples, n_components)
-        Initial layout, scaled to a width of 10 ``spread``: eigenvectors of the graph (connected components side by
-        side), principal components, random positions, or the given array.
+        Initial layout, scaled to a width of 10 ``spread``: eigenvectors of the graph (connected components by
+        the distances of their means), principal components, random positions, or the given array.
     {metric}
     local_connectivity : float
         Number of neighbours of each row with membership 1, without duplicates.

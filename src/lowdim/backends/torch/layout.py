@@ -10,6 +10,7 @@ from lowdim.backends.torch import small_components
 from lowdim.backends.torch.moments import moments
 from lowdim.backends.torch.smoothest import parts, smoothest
 from lowdim.backends.torch.tensors import implements_on_device
+from lowdim.compose import arrangement
 from lowdim.compose import layout as numpy_layout
 from lowdim.solve.signs import signs
 from lowdim.work.random import stream
@@ -58,8 +59,8 @@ def widened(Y: Any, width: float) -> Any:
 
 
 @implements_on_device(numpy_layout.by_spectrum)
-def by_spectrum(P: Any, k: int, seed: int) -> Any:
-    """Smoothest coordinates (n, k) of the graph, its components side by side; small ones are laid out together."""
+def by_spectrum(P: Any, k: int, seed: int, X: Any = None) -> Any:
+    """Smoothest coordinates (n, k) of the graph, its components arranged; small ones are laid out together."""
     indptr, indices, values = P
     n, device = len(indptr) - 1, indices.device
     tails = torch.arange(n, device=device).repeat_interleave(indptr.diff())
@@ -77,13 +78,22 @@ def by_spectrum(P: Any, k: int, seed: int) -> Any:
         place[rows] = torch.arange(len(rows), device=device)
         one = _sparse(len(rows), place[tails[inside]], place[ends[inside]], values[inside])
         Y[rows] = _sized(_smooth(one, k, seed), seed)
-    share, order = sizes.double() / n, torch.sort(sizes, descending=True, stable=True).indices
-    done = torch.empty_like(sizes)
-    done[order] = torch.cumsum(sizes[order], 0) - sizes[order]
+    share = sizes.double() / n
     radius = share.sqrt() if k > 1 else share / 4
-    centre = numpy_layout.sunflower(done.numpy(force=True), sizes.numpy(force=True), n, k)
+    means = None if X is None else _means(X, part, sizes).numpy(force=True)
+    centre = arrangement.centres(sizes.numpy(force=True), k, seed, means)
     Y *= (radius / (2 * numpy_layout.SIZE))[part][:, None]
-    return _sized(Y + 2 * torch.as_tensor(centre, device=device)[part], seed)
+    return _sized(Y + torch.as_tensor(centre, device=device)[part], seed)
+
+
+def _means(X: Any, part: Any, sizes: Any) -> Any:
+    """Means (C, d) in float64 of the rows of each part, summed in the order of the rows."""
+    order = torch.sort(part, stable=True).indices
+    sums = [
+        torch.segment_reduce(columns[order].double(), "sum", lengths=sizes, axis=0)
+        for columns in X.split(max(1, 2**24 // len(X)), dim=1)
+    ]
+    return torch.cat(sums, dim=1) / sizes[:, None]
 
 
 def _sparse(n: int, tails: Any, ends: Any, values: Any) -> tuple[Any, Any, Any]:

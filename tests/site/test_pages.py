@@ -28,10 +28,11 @@ REPLACED = {
     },
     "compare": {'load("digits")': 'load("digits"); X, y = X[:150], y[:150]'},
     "explorer": {"explorer.model(1)": "explorer._session.map(1).join(60); explorer.model(1); explorer.close()"},
+    "reliability": {'load("digits")': 'load("digits"); X, y = X[:200], y[:200]'},
     "gpu": {'load("digits")': 'load("digits"); rows = rows[:150]', '"cuda"': '"cpu"'},
 }
 ELSEWHERE = {"adding_a_method", "parts", "README"}  # run by tests/contract/test_house.py
-GUIDE = ["cluster", "coming_from", "compare", "explorer", "gpu", "reading_a_map", "versions"]
+GUIDE = ["cluster", "coming_from", "compare", "explorer", "gpu", "reading_a_map", "reliability", "versions"]
 NEEDED = {"cluster": "distributed", "explorer": "anywidget", "gpu": "torch"}
 
 

@@ -12,7 +12,7 @@ from lowdim.relate.moment_states import ColumnMoments, Moments
 from lowdim.relate.moments import column_moments, moments
 from lowdim.solve.eigenpairs import warn_unless_converged
 from lowdim.solve.leading_eigenpairs import direct, eigh_top, eigh_top_operator, singular
-from lowdim.work import dispatch, memory
+from lowdim.work import dispatch, memory, thread_limit
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.dispatch import operation
 
@@ -20,6 +20,7 @@ SOLVERS = ("auto", "covariance", "gram", "svd", "randomized", "streaming")
 FIRST_LOOK = 100  # leading components computed where the whole spectrum is too expensive
 _DISTINCT = 1e-3  # share of the first eigenvalue from which directions of a Gram matrix need no QR
 _PASSES = 16  # over the rows by a Krylov method, about
+_SPACE = 275_000  # numbers that BLAS holds for each thread
 _DIRECT, _DIRECT_SPARSE = 3000, 1000  # largest side solved directly when few components are wanted
 
 
@@ -70,7 +71,8 @@ def demand_memory(solver: str, n: int, d: int, k: int) -> None:
     if side:
         needed, what = 3.4 * side * side + (4 if solver == "gram" else 2.6) * k * d, f"{side:,} × {side:,} moments"
     elif solver == "svd":
-        needed, what = 3.2 * n * d + 4 * min(n, d) ** 2, f"{n:,} × {d:,} rows"
+        spaces = thread_limit.current() * min(_SPACE, n * d)
+        needed, what = 3.4 * n * d + 4.3 * min(n, d) ** 2 + spaces, f"{n:,} × {d:,} rows"
     else:
         needed, what = 8 * (k + 16) * d + 750_000, f"a basis of {4 * k:,} × {d:,}"
     advice = "Lower n_components" if solver == "randomized" else "Use svd_solver='randomized' with a small n_components"

@@ -259,7 +259,7 @@ class UMAP(NeighborEmbedding):
 
     def _ask_memory(self, n: int, d: int) -> None:
         instead = "Lower n_neighbors, or fit a sample and transform the rest."
-        self._ask_each(n, self._resolve_neighbors(n), 125.0, "the graph", instead)
+        self._ask_each(n, self._resolve_neighbors(n), 120.0, "the graph", instead, beside=400.0)
 
     def _near_each(self, n: int) -> int:
         return self.n_neighbors_ - 1

@@ -28,8 +28,8 @@ import numpy as np
 
 from lowdim.compose import layout
 from lowdim.data import options, validation
+from lowdim.data.given_similarities import demand_similarities
 from lowdim.data.precomputed import demand_distances
-from lowdim.data.similarities import demand_similarities
 from lowdim.relate import affinities as _affinities
 from lowdim.relate import fuzzy
 from lowdim.relate import neighbors as _neighbors

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lowdim.data import options
 from lowdim.data.descriptions import MAP_TEXTS, described
-from lowdim.data.similarities import Similarities, taken
+from lowdim.data.given_similarities import Similarities, taken
 from lowdim.methods import neighbor_embedding
 from lowdim.methods.base import fitting
 from lowdim.methods.neighbor_embedding import NeighborEmbedding

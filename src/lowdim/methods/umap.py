@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from lowdim.compose import layout
 from lowdim.data import options
 from lowdim.data.descriptions import described
+from lowdim.data.given_similarities import Similarities, taken
 from lowdim.data.labels import known_labels
-from lowdim.data.similarities import Similarities, taken
 from lowdim.data.sizes import count_neighbors
 from lowdim.methods import neighbor_embedding
 from lowdim.methods.base import fitting

@@ -84,7 +84,7 @@ Made<float> call_place_new(const Matrix<std::int32_t>& neighbors, const Matrix<f
     demand_sample(sample, n);
     demand(negatives >= 0 && iterations >= 0, "negatives and iterations must be 0 or more", negatives,
            iterations);
-    const NewPoints new_points = newcomers_of(neighbors, v, n, n_threads);
+    const NewPoints new_points = new_points_of(neighbors, v, n, n_threads);
     const Curve curve = curve_of(a, b);
     auto out = empty<float>(v.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {

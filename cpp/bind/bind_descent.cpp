@@ -134,7 +134,7 @@ Made<float> call_place(const Matrix<std::int32_t>& neighbors, const Matrix<float
     const std::int64_t n = size(Y);
     demand(spacing > 0 && iterations >= 0, "spacing must be positive and iterations 0 or more", spacing,
            iterations);
-    const NewPoints new_points = newcomers_of(neighbors, p, n, n_threads);
+    const NewPoints new_points = new_points_of(neighbors, p, n, n_threads);
     const Falloff of = falloff_of(falloff, dof);
     auto out = empty<float>(p.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {

@@ -78,7 +78,7 @@ Made<float> call_place_new(const Rows& neighbors, const Matrix<float>& p, const 
     const int k = dimensions(Y, n_threads);
     demand_sample(sample, size(Y));
     demand(further >= 0 && iterations >= 0, "further and iterations must be 0 or more", further, iterations);
-    const NewPoints new_points = newcomers_of(neighbors, p, size(Y), n_threads);
+    const NewPoints new_points = new_points_of(neighbors, p, size(Y), n_threads);
     auto out = empty<float>(p.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {
         place_new_pairs(new_points, Y.data(), k, further, sample.data(), size(sample), iterations, out.data(),

@@ -49,8 +49,8 @@ inline Affinities affinities_of(const Starts& starts, const Columns& columns, co
 }
 
 // New rows and their neighbours in a map of n points.
-inline NewPoints newcomers_of(const Matrix<std::int32_t>& neighbors, const Matrix<float>& weights,
-                              std::int64_t n, int n_threads) {
+inline NewPoints new_points_of(const Matrix<std::int32_t>& neighbors, const Matrix<float>& weights,
+                               std::int64_t n, int n_threads) {
     demand(neighbors.shape(0) == weights.shape(0) && neighbors.shape(1) == weights.shape(1) &&
                weights.shape(1) >= 1,
            "neighbors and their weights must have the same shape, with a column", neighbors, weights);

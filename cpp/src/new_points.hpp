@@ -37,7 +37,7 @@ inline float square_apart(const float* a, const float* b, int k) {
 }
 
 // Positions of new points, one after another. look(neighbors, p, y, step) gives the loss at y and where a
-// step of unit length would take it. A newcomer whose neighbours lie in several clusters has a loss that is
+// step of unit length would take it. A new point whose neighbours lie in several clusters has a loss that is
 // flat between them: so it starts at their weighted median and at those of largest weight, keeps the position
 // of the smallest loss, and stays in the bounding box of its neighbours.
 template <class Look> class Placement {

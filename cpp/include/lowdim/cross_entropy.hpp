@@ -55,9 +55,9 @@ void cross_entropy_gradient(const Affinities& V, const float* Y, int k, const Cu
                             const Shifts& shifts, double longest, float* gradient, int n_threads,
                             Watch& watch);
 
-// Puts each newcomer where, in the box of its neighbours in the map Y (n × k), it finds the minimum of its
+// Puts each new point where, in the box of its neighbours in the map Y (n × k), it finds the minimum of its
 // own loss Σ_j −v_j log w_j − c d/2m Σ_s log(1 − w_s), d = Σ v_j, over the m points of a sample of the map,
-// by steps that never raise it. No newcomer depends on another.
+// by steps that never raise it. No new point depends on another.
 void place_new_cross_entropy(const NewPoints& new_points, const float* Y, int k, const Curve& curve,
                              double negatives, const std::int32_t* sample, std::int64_t m,
                              std::int64_t iterations, float* out, int n_threads, Watch& watch);

@@ -56,10 +56,10 @@ struct NewPoints {
     std::int64_t rows, near;
 };
 
-// Places each newcomer in the box of its neighbours in the map Y (n × k), with the map fixed: from their
+// Places each new point in the box of its neighbours in the map Y (n × k), with the map fixed: from their
 // weighted median and from the likeliest of them it lowers its own KL(p‖q), q_j = f(s_j)/φ(y), by steps that
 // never raise it, and the lowest wins. φ is read from a grid in one or two dimensions and summed exactly in
-// more. No newcomer depends on another.
+// more. No new point depends on another.
 void place(const NewPoints& new_points, const float* Y, std::int64_t n, int k, const Falloff& falloff,
            double spacing, std::int64_t iterations, float* out, int n_threads, Watch& watch);
 

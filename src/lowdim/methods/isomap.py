@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.compose.geodesic_map import (
+    GeodesicMap,
     bytes_for_map,
     draw_landmarks,
     geodesic_map,
@@ -192,36 +193,42 @@ class Isomap(GraphReducer):
         return tags
 
     def _learn(self, X: Any, y: Any) -> None:
-        given = self.metric == "precomputed"
         X = self._take(X, reset=True, sparse=True, minimum=2)
-        n, k = X.shape[0], int(self.n_components)
-        found = self._demand_sense(X, y)
+        k, seed, labels = int(self.n_components), seed_of(self.random_state), self._demand_sense(X, y)
         self._ask_memory(*X.shape, like=X)
-        seed = seed_of(self.random_state)
-        self._rows = np.empty((0, 0), float_dtype(X.dtype)) if given else self._keep_rows(X)
-        self._whitening = self._learn_whitening(X)
-        Z, metric = self._flat(X if given else self._rows)
-        self.n_neighbors_ = None if self.radius is not None else self._count_neighbors(n)
+        self.n_neighbors_ = None if self.radius is not None else self._count_neighbors(X.shape[0])
+        Z, metric = self._searched(X)
         graph, rows = self._connected(neighbor_graph(Z, self.n_neighbors_, self.radius, metric), Z, metric)
         few = "fewer neighbours" if self.radius is None else "a smaller radius"
         self.short_circuits_ = report_short_circuits(graph, rows, self._name, f"Try {few}.")
         graph, self._unit = in_own_unit(graph)
-        self._fitted, self._graph = rows, (graph.starts, graph.ends, graph.lengths)
-        codes = None if found is None else found.codes if rows is None else found.codes[rows]
+        self.classes_ = None if labels is None else labels.classes
+        codes = None if labels is None else labels.codes
+        codes = codes if codes is None or rows is None else codes[rows]
         drawn = None if self.landmarks is None else draw_landmarks(graph.n, int(self.landmarks), codes, seed)
-        self.landmarks_ = drawn if drawn is None or rows is None else rows[drawn]
-        self.classes_ = None if found is None else found.classes
         classes = mixed_in(codes, self.classes_, float(self.supervision), self.class_distance, self._unit)
         made = geodesic_map(graph, k, drawn, classes, seed)
+        self._keep_map(graph, rows, drawn, made)
+        self._complete(cast(made.positions * self._unit, float_dtype(X.dtype)), X if self._given else self._rows)
+
+    def _searched(self, X: Any) -> tuple[Any, Any]:
+        """Rows and metric of the neighbour search; the rows are kept, unless X holds distances."""
+        given = self.metric == "precomputed"
+        self._rows = np.empty((0, 0), float_dtype(X.dtype)) if given else self._keep_rows(X)
+        self._whitening = self._learn_whitening(X)
+        return self._flat(X if given else self._rows)
+
+    def _keep_map(self, graph: Graph, rows: NDArray | None, drawn: NDArray | None, made: GeodesicMap) -> None:
+        """Store the graph of the rows fitted, the landmarks drawn among them, and what was found, in units of X."""
+        self._fitted, self._graph = rows, (graph.starts, graph.ends, graph.lengths)
+        self.landmarks_ = drawn if drawn is None or rows is None else rows[drawn]
         self.class_distance_ = None if made.between is None else made.between * self._unit
         self.residual_variance_ = made.residual_variance
-        left = np.maximum(
-            [1.0, *self.residual_variance_], _EXPLAINED
-        )  # in logarithms, or a narrow sheet would pass for a line
-        self.suggested_components_ = min(k, elbow(np.log(left)))
+        # In logarithms, or a narrow sheet would pass for a line.
+        left = np.log(np.maximum([1.0, *self.residual_variance_], _EXPLAINED))
+        self.suggested_components_ = min(int(self.n_components), elbow(left))
         self.eigenvalues_, self.residual_ = made.scaling.values * self._unit**2, made.scaling.residual
         self._dual, self._offset = made.scaling.dual, made.scaling.offset
-        self._complete(cast(made.positions * self._unit, float_dtype(X.dtype)), X if given else self._rows)
 
     def _place(self, Q: Any) -> NDArray:
         if self.metric == "precomputed":

@@ -30,7 +30,7 @@ from lowdim.relate.graph import (
 )
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.weights import barycentric, share_with_bridges
-from lowdim.solve.eigenpairs import warn_unless_converged
+from lowdim.solve.eigenpairs import Eigenpairs, warn_unless_converged
 from lowdim.solve.signs import signs
 from lowdim.solve.smallest_eigenpairs import smallest
 from lowdim.solve.smallest_symmetric import smallest_symmetric
@@ -105,6 +105,7 @@ class LLE(NeighborReducer):
            [0., 1.]])
     """
 
+    weights_: sp.csr_array | None
     _rules = {
         "n_components": options.integer(1),
         "n_neighbors": near_rule,
@@ -149,42 +150,52 @@ class LLE(NeighborReducer):
 
     def _learn(self, X: Any, y: Any) -> None:
         X = self._take(X, reset=True, sparse=True, minimum=2)
-        n = X.shape[0]
-        self.n_neighbors_ = self._count_neighbors(n)
-        self._demand_components(n - 1, "n_samples")
-        self._demand_neighbors()
+        n, k, dtype = X.shape[0], int(self.n_components), float_dtype(X.dtype)
+        self._demand_sizes(n)
         self._ask_memory(*X.shape)
-        seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
         rows = self._keep_rows(X)
         first = find_equal(rows, rows)
         kept = np.flatnonzero(first == np.arange(n))  # the others share the position of the row they equal
         if len(kept) == 1:
             self._learn_a_point(n, dtype)
             return
-        Z = rows if len(kept) == n else rows[kept]
         self._demand_distinct(len(kept))
-        self._demand_neighbors()
+        Z = rows if len(kept) == n else rows[kept]
         near, bridges, inside, root = self._closed(Z) if self.method == "standard" else self._overlapping(Z)
-        m, chosen = len(inside), kept[inside]
-        self._fitted = None if m == n else chosen
-        self.bridges_, self.bridge_lengths_ = chosen[bridges.pairs].astype(np.int32), bridges.lengths
-        Z = Z if m == Z.shape[0] else Z[inside]
-        self.weights_ = None
+        self._keep_rows_fitted(kept, inside, bridges, n)
+        Z = Z if len(inside) == Z.shape[0] else Z[inside]
+        pairs = self._eigenpairs(Z, near, bridges, root, k, seed_of(self.random_state))
+        self.weights_ = None if self.weights_ is None else _among(self.weights_, kept[inside], n)
+        Y = pairs.vectors * signs(pairs.vectors.T) * np.sqrt(len(inside) - 1)
+        self._complete(Y.astype(dtype), rows, first)
+        self._tell_of_few_rows(Y)
+
+    def _eigenpairs(self, Z: Any, near: Neighborhoods, bridges: Bridges, root: int, k: int, seed: int) -> Eigenpairs:
+        """The k smallest eigenpairs of ``(I − W)ᵀ(I − W)``, or of the alignment matrix of a variant."""
+        m, self.weights_ = Z.shape[0], None
         if self.method == "standard":
             W = barycentric(Z, near.starts, near.ends, float(self.reg))
-            W = share_with_bridges(sp.csr_array((W, near.ends, near.starts), shape=(m, m)), bridges.pairs)
-            self.weights_ = _among(W, chosen, n)
-            B = sp.csr_array(sp.eye_array(m) - W)
-            pairs = smallest(B, int(self.n_components), root, seed=seed)
+            self.weights_ = share_with_bridges(sp.csr_array((W, near.ends, near.starts), shape=(m, m)), bridges.pairs)
+            pairs = smallest(sp.csr_array(sp.eye_array(m) - self.weights_), k, root, seed=seed)
         else:
-            M = alignment(Z, near, int(self.n_components), self.method, float(self.reg))
-            pairs = smallest_symmetric(M, int(self.n_components), null=np.ones(m), seed=seed)
+            M = alignment(Z, near, k, self.method, float(self.reg))
+            pairs = smallest_symmetric(M, k, null=np.ones(m), seed=seed)
         warn_unless_converged(pairs, "Ask for fewer components, or change n_neighbors.")
         self.eigenvalues_, self.residual_, self.solver_ = pairs.values, pairs.residual, pairs.solver
         self.reconstruction_error_ = float(pairs.values.sum())
-        Y = pairs.vectors * signs(pairs.vectors.T) * np.sqrt(m - 1)
-        self._complete(Y.astype(dtype), rows, first)
-        self._tell_of_few_rows(Y)
+        return pairs
+
+    def _demand_sizes(self, n: int) -> None:
+        """Refuse numbers of neighbours and components that n rows do not allow."""
+        self.n_neighbors_ = self._count_neighbors(n)
+        self._demand_components(n - 1, "n_samples")
+        self._demand_neighbors()
+
+    def _keep_rows_fitted(self, kept: NDArray, inside: NDArray, bridges: Bridges, n: int) -> None:
+        """Store which rows the map is fitted on, and the bridges, by their numbers among all n rows."""
+        chosen = kept[inside]
+        self._fitted = None if len(inside) == n else chosen
+        self.bridges_, self.bridge_lengths_ = chosen[bridges.pairs].astype(np.int32), bridges.lengths
 
     def _closed(self, Z: Any) -> tuple[Neighborhoods, Bridges, NDArray, int]:
         """By the policy: neighbours of the rows fitted, numbered among them, their bridges, the rows, and the root."""
@@ -251,6 +262,7 @@ class LLE(NeighborReducer):
                     f"LLE: n_neighbors must be below the number of distinct rows ({distinct:,}); got "
                     f"{self.n_neighbors}. {distinct - 1:,} are used."
                 )
+        self._demand_neighbors()
 
     def _learn_a_point(self, n: int, dtype: np.dtype) -> None:
         """The map of rows that are all equal."""

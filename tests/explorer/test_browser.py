@@ -523,3 +523,27 @@ def test_the_widget_speaks_through_the_model_of_a_notebook(browser, server):
     tab.until("window.cell.explorer.map && window.cell.explorer.map.cloud.count === 900")
     assert tab.run("window.cell.querySelector('.plot canvas').width > 100")
     assert browser.errors == []
+
+
+@pytest.mark.parametrize("kernel", [True, False])
+def test_a_widget_without_a_kernel_is_the_picture_that_python_drew(kernel, browser, server):
+    tab = Tab(browser, server.address)
+    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    browser.run(
+        "import('/app.js').then(({ default: widget }) => {"
+        "const socket = new WebSocket(location.href.replace('http', 'ws') + 'ws'); socket.binaryType = 'arraybuffer';"
+        f"const model = {{ get: () => '{pixel}', send: (_, __, parts) => {as_js(kernel)} && socket.send(parts[0]),"
+        "on: (name, heard) => socket.addEventListener('message', (event) => heard({}, [new DataView(event.data)])) };"
+        "const el = document.body.appendChild(document.createElement('div'));"
+        "return new Promise((open) => { socket.onopen = () => { widget.render({ model, el }); "
+        "window.kept = el; open(el.querySelector('img').decode().then(() => true)); }; }); })"
+    )
+    if kernel:
+        tab.until("window.kept.querySelector('.plot canvas')?.width > 100")
+        tab.until("window.kept.querySelector('img') === null")
+        assert tab.run("window.kept.firstChild.explorer.map.cloud.count") == 900
+    else:
+        time.sleep(0.3)
+        assert tab.run("window.kept.querySelector('img').naturalWidth") == 1
+        assert tab.run("window.kept.firstChild.offsetHeight") == 0
+    assert browser.errors == []

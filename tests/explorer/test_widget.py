@@ -45,6 +45,13 @@ def test_selection_and_labels_are_seen_from_python(explorer):
         explorer.model(99)
 
 
+def test_a_thread_of_the_widget_may_end_it(explorer):
+    explorer, _ = explorer
+    ended = []
+    explorer._lanes.put(lambda: ended.append(explorer.close()))  # as when it drops the last reference
+    wait_for(lambda: ended)
+
+
 def test_the_widget_carries_the_module_and_its_style(explorer):
     explorer, _ = explorer
     assert "export default" in str(explorer._esm)

@@ -1,10 +1,13 @@
 """In a notebook: models tell what they found, pictures appear, and progress bars leave nothing behind."""
 
+import base64
+import io
 import re
 
 import nbformat
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from nbclient import NotebookClient
 
 from lowdim import PCA, TSNE, Isomap
@@ -29,15 +32,25 @@ show.scatter(tsne.embedding_, y)
 quality.report(X, tsne.embedding_)
 ---
 lowdim.compare(X, y, ["pca", "lda"])
+---
+from lowdim.explorer import widget
+widget._PATIENCE = 100
+lowdim.explore(X, y)
 """
 
 
 @pytest.fixture(scope="module")
-def outputs():
-    """Outputs of each cell of a notebook that a kernel has run."""
+def notebook():
+    """A notebook that a kernel has run."""
     cells = [nbformat.v4.new_code_cell(source.strip()) for source in CELLS.split("---")]
     notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, timeout=120, allow_errors=True).execute()
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def outputs(notebook):
+    """Outputs of each of its cells."""
     return [cell.outputs for cell in notebook.cells]
 
 
@@ -69,6 +82,15 @@ def test_pictures_reports_and_comparisons_are_displayed(outputs):
     assert "trustworthiness" in html(outputs[5])
     assert "<table" in html(outputs[6])
     assert "pca" in html(outputs[6])
+
+
+def test_an_explorer_is_a_picture_where_there_is_no_kernel(notebook, outputs):
+    pytest.importorskip("anywidget", reason="the widget needs lowdim[widget]")
+    (output,) = outputs[7]
+    shown = base64.b64decode(output.data["image/png"])  # for exports without the state of widgets
+    assert imread(io.BytesIO(shown)).std() > 0.02
+    states = notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"].state.values()
+    assert [one.state["_picture"] for one in states if "_picture" in one.state] == [output.data["image/png"]]
 
 
 def test_a_model_that_is_not_fitted_has_no_facts():

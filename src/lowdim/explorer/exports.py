@@ -53,7 +53,7 @@ def export(visitor: "Visitor", selected: NDArray[np.bool_], fields: dict[str, An
     elif what == "model":
         content = _model(session, _demanded(one, "model"))
     elif what == "picture":
-        content = _picture(session, _demanded(one, "picture"), str(format), view)
+        content = picture(session, _demanded(one, "picture"), str(format), view)
     else:
         content = _page(visitor, view)
     suffix = {"selection": "-selection", "labels": "-labels", "picture": "-map"}.get(what, "")
@@ -142,7 +142,8 @@ def _model(session: Session, one: Map) -> bytes:
         return path.read_bytes()
 
 
-def _picture(session: Session, one: Map, format: str, view: dict[str, Any]) -> bytes:
+def picture(session: Session, one: Map, format: str, view: dict[str, Any], dpi: int = 150) -> bytes:
+    """Image of a map, drawn by Python."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -161,7 +162,7 @@ def _picture(session: Session, one: Map, format: str, view: dict[str, Any]) -> b
     ax = figure.add_subplot(projection="3d" if positions.shape[1] == 3 else None)
     scatter(positions[there], y, ax=ax, title=f"{one.title} of {session.title}")
     out = io.BytesIO()
-    figure.savefig(out, format=format, dpi=150, metadata={"Date": None} if format == "svg" else None)
+    figure.savefig(out, format=format, dpi=dpi, metadata={"Date": None} if format == "svg" else None)
     return out.getvalue()
 
 

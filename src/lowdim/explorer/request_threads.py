@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Event, Thread, current_thread
 
 from lowdim.work import progress
 
@@ -32,9 +32,10 @@ class Lanes:
         self._closed.set()
         for _ in self._threads:
             self._work.put(None)
-        for thread in self._threads:
+        others = [thread for thread in self._threads if thread is not current_thread()]  # which may be one of them
+        for thread in others:
             thread.join(timeout)
-        return not any(thread.is_alive() for thread in self._threads)
+        return not any(thread.is_alive() for thread in others)
 
     def _run(self) -> None:
         while (work := self._work.get()) is not None and not self._closed.is_set():

@@ -44,6 +44,8 @@ def test_a_fit_can_choose_by_itself_and_is_saved(tmp_path, rng):
     umap = lowdim.UMAP(n_neighbors="choose", n_epochs=10, random_state=0)
     assert umap.fit_transform(X).shape == (150, 2)
     assert isinstance(umap.n_neighbors_, int)
+    with pytest.raises(ValueError, match="n_neighbors='choose' needs rows X; got graph"):
+        umap.fit(graph=np.eye(150))
 
 
 def test_noise_is_called_noise_and_structure_is_not(rng):

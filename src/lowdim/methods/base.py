@@ -197,8 +197,13 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _name(self) -> str:
         return type(self).__name__
 
-    def _fit_choosing(self, X: Any, y: Any = None) -> None:
-        """Fit with the value of the open parameter that suits the rows best."""
+    def _fit_choosing(self, X: Any = None, y: Any = None, **instead: Any) -> None:
+        """Fit with the value of the open parameter that suits the rows best; what is given ``instead`` has none."""
+        if X is None or any(value is not None for value in instead.values()):
+            what = next((name for name, value in instead.items() if value is not None), "no rows")
+            raise ValueError(
+                f"{self._name}: {choosing.to_choose(self)}='choose' needs rows X; got {what}. Pass 'auto', or rows."
+            )
         X = self._take(X, reset=True, sparse=self._sparse, minimum=2)
         self._ask_memory(*X.shape)
         choosing.adopt(self, X, y, seed_of(getattr(self, "random_state", 0)))

@@ -4,6 +4,7 @@
 #include "chunks.hpp"
 #include "falloffs.hpp"
 #include "instructions.hpp"
+#include "two_fours.hpp"
 
 #include <lowdim/attraction.hpp>
 

@@ -15,8 +15,15 @@ LOWDIM_TARGET LOWDIM_INLINE Eight halves(const Wide& v) {
            __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
+LOWDIM_TARGET LOWDIM_INLINE Four halves(const Four& v) { return v; }
+
 // Vectors of the same size.
 template <class V> struct Same;
+template <> struct Same<Four> {
+    typedef std::int32_t Bits __attribute__((vector_size(16)));
+    typedef double Pairs __attribute__((vector_size(16)));
+    typedef float Values __attribute__((vector_size(16), aligned(4), may_alias));
+};
 template <> struct Same<Wide> {
     typedef std::int32_t Bits __attribute__((vector_size(64)));
     typedef double Pairs __attribute__((vector_size(64)));
@@ -28,8 +35,10 @@ template <> struct Same<Eight> {
     typedef float Values __attribute__((vector_size(32), aligned(4), may_alias));
 };
 
-// What registers hold, two of them without AVX: compilers keep longer vectors in memory.
-using Held = std::conditional_t<LOWDIM_BYTES == 64, Wide, Eight>;
+// What a register holds, and what takes the last entries of a row, whose number is a multiple of eight.
+using Held =
+    std::conditional_t<LOWDIM_BYTES == 64, Wide, std::conditional_t<LOWDIM_BYTES == 32, Eight, Four>>;
+using Rest = std::conditional_t<LOWDIM_BYTES == 16, Four, Eight>;
 using Loose = Same<Held>::Values;
 constexpr int held = sizeof(Held) / sizeof(float);
 
@@ -132,6 +141,11 @@ template <class V> LOWDIM_TARGET LOWDIM_INLINE V near_power(const V& t, const La
 #endif
 }
 
+LOWDIM_TARGET LOWDIM_INLINE float total(Four v) {
+    v += __builtin_shufflevector(v, v, 2, 3, 0, 1);
+    return v[0] + v[1];
+}
+
 LOWDIM_TARGET LOWDIM_INLINE float total(Eight v) {
     v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
     v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
@@ -139,6 +153,13 @@ LOWDIM_TARGET LOWDIM_INLINE float total(Eight v) {
 }
 
 // The totals of a, b and c, which is there twice.
+LOWDIM_TARGET LOWDIM_INLINE Four totals(const Four& a, const Four& b, const Four& c) {
+    const Four ab =
+        __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7); // a b a b
+    const Four cc = c + __builtin_shufflevector(c, c, 2, 3, 0, 1);
+    return __builtin_shufflevector(ab, cc, 0, 1, 4, 4) + __builtin_shufflevector(ab, cc, 2, 3, 5, 5);
+}
+
 LOWDIM_TARGET LOWDIM_INLINE Four totals(const Eight& a, const Eight& b, const Eight& c) {
     const Eight ab = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
                      __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
@@ -164,6 +185,10 @@ LOWDIM_TARGET LOWDIM_INLINE V gaps(const float* Y, const std::int32_t* q, const 
                                   places[q[10]], places[q[11]], places[q[14]], places[q[15]]};
             gap[0] = __builtin_shufflevector(a, b, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30);
             gap[1] = __builtin_shufflevector(a, b, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31);
+        } else if constexpr (sizeof(V) == 16) {
+            const V a = (V)Places{places[q[0]], places[q[1]]}, b = (V)Places{places[q[2]], places[q[3]]};
+            gap[0] = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+            gap[1] = __builtin_shufflevector(a, b, 1, 3, 5, 7);
         } else {
             const V a = (V)Places{places[q[0]], places[q[1]], places[q[4]], places[q[5]]};
             const V b = (V)Places{places[q[2]], places[q[3]], places[q[6]], places[q[7]]};
@@ -208,21 +233,21 @@ LOWDIM_TARGET static void pull_rows(const Padded& graph, const float* Y, int k, 
     const int dims = K ? K : k;
     const std::int64_t stride = pull_stride(dims);
     Held wide[K ? K : 64];
-    Eight sums[K ? K : 64];
+    Rest sums[K ? K : 64];
     for (std::int64_t i = from; i < to; ++i) {
         const float* y = Y + i * dims;
         std::int64_t e = graph.starts[i];
         const std::int64_t end = graph.starts[i + 1];
         for (int d = 0; d < dims; ++d) {
             wide[d] = Held{};
-            sums[d] = Eight{};
+            sums[d] = Rest{};
         }
         Held stiff = {};
-        Eight stiffness = {};
+        Rest stiffness = {};
         for (; e + held <= end; e += held)
             add_pulls<K, Held>(graph, e, Y, y, dims, law, wide, stiff);
         if (e < end)
-            add_pulls<K, Eight>(graph, e, Y, y, dims, law, sums, stiffness);
+            add_pulls<K, Rest>(graph, e, Y, y, dims, law, sums, stiffness);
         float* out = pulls + i * stride;
         if constexpr (K == 2) {
             *reinterpret_cast<LooseFour*>(out) =
@@ -315,15 +340,16 @@ LOWDIM_TARGET static void pull_costs(const Affinities& V, const float* Y, int k,
                                      std::int64_t from, std::int64_t to, double* out) {
     for (std::int64_t i = from; i < to; ++i) {
         double sum = 0;
-        for (std::int64_t e = V.starts[i]; e < V.starts[i + 1]; e += 8) {
-            Eight t = Eight{} + law.soft, v = {};
-            for (int lane = 0; lane < 8 && e + lane < V.starts[i + 1]; ++lane) {
+        constexpr int lanes = sizeof(Rest) / sizeof(float);
+        for (std::int64_t e = V.starts[i]; e < V.starts[i + 1]; e += lanes) {
+            Rest t = Rest{} + law.soft, v = {};
+            for (int lane = 0; lane < lanes && e + lane < V.starts[i + 1]; ++lane) {
                 const float* other = Y + static_cast<std::int64_t>(V.columns[e + lane]) * k;
                 for (int d = 0; d < k; ++d)
                     t[lane] += (Y[i * k + d] - other[d]) * (Y[i * k + d] - other[d]);
                 v[lane] = V.values[e + lane];
             }
-            const Eight u = exp2_of(log2_of(t) * law.power + law.log_scale);
+            const Rest u = exp2_of(log2_of(t) * law.power + law.log_scale);
             sum += static_cast<double>(total(v * log2_of(u + 1.0f)));
         }
         out[i] = 0.69314718056 * sum;

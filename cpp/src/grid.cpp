@@ -4,6 +4,7 @@
 #include "chunks.hpp"
 #include "instructions.hpp"
 #include "spline.hpp"
+#include "two_fours.hpp"
 
 #include <algorithm>
 #include <cmath>

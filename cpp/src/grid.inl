@@ -1,17 +1,29 @@
 // Spreading and reading of the grid for one instruction set; see each_isa.inl.
 
 // One value a node of the spline's width.
+#if LOWDIM_BYTES == 16
+using Cells = TwoFours;
+
+LOWDIM_INLINE Cells loose(const float* from) { return Cells::at(from); }
+LOWDIM_INLINE void put(const Cells& v, float* to) { v.put(to); }
+#else
 typedef float Cells __attribute__((vector_size(32)));
 typedef float LooseCells __attribute__((vector_size(32), aligned(4), may_alias));
 
-LOWDIM_TARGET LOWDIM_INLINE void weights(const float (*table)[8], int terms, float t, Cells& out) {
-    out = *reinterpret_cast<const LooseCells*>(table[terms - 1]);
-    for (int power = terms - 2; power >= 0; --power)
-        out = out * t + *reinterpret_cast<const LooseCells*>(table[power]);
+LOWDIM_TARGET LOWDIM_INLINE Cells loose(const float* from) {
+    return *reinterpret_cast<const LooseCells*>(from);
 }
+LOWDIM_TARGET LOWDIM_INLINE void put(const Cells& v, float* to) { *reinterpret_cast<LooseCells*>(to) = v; }
 
 LOWDIM_TARGET LOWDIM_INLINE float total(const Cells& v) {
     return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+}
+#endif
+
+LOWDIM_TARGET LOWDIM_INLINE void weights(const float (*table)[8], int terms, float t, Cells& out) {
+    out = loose(table[terms - 1]);
+    for (int power = terms - 2; power >= 0; --power)
+        out = out * t + loose(table[power]);
 }
 
 LOWDIM_TARGET LOWDIM_INLINE void spread_one(const Spline& spline, const View& view, const float* y,
@@ -22,7 +34,7 @@ LOWDIM_TARGET LOWDIM_INLINE void spread_one(const Spline& spline, const View& vi
     weights(spline.values, spline.terms, gx - static_cast<float>(ix), wx);
     float* at = nodes + ix - spline.before;
     if (view.dimensions == 1) {
-        *reinterpret_cast<LooseCells*>(at) += wx;
+        put(loose(at) + wx, at);
         return;
     }
     const float gy = (y[1] - view.origin[1]) * view.inverse;
@@ -31,7 +43,7 @@ LOWDIM_TARGET LOWDIM_INLINE void spread_one(const Spline& spline, const View& vi
     weights(spline.values, spline.terms, gy - static_cast<float>(iy), wy);
     at += (iy - spline.before) * view.stride;
     for (int row = 0; row < Grid::width; ++row, at += view.stride)
-        *reinterpret_cast<LooseCells*>(at) += wx * wy[row];
+        put(loose(at) + wx * wy[row], at);
 }
 
 LOWDIM_TARGET static void spread_points(const Spline& spline, const View& view, const float* Y,
@@ -69,7 +81,7 @@ LOWDIM_TARGET static double read_points(const Spline& spline, const View& view, 
         const float* at = nodes + ix - spline.before;
         Cells here = {}, slope = {};
         if (view.dimensions == 1) {
-            here = *reinterpret_cast<const LooseCells*>(at);
+            here = loose(at);
         } else {
             const float gy = (y[1] - view.origin[1]) * view.inverse;
             const auto iy = static_cast<std::int32_t>(gy);
@@ -79,7 +91,7 @@ LOWDIM_TARGET static double read_points(const Spline& spline, const View& view, 
             weights(spline.slopes, spline.terms - 1, ty, dy);
             at += (iy - spline.before) * view.stride;
             for (int row = 0; row < Grid::width; ++row, at += view.stride) {
-                const Cells node = *reinterpret_cast<const LooseCells*>(at);
+                const Cells node = loose(at);
                 here += node * wy[row];
                 slope += node * dy[row];
             }

@@ -10,10 +10,11 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.datasets import load_digits
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 import lowdim
 from lowdim import SNE, TSNE
+from lowdim.relate import affinities as relations
 from lowdim.relate.affinities import affinities, likelihoods
 from lowdim.relate.neighbors import nearest
 
@@ -359,6 +360,23 @@ def test_a_map_does_not_end_exaggerated(cls, digits):
     assert short.n_iter_ <= 250
     assert short.kl_divergence_ < whole.kl_divergence_ + 0.1
     assert cls(max_iter=1, random_state=0).fit(X).n_iter_ == 1
+
+
+@pytest.mark.parametrize(("cls", "gain"), [(TSNE, 0.15), (lowdim.UMAP, 0.05), (lowdim.PaCMAP, 0.0)])
+def test_new_rows_keep_their_nearest_neighbours(cls, gain, digits, monkeypatch):
+    X, new = digits[0][:500], digits[0][500:]
+    model = cls(random_state=0).fit(X)
+    near = [NearestNeighbors(n_neighbors=15).fit(X).kneighbors(new)[1]]
+    for share in (relations._SHARE, 0.0):
+        monkeypatch.setattr(relations, "_SHARE", share)
+        near.append(NearestNeighbors(n_neighbors=15).fit(model.embedding_).kneighbors(model.transform(new))[1])
+    kept = {
+        k: [np.mean([np.isin(a[:k], b[:k]).mean() for a, b in zip(near[0], some, strict=True)]) for some in near[1:]]
+        for k in (1, 3, 15)
+    }
+    assert kept[1][0] > kept[1][1] + gain
+    assert kept[3][0] > kept[3][1] - 0.01
+    assert kept[15][0] > kept[15][1] - 0.04
 
 
 def test_exaggeration_draws_neighbours_together(digits):

@@ -21,6 +21,7 @@ from lowdim.data.precomputed import demand_distances, find_zero
 from lowdim.methods.base import METRIC_RULES, Call, applying
 from lowdim.methods.embedding import EmbeddingReducer
 from lowdim.persist import fields
+from lowdim.relate.affinities import with_nearest
 from lowdim.relate.equal_rows import all_differ, find_equal, merge_equal
 from lowdim.relate.neighbors import Neighbors, demand_singles, nearest
 from lowdim.relate.row_norms import unit_rows
@@ -187,7 +188,8 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
 
     def _place(self, Q: Any) -> NDArray:
         near, positions = self._near(Q), moved_to(self.embedding_, Q)
-        return place(near.indices, self._weights(near), positions, self._loss(len(positions), 0, again=True))
+        weights = with_nearest(self._weights(near), near.distances)
+        return place(near.indices, weights, positions, self._loss(len(positions), 0, again=True))
 
     def _known(self, X: Any) -> tuple[Any, NDArray]:
         X = self._in_form(X)

@@ -43,13 +43,14 @@ def page_data(path):
 
 
 def test_the_table_and_the_verdict_go_to_stdout_and_progress_to_stderr(table):
-    result = done("compare", table, "--label", "kind", "--id", "who", "--methods", "pca,lda")
+    as_is = ["--prepare", "none"]
+    result = done("compare", table, "--label", "kind", "--id", "who", "--methods", "pca,lda", *as_is)
     made = lowdim.compare(*_arrays(table), ["pca", "lda"])
     assert result.stdout.split()[:3] == ["method", *made.embeddings]
     assert f"{made.table['rnx_auc'][0]:.3f}*" in result.stdout
     assert made.verdict in result.stdout
     assert [line.split(":")[1].strip() for line in result.stderr.splitlines()] == ["pca", "lda"]
-    assert done("compare", table, "--label", "kind", "--id", "who", "--methods", "pca", "-q").stderr == ""
+    assert done("compare", table, "--label", "kind", "--id", "who", "--methods", "pca", "-q", *as_is).stderr == ""
 
 
 def _arrays(table):
@@ -79,7 +80,8 @@ def test_the_page_carries_labels_ids_and_the_commands_that_make_it_again(table, 
 
 
 def test_the_table_alone_goes_to_a_file(table, tmp_path):
-    done("compare", table, "--label", "kind", "--drop", "who", "--methods", "pca", "-o", tmp_path / "m.csv")
+    given = ["compare", table, "--label", "kind", "--drop", "who", "--methods", "pca", "--prepare", "none"]
+    done(*given, "-o", tmp_path / "m.csv")
     made = lowdim.compare(*_arrays(table), ["pca"])
     got = pl.read_csv(tmp_path / "m.csv")
     assert got.columns == made.table.columns

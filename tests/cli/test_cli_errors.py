@@ -66,7 +66,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "reduce t.csv --prepare none",
             "Pass --label COLUMN, --id COLUMN or --drop COLUMN,COLUMN for it, or pass --prep",
         ),
-        ("reduce t.csv --drop name", "Pass --missing drop"),
+        ("reduce t.csv --drop name", "or --missing drop to drop such rows"),
         ("reduce inf.npy", "infinity"),
         ("transform broken.lowdim digits", "broken.lowdim"),
         ("transform none.lowdim digits", "none.lowdim"),

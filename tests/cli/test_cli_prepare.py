@@ -129,18 +129,51 @@ def test_what_the_model_decides_is_refused_at_transform(option, people, tmp_path
         assert result.stderr.count("\n") == 1
 
 
-def test_numbers_alone_stay_as_they_are_unless_asked(tmp_path):
+def test_one_rule_scales_numbers_whether_text_stands_beside_them_or_not(tmp_path):
+    """Numbers of a table are standardised, unless all share one unit; a column of text changes nothing for them."""
     frame = pl.DataFrame({"a": [1.0, 2.0, 4.0, 8.0], "b": [10.0, 0.0, 30.0, 5.0]})
     frame.write_csv(tmp_path / "t.csv")
     X = frame.to_numpy()
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     logs = np.log1p(X)
     logs = (logs - logs.mean(axis=0)) / logs.std(axis=0)
-    for options, rows in (([], X), (["--scale"], scaled), (["--log"], logs), (["--prepare", "auto"], scaled)):
+    asked = [([], scaled), (["--scale"], scaled), (["--log"], logs), (["--prepare", "auto"], scaled)]
+    for options, rows in (*asked, (["--prepare", "none"], X)):
         result = done("reduce", tmp_path / "t.csv", "-m", "kernel_pca", "--set", "kernel=linear", *options)
         got = pl.read_csv(result.stdout.encode()).to_numpy()
         np.testing.assert_allclose(got, lowdim.KernelPCA(2, kernel="linear").fit_transform(rows), atol=1e-9)
-        assert ("prepared" in result.stderr) == bool(options)
+        assert ("prepared" in result.stderr) == (options != ["--prepare", "none"])
+    frame.with_columns(name=pl.Series(["p", "q", "r", "s"])).write_csv(tmp_path / "named.csv")
+    named, plain = (done("reduce", tmp_path / f"{name}.csv", "-m", "pca").stdout for name in ("named", "t"))
+    assert named == plain
+
+
+def test_numbers_of_one_unit_keep_their_scales_whether_text_stands_beside_them_or_not(tmp_path):
+    X, _ = lowdim.data.load("digits")
+    frame = pl.DataFrame(X[:200], schema=[f"p{j}" for j in range(64)])
+    frame.write_csv(tmp_path / "t.csv")
+    frame.with_columns(name=pl.Series([f"digit {i}" for i in range(200)])).write_csv(tmp_path / "named.csv")
+    plain, named = (
+        pl.read_csv(done("reduce", tmp_path / f"{name}.csv", "-m", "pca").stdout.encode()).to_numpy()
+        for name in ("t", "named")
+    )
+    np.testing.assert_allclose(plain, lowdim.PCA(2).fit_transform(X[:200]), atol=1e-9)
+    np.testing.assert_allclose(named / np.std(named), plain / np.std(plain), atol=1e-9)
+    np.save(tmp_path / "a.npy", X[:200, 20:23] * [1, 10, 100])
+    array = done("reduce", tmp_path / "a.npy", "-m", "pca")
+    assert "prepared" not in array.stderr
+
+
+def test_columns_that_cannot_be_used_are_left_out_with_a_warning(tmp_path):
+    rows = "".join(f"{i * i},{i % 7},{'oops' if i == 30 else i * 1.5},v{i // 2}\n" for i in range(400))
+    (tmp_path / "t.csv").write_text("x,y,bad,codes\n" + rows)
+    result = done("reduce", tmp_path / "t.csv", "-o", tmp_path / "m.csv", "--save", tmp_path / "m.lowdim")
+    assert "warning: 2 columns were left out, since they cannot be used: 'bad' (must hold numbers" in result.stderr
+    assert done("transform", tmp_path / "m.lowdim", tmp_path / "t.csv").stdout == (tmp_path / "m.csv").read_text()
+    refused = run("reduce", tmp_path / "t.csv", "--on-unusable", "error")
+    assert refused.exit_code == 2
+    assert "2 columns cannot be used" in refused.stderr
+    assert "--on-unusable drop" in refused.stderr
 
 
 def test_inspect_describes_any_table_and_refuses_none(people):
@@ -240,7 +273,8 @@ def test_bad_input_is_one_line_and_nothing_is_written(content, args, words, tmp_
     (tmp_path / "broken.toml").write_text("numbers = \n")
     (tmp_path / "strange.toml").write_text('colour = "red"\n')
     before = sorted(tmp_path.iterdir())
-    result = run("reduce", "t.csv", *args.split(), "--save", "m.lowdim", "-o", "map.csv")
+    strict = ["--on-unusable", "error", "--save", "m.lowdim", "-o", "map.csv"]
+    result = run("reduce", "t.csv", *args.split(), *strict)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1

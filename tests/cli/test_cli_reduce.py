@@ -46,7 +46,7 @@ def table(tmp_path: Path, frame: pl.DataFrame) -> Path:
 
 
 def test_csv_on_stdout_has_id_label_and_components(table, frame):
-    result = done("reduce", table, "--label", "species", "--id", "name")
+    result = done("reduce", table, "--label", "species", "--id", "name", "--prepare", "none")
     got = cells(result.stdout)
     assert got.columns == ["name", "species", "pca0", "pca1"]
     assert got["name"].to_list() == frame["name"].to_list()
@@ -59,7 +59,7 @@ def test_csv_on_stdout_has_id_label_and_components(table, frame):
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "npz"])
 def test_files_hold_the_same_table(tmp_path, table, ending):
     target = tmp_path / f"map.{ending}"
-    result = done("reduce", table, "--label", "species", "--id", "name", "-o", target)
+    result = done("reduce", table, "--label", "species", "--id", "name", "--prepare", "none", "-o", target)
     assert result.stdout == ""
     assert result.stderr == f"lowdim: wrote {target} (30 rows, 2 components).\n"
     label, id = ("y", "ids") if ending == "npz" else ("species", "name")

@@ -64,7 +64,9 @@ def test_a_constant_column_is_told_in_plain_words(tmp_path):
     X, y = lowdim.data.load("iris")
     table = pl.DataFrame({"a": X[:, 0], "flat": [7.0] * len(X), "b": X[:, 2], "y": y})
     table.write_csv(tmp_path / "t.csv")
-    result = run("select", tmp_path / "t.csv", "--target", "y", "--estimator", "lda", "--features", 2)
+    result = run(
+        "select", tmp_path / "t.csv", "--target", "y", "--estimator", "lda", "--features", 2, "--prepare", "none"
+    )
     assert result.exit_code == 0
     assert "IndexError" not in result.stderr
     assert "feature 1 could not be scored and was skipped (it is constant in" in result.stderr.replace("\n", " ")

@@ -169,11 +169,10 @@ class TestMissing:
         table = read(put(self.CELLS.format("")), label="k", missing="mean")
         assert table.X.tolist() == [[1, 4], [3, 5], [3, 5], [5, 6]]
 
-    def test_missing_labels_are_refused_or_dropped(self, put):
+    def test_missing_labels_are_kept_or_dropped(self, put):
         path = put("a,k\n1,3\n2,\n3,4\n")
         for missing in ("error", "mean"):
-            with pytest.raises(ValueError, match=r"'k' has 1 of 3 missing .*missing='drop'"):
-                read(path, label="k", missing=missing)
+            np.testing.assert_array_equal(read(path, label="k", missing=missing).labels, [3, np.nan, 4])
         table = read(path, label="k", missing="drop")
         assert table.labels.tolist() == [3, 4]
         assert table.labels.dtype.kind == "i"
@@ -260,10 +259,9 @@ class TestDialects:
         assert not numbers.mixed
         assert np.isnan(numbers.X[0, 1])
 
-    def test_labels_of_mixed_tables_must_be_there(self, put):
+    def test_labels_of_mixed_tables_may_be_missing(self, put):
         path = put("kind,city,x\na,Oslo,1\n,Rome,2\nb,,3\n")
-        with pytest.raises(ValueError, match="every row needs a label"):
-            read(path, label="kind", mixed=True)
+        assert read(path, label="kind", mixed=True).labels.tolist() == ["a", None, "b"]
         table = read(path, label="kind", mixed=True, missing="drop")
         assert (table.labels.tolist(), table.X["city"].to_list()) == (["a", "b"], ["Oslo", None])
 

@@ -122,16 +122,29 @@ _label = click.option("--label", metavar="COLUMN", help="Column of labels: not a
 _id = click.option("--id", metavar="COLUMN", help="Column of row identifiers: not a feature; kept in tables.")
 _columns = click.option("--columns", type=Names(), metavar="A,B", help="Features to keep, in this order.")
 _drop = click.option("--drop", type=Names(), metavar="C,D", help="Columns to leave out.")
+_LAYOUT = (
+    click.option("--skip", type=click.IntRange(0), metavar="N", help="Lines above the header of a text file."),
+    click.option("--transpose", is_flag=True, help="Samples are in columns; the first column names the features."),
+    click.option("--drop-duplicates", is_flag=True, help="Leave out rows that are equal to an earlier one."),
+    click.option("--drop-totals", is_flag=True, help="Leave out rows of totals, and those that repeat the header."),
+)
+LAYOUT = ("skip", "transpose", "drop_duplicates", "drop_totals")
+
+
+def _laid_out(command: Command) -> Command:
+    for option in reversed(_LAYOUT):
+        command = option(command)
+    return command
 
 
 def reading(command: Command) -> Command:
     """Give a command the options of :func:`lowdim.data.read`, except ``--missing``."""
-    return _label(_id(_columns(_drop(command))))
+    return _label(_id(_columns(_drop(_laid_out(command)))))
 
 
 def reading_for_model(command: Command) -> Command:
     """The same options without ``--columns``: the model knows its columns."""
-    return _label(_id(_drop(command)))
+    return _label(_id(_drop(_laid_out(command))))
 
 
 def demand_parameters(class_name: str, known: list[str], asked: dict[str, str]) -> None:

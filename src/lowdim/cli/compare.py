@@ -165,7 +165,7 @@ def _show(comparison: "Comparison") -> None:
 
 def _commands(ctx: click.Context, comparison: "Comparison") -> list[str]:
     """The command given, with its methods listed explicitly, and one for each map alone."""
-    reading = arguments.spell(ctx, "label", "id", "columns", "drop", *NAMES)
+    reading = arguments.spell(ctx, "label", "id", "columns", "drop", *arguments.LAYOUT, *NAMES)
     names = ",".join([*(outcome.name for outcome in comparison.outcomes), *comparison.failed])
     rest = arguments.spell(ctx, "n_components", "by", "settings", "seed", "image_shape", "output")
     lines = ["lowdim", "compare", ctx.params["source"], *reading, "--methods", names, *rest]

@@ -20,6 +20,8 @@ _OPTIONS = {
     name: f"--{name}"
     for name in ("label", "id", "columns", "drop", "missing", "prepare", "scale", "log", "categories", "first")
 }
+_OPTIONS |= {name: f"--{name.replace('_', '-')}" for name in ("skip", "transpose", "drop_duplicates", "drop_totals")}
+_OPTIONS |= {"on_unusable": "--on-unusable"}
 _OPTIONS |= {"n_components": "-k", "n_jobs": "--jobs", "random_state": "--seed"}
 _VALUES = {"...": "COLUMN", "[...]": "COLUMN,COLUMN", "True": ""}
 _KEYWORD = re.compile(rf"(?<![\w'\"/])({'|'.join(_OPTIONS)})=('[^']*'|\[\.\.\.\]|\.\.\.|[\w.]*\w)")

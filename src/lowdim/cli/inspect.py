@@ -133,10 +133,19 @@ def _data_facts(table: "Table", lacking: str) -> list[list[str]]:
     facts = [["data", read], ["shape", f"{n:,} rows × {d:,} columns"], ["type", kind]]
     facts.append(["columns", listing(table.names)])
     if table.labels is not None:
-        facts.append(["label", f"{table.label_name!r}, {len(np.unique(table.labels)):,} distinct"])
+        facts.append(["label", f"{table.label_name!r}, {_distinct(table.labels)}"])
     if table.ids is not None:
         facts.append(["id", repr(table.id_name)])
     return [*facts, ["missing", lacking]]
+
+
+def _distinct(labels: Any) -> str:
+    """How many labels there are, and in how many rows they are missing."""
+    from lowdim.data.validation import absent
+
+    present = {value for value in labels.tolist() if not absent(value)}
+    gaps = sum(absent(value) for value in labels.tolist())
+    return f"{len(present):,} distinct" + (f", {gaps:,} missing" if gaps else "")
 
 
 def _spread_facts(table: "Table", scale: bool) -> list[list[str]]:

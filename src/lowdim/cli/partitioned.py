@@ -78,11 +78,22 @@ def connected(where: str, workers: int | None) -> Iterator[Any]:
         yield client
 
 
+def demand_no_layout(layout: dict[str, Any]) -> None:
+    """Refuse options that mend a table laid out as a report, which parts of a table are not."""
+    given = [f"--{name.replace('_', '-')}" for name, value in layout.items() if value not in (None, False)]
+    if given:
+        raise ValueError(f"{given[0]} is for a table in one file, not for parts of one. Leave it out.")
+
+
 class Parts:
     """Partitions of a table, with its features and the columns kept beside them."""
 
-    def __init__(self, files: list[Path], label: str | None, id: str | None, columns: Any, drop: Any) -> None:
+    def __init__(
+        self, files: list[Path], label: str | None, id: str | None, columns: Any, drop: Any, **layout: Any
+    ) -> None:
         import dask.dataframe as dd
+
+        demand_no_layout(layout)
 
         self.frame = dd.read_parquet([os.fspath(file.resolve()) for file in files])
         self.label, self.beside = label, [name for name in (id, label) if name is not None]

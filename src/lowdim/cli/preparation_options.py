@@ -35,9 +35,13 @@ _OPTIONS = (
         "--prepare",
         metavar="auto|PLAN|none",
         help="Convert every column to numbers of comparable weight: by kind (auto), by a .toml plan, or not at all. "
-        "Default: auto for tables with text or dates, none for numbers.",
+        "Default: auto for files of tables (csv, xlsx, parquet …), none for arrays and images.",
     ),
-    click.option("--scale", is_flag=True, help="Divide each column of numbers by its standard deviation."),
+    click.option(
+        "--scale", is_flag=True,
+        help="Divide each column of numbers by its standard deviation. Done for files of tables, unless all numbers "
+        "share one unit, as pixels and counts do.",
+    ),
     click.option("--log", is_flag=True, help="Take log(1 + x) of numbers, then scale them."),
     click.option(
         "--missing", type=click.Choice(["error", "drop", "mean", "median"]), default="error", show_default=True,
@@ -48,10 +52,14 @@ _OPTIONS = (
         help="Columns of text: one column per level, codes in alphabetical order, or left out.",
     ),
     click.option(
+        "--on-unusable", type=click.Choice(["drop", "error"]), default="drop", show_default=True,
+        help="Columns that cannot be used, such as mixtures of numbers and text: left out with a warning, or refused.",
+    ),
+    click.option(
         "--first", type=_First(), metavar="METHOD=K", help="Reduce by another method first, such as pca=50."
     ),
 )  # fmt: skip
-NAMES = ("prepare", "scale", "log", "missing", "categories", "first")
+NAMES = ("prepare", "scale", "log", "missing", "categories", "on_unusable", "first")
 
 
 def preparing(command: Command) -> Command:
@@ -85,7 +93,14 @@ def preparation_asked(options: dict[str, Any]) -> "Preparation":
     """Take the options of preparation out of those of a command; what can be checked without data is checked."""
     from lowdim.methods.prepared_table import Preparation
 
-    return Preparation(**{name: options.pop(name) for name in NAMES})
+    aside = tuple(options.get("drop") or ())
+    asked = Preparation(**{name: options.pop(name) for name in NAMES}, aside=aside)
+    if isinstance(asked.prepare, str) and asked.prepare not in ("auto", "none"):
+        from lowdim.data.column_plans import reading_of
+
+        given = {name: value for name, value in options.items() if value not in (None, False)}
+        options |= {name: value for name, value in reading_of(asked.prepare).items() if name in options} | given
+    return asked
 
 
 def read_prepared(

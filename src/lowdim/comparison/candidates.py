@@ -50,6 +50,7 @@ class Ground:
     d: int
     sparse: bool
     classes: int  # distinct labels; 0 without labels that name classes
+    unlabelled: int = 0  # rows without a label, where others have one
 
 
 def enlist(
@@ -88,6 +89,11 @@ def enlist(
             f"{', '.join(strange)}. Add them to methods, or drop their parameters."
         )
     for candidate in candidates:
+        if candidate.supervised and ground.unlabelled:
+            raise ValueError(
+                f"compare: {candidate.title} learns from the labels of all rows; {ground.unlabelled:,} have none. Drop "
+                f"those rows, or leave {candidate.name!r} out."
+            )
         if candidate.supervised and not ground.classes:
             raise ValueError(
                 f"compare: {candidate.title} learns from labels that name classes; got none. Pass y, or leave "
@@ -100,6 +106,8 @@ def unsuited(method: registry.Method, ground: Ground) -> str:
     """Why a method is not included by default; empty if it is."""
     if not method.default_rows:
         return "produces no map; name it explicitly to include it"
+    if method.supervised and ground.unlabelled:
+        return f"learns from labels, which {ground.unlabelled:,} rows lack"
     if method.supervised and ground.classes < 2:
         return "learns from labels that name two classes or more"
     if ground.n > method.default_rows:

@@ -37,6 +37,7 @@ def compare(
     log: bool = False,
     missing: str = "error",
     categories: str | None = None,
+    on_unusable: str = "error",
     first: Any = None,
     id: Any = None,
     by: str = "rnx_auc",
@@ -55,9 +56,9 @@ def compare(
         ``mixed=True``, become numbers by their kind, as :class:`lowdim.Prepare` makes them.
     y : array or Series of shape (n_samples,), or str, optional
         Labels of the rows, or the name of their column in the DataFrame. Those that name classes (text, or whole
-        numbers of at most 50 values) are given to methods that learn from them, and measured; others only colour the
-        maps. Maps of methods that learn from labels are scored by them on held-out rows: each of five folds is placed
-        on a map of the others.
+        numbers of at most 50 values) are given to methods that learn from them, and measured; others, and labels that
+        some rows lack, only colour the maps. Maps of methods that learn from labels are scored by them on held-out
+        rows: each of five folds is placed on a map of the others.
     methods : sequence of str, or mapping of str to estimators, optional
         Names that ``lowdim methods`` lists, or a mapping from names of your choice to estimators with
         ``fit_transform``. By default all methods that suit the size of the data, its labels and the available memory.
@@ -77,6 +78,8 @@ def compare(
         Missing values: refuse them, drop their rows, or fill in the mean or median of the column.
     categories : {"onehot", "ordinal", "drop"}, optional
         Columns of text: one column per level, codes in alphabetical order, or left out.
+    on_unusable : {"error", "drop"}
+        Columns that cannot be used: refuse them, or leave them out with a warning.
     first : (str, int) or estimator, optional
         Reduce by another method first, such as ``("pca", 50)`` or ``PCA(50)``.
     id : array of shape (n_samples,), or str, optional
@@ -113,7 +116,7 @@ def compare(
     if isinstance(X, PreparedTable):  # by the command line, which reports what was done before the methods run
         made = X
     else:
-        asked = Preparation(prepare, scale, log, missing, categories, first)
+        asked = Preparation(prepare, scale, log, missing, categories, on_unusable, first)
         table = table_of(X, y, caller="compare", id=id, image_shape=image_shape, minimum=4, scan=missing == "error")
         with thread_limit.using(n_jobs):
             made = prepared(table, asked, scaled_later=True, verbose=verbose)
@@ -126,7 +129,8 @@ def compare(
     classes = _classes(labels)
     seed = seed_of(random_state)
     common = {"random_state": seed, "n_jobs": n_jobs, "verbose": 0}
-    ground = Ground(n, d, sparse.issparse(rows), len(classes.names) if classes else 0)
+    unlabelled = int((labels.codes < 0).sum()) if isinstance(labels, Categories) else 0
+    ground = Ground(n, d, sparse.issparse(rows), len(classes.names) if classes else 0, unlabelled)
     candidates, left_out = enlist(methods, ground, n_components, parameters or {}, common)
     targets = made.table.labels if classes else None
     with thread_limit.using(n_jobs):
@@ -203,7 +207,7 @@ def _measured(candidate: Candidate, X: Any, Y: np.ndarray, y: Any, k: int, seed:
 
 
 def _classes(labels: Categories | Values | None) -> Categories | None:
-    """Labels that name at least two classes, each row having one."""
+    """Labels that name at least two classes, each row having one; others only colour the maps."""
     if isinstance(labels, Categories) and len(labels.names) > 1 and (labels.codes >= 0).all():
         return labels if len(labels.names) < len(labels.codes) else None
     return None

@@ -4,11 +4,14 @@ import math
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from lowdim.work import memory
+
+if TYPE_CHECKING:
+    import polars as pl
 
 COLUMNS = 100_000  # of a text file; the time polars takes grows with their square
 _BLOCK = 2**24  # bytes unpacked at a time
@@ -74,6 +77,14 @@ def demand_frame(path: Path, source: str) -> None:
     frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     rows, columns = frame.select(pl.len()).collect().item(), len(frame.collect_schema())
     memory.require(24.0 * rows * columns, f"read: {rows:,} × {columns:,} cells of {source}", _INSTEAD)
+
+
+def demand_texts(frame: "pl.DataFrame", source: str) -> None:
+    """Refuse text that does not fit into memory once it is no longer shared between cells, however small its file."""
+    import polars as pl
+
+    size = sum(float(column.str.len_bytes().sum() or 0) for column in frame if column.dtype == pl.String)
+    memory.require(2.0 * size, f"read: the text of {source}", _INSTEAD)
 
 
 def demand_images(count: int, size: tuple[int, int], item: int, source: str) -> None:

@@ -108,7 +108,8 @@ def _demand_present(name: str, y: NDArray[Any], part: Any = None) -> None:
         row = row_of(int(np.argmax(bad)), part)
         raise ValueError(
             f"{name}: y must have a label for every row; got NaN or infinity at {row} "
-            f"({int(bad.sum()):,} in {'all' if part is None else 'that block'}). Drop those rows."
+            f"({int(bad.sum()):,} in {'all' if part is None else 'that block'}). Drop those rows (missing='drop' for a "
+            "file), or use a method that needs no labels."
         )
 
 

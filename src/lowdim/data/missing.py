@@ -18,14 +18,13 @@ def handle_missing(
     names: list[str],
     labels: NDArray[Any] | None,
     ids: NDArray[Any] | None,
-    label_name: str | None,
     wanted: "Wanted",
     source: str,
 ) -> tuple[Any, NDArray[Any] | None, NDArray[Any] | None]:
     """Data, labels and ids without missing values, as ``wanted.missing`` says; for mixed tables, labels only."""
     missing = wanted.missing
     if missing == "keep":
-        return X, _plain(labels), _plain(ids)
+        return X, _labels(labels), _plain(ids)
     if wanted.mixed:  # Prepare handles the missing values of these columns
         counts = np.zeros(len(names), dtype=np.int64)
     else:
@@ -44,12 +43,6 @@ def handle_missing(
         if not keep.all():
             rows = X.filter(keep) if hasattr(X, "filter") else X[keep]
             X, labels, ids = rows, *(None if a is None else a[keep] for a in (labels, ids))
-    elif unlabelled.any():
-        raise ValueError(
-            "read: every row needs a label; "
-            f"{label_name!r} has {unlabelled.sum()} of {len(unlabelled)} missing in {source}. "
-            "Pass missing='drop' to leave those rows out."
-        )
     elif counts.any():
         if missing == "error":
             raise ValueError(
@@ -57,7 +50,7 @@ def handle_missing(
                 "Pass missing='drop' to leave those rows out, or missing='mean' to fill in column means."
             )
         X = filled(X, counts, names, source)
-    return X, _plain(labels), _plain(ids)
+    return X, _labels(labels), _plain(ids)
 
 
 def _refuse_infinity(X: Any, names: list[str], source: str) -> None:
@@ -77,6 +70,18 @@ def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "O":
         return np.array([v is None or v != v for v in values], dtype=bool)  # NaN differs from itself
     return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)
+
+
+def _labels(values: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Labels as an array of one kind; where some are missing, NaN among numbers and None among text."""
+    if values is None or values.dtype.kind != "O" or not (lost := _is_missing(values)).any():
+        return _plain(values)
+    present = values[~lost].tolist()
+    if present and all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
+        return np.array([np.nan if gone else value for value, gone in zip(values, lost, strict=True)])
+    labels = np.empty(len(values), dtype=object)
+    labels[:] = [None if gone else str(value) for value, gone in zip(values, lost, strict=True)]
+    return labels
 
 
 def _plain(values: NDArray[Any] | None) -> NDArray[Any] | None:

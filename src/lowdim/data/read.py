@@ -12,6 +12,7 @@ from lowdim.data.datasets import KNOWN, feature_names, image_shape, load
 from lowdim.data.file_errors import no_data
 from lowdim.data.file_memory import unpacked
 from lowdim.data.image_files import read_images
+from lowdim.data.report_layout import Layout
 from lowdim.data.table import Table, Wanted, from_arrays, numbered
 from lowdim.data.text_files import read_parquet, read_text
 
@@ -37,6 +38,10 @@ def read(
     drop: Sequence[str] | None = None,
     missing: str = "error",
     mixed: bool = False,
+    skip: int | None = None,
+    transpose: bool = False,
+    drop_duplicates: bool = False,
+    drop_totals: bool = False,
 ) -> Table:
     """Read a table, with the labels and ids of its rows.
 
@@ -63,7 +68,17 @@ def read(
         text files, empty cells, ``NA``, ``NaN``, ``null``, ``None`` and ``?`` are missing.
     mixed : bool
         Whether columns may hold text and dates. ``X`` is then a polars DataFrame if some do, ready for
-        :class:`lowdim.Prepare`; missing values in it are left as they are, and ``missing`` is about labels only.
+        :class:`lowdim.Prepare`; missing values in it are left as they are, and ``missing="drop"`` drops rows without a
+        label only. Digits that begin with zeros (postcodes) stay text.
+    skip : int, optional
+        Lines above the header, of text files. By default a file that seems to have titles above its header is refused.
+    transpose : bool
+        Whether samples are in columns: the first column then names the features.
+    drop_duplicates : bool
+        Whether to leave out rows that are equal to an earlier one.
+    drop_totals : bool
+        Whether to leave out rows of totals, and those that repeat the header. Without these options such tables are
+        read as they are, with a warning.
 
     Returns
     -------
@@ -88,7 +103,10 @@ def read(
             f"read: a path or the name of a data set is needed; got {type(source).__name__}. "
             "Pass arrays and data frames straight to a method."
         )
-    wanted = Wanted(label, id, columns, drop, missing, mixed)
+    if skip is not None and (isinstance(skip, bool) or not isinstance(skip, int) or skip < 0):
+        raise ValueError(f"read: skip must be a number of lines, 0 or more; got {skip!r}. Pass skip=3, for example.")
+    layout = Layout(skip, transpose, drop_duplicates, drop_totals)
+    wanted = Wanted(label, id, columns, drop, missing, mixed, layout)
     name = os.fsdecode(source)
     if name == "-":
         stream = getattr(sys.stdin, "buffer", None)

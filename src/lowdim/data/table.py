@@ -1,7 +1,7 @@
 """Result of a reader: the numbers, their names, and the labels and ids of the rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,9 @@ from scipy import sparse
 
 from lowdim.data.file_errors import find, listing
 from lowdim.data.missing import handle_missing
+from lowdim.data.report_layout import Layout, suspicions, told
 from lowdim.work.archive_errors import shortened
+from lowdim.work.user_warnings import warn
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,6 +43,8 @@ class Table:
         Where it was read from.
     notes : tuple of str
         Properties recognised in the file, such as ``"decimal commas in 2 columns"``.
+    tabular : bool
+        Whether the columns are those of a table, of any units, and not those of an array or an image.
 
     Examples
     --------
@@ -57,6 +61,7 @@ class Table:
     image_shape: tuple[int, int] | None = None
     source: str = ""
     notes: tuple[str, ...] = ()
+    tabular: bool = False
 
     @property
     def mixed(self) -> bool:
@@ -80,6 +85,7 @@ class Wanted:
     drop: Sequence[str] | None = None
     missing: str = "error"
     mixed: bool = False
+    layout: Layout = field(default_factory=Layout)
 
 
 def features(names: list[str], taken: set[str | None], wanted: Wanted, source: str) -> list[str]:
@@ -110,6 +116,7 @@ def from_arrays(
     image_shape: tuple[int, int] | None = None,
 ) -> Table:
     """Table of an array; ``extras`` are further arrays, ``label`` and ``id`` those used by default."""
+    _refuse_layout(wanted, source)
     X = _matrix(X, source)
     chosen: dict[str, tuple[str | None, NDArray[Any] | None]] = {}
     for option, asked, default in (("label", wanted.label, label), ("id", wanted.id, id)):
@@ -127,7 +134,7 @@ def from_arrays(
     if left != names:
         place = {name: i for i, name in enumerate(names)}
         X, image_shape = X[:, [place[name] for name in left]], None
-    X, labels, ids = handle_missing(X, left, labels, ids, label_name, wanted, source)
+    X, labels, ids = handle_missing(X, left, labels, ids, wanted, source)
     return Table(X, left, labels, label_name, ids, id_name, image_shape, source)
 
 
@@ -135,6 +142,8 @@ def from_frame(frame: "pl.DataFrame", wanted: Wanted, source: str, *, id: str | 
     """Table of a polars frame; every feature column must hold numbers, unless ``wanted.mixed``."""
     import polars as pl
 
+    for words in told(suspicions(frame, wanted.layout), source):
+        warn(words)
     known = frame.columns
     label_name = None if wanted.label is None else find("label", wanted.label, known, source)
     id_name = id if wanted.id is None else find("id", wanted.id, known, source)
@@ -149,13 +158,23 @@ def from_frame(frame: "pl.DataFrame", wanted: Wanted, source: str, *, id: str | 
         X = chosen.cast(pl.Float32 if single else pl.Float64).to_numpy(order="c")
     labels = None if label_name is None else _values(frame[label_name], source)
     ids = None if id_name is None else _values(frame[id_name], source)
-    X, labels, ids = handle_missing(X, left, labels, ids, label_name, wanted, source)
-    return Table(X, left, labels, label_name, ids, id_name, None, source)
+    X, labels, ids = handle_missing(X, left, labels, ids, wanted, source)
+    return Table(X, left, labels, label_name, ids, id_name, None, source, tabular=True)
 
 
 def as_list(names: Sequence[str] | None) -> list[str]:
     """Names as a list; a single name becomes a list of one."""
     return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def _refuse_layout(wanted: Wanted, source: str) -> None:
+    """Refuse options that mend tables for arrays and images, which would ignore them."""
+    if wanted.layout != Layout():
+        asked = [name for name, value in vars(wanted.layout).items() if value not in (None, False)]
+        raise ValueError(
+            f"read: {', '.join(asked)} {'is' if len(asked) == 1 else 'are'} for tables of named columns; {source} "
+            "holds an array or images. Leave it out, or change the array."
+        )
 
 
 def _matrix(X: Any, source: str) -> Any:

@@ -12,18 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lowdim.data.file_errors import damaged, no_data
-from lowdim.data.file_memory import demand_frame, demand_text, unpacked
+from lowdim.data.file_memory import demand_frame, demand_text, demand_texts, unpacked
+from lowdim.data.report_layout import lines_above, mend
 from lowdim.data.table import Table, Wanted, as_list, from_frame
-from lowdim.data.text_formats import MISSING, number_style, spelled_numbers, stripped
+from lowdim.data.text_formats import MISSING, are_codes, number_style, spelled_numbers, stripped
 from lowdim.work import memory
 from lowdim.work.archive_errors import ARCHIVE_ERRORS
 
 if TYPE_CHECKING:
     import polars as pl
 
+_SHAPE = ("separator", "has_header", "glob")
 _PANDAS_INDEX = "__index_level_0__"
 _SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _BLOCK = 2**24  # bytes per block
+_HEAD = 60  # lines read first
+_LONGEST = 2**26  # bytes of a line
 _PROBE = 10_000  # rows by which types of columns are first inferred
 
 
@@ -50,11 +54,21 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
     """Table of text in UTF-8; ``notes`` list what was detected so far."""
     import polars as pl
 
-    first, second = _first_lines(data, source, notes)
+    skip = wanted.layout.skip
+    if skip:
+        data = _below(data, skip)
+    lines = _first_lines(data, source, notes)
     if separator is None:
-        separator = _separator(first, second)
+        separator = _separator(lines)
         if separator != ",":
             notes.append(f"separated by {_SIGNS[separator]}")
+    if skip is None and (above := lines_above(lines, separator)):
+        raise ValueError(
+            f"read: the first line must be the header; the table of {source} seems to begin in line {above + 1}, below "
+            f"{'a title' if above == 1 else f'{above} lines of titles'}. Pass skip={above} to leave "
+            f"{'it' if above == 1 else 'them'} out, or skip=0."
+        )
+    first, second = [*(line for line in lines if line.strip()), ""][:2]
     try:
         cells, below = (next(csv.reader([line], delimiter=separator), []) for line in (first, second))
     except csv.Error as error:
@@ -85,6 +99,10 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
             raise _NotUTF8Error from None
         _blank_rows(data, source, separator, header, len(cells))  # a ragged line is the likely cause: name it
         raise damaged(source, "text", error, "Check its quotes.") from None
+    if wanted.mixed and (padded := _zero_padded(data, frame, separator)):
+        texts = pl.read_csv(data, columns=padded, infer_schema=False, **{k: options[k] for k in _SHAPE})
+        codes = [column.alias(frame.columns[j]) for j, column in zip(padded, texts, strict=True)]
+        frame = frame.with_columns([text for text in codes if are_codes(stripped(text).drop_nulls())])
     if frame.width > 1 and frame.height and frame[:, -1].null_count():
         blank = _blank_rows(data, source, separator, header, frame.width)
         frame = frame.filter(~pl.Series(np.isin(np.arange(frame.height), blank))) if blank else frame
@@ -93,6 +111,7 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
     # polars leaves doubled quotes in names as they are; names that are not all different it numbers itself
     if header and len(set(names)) == frame.width == len(names) and first.count('"') % 2 == 0:
         frame.columns = names
+    frame = mend(frame, wanted.layout)
     frame, index, spelt = _tidy(frame, wanted, commas=separator != ",")
     notes += [f"{style} in {n} column{'s' * (n > 1)}" for style, n in spelt.items()]
     return replace(from_frame(frame, wanted, source, id=index), notes=tuple(notes))
@@ -118,13 +137,23 @@ def _recoded(data: Path | bytes, source: str) -> tuple[bytes, str]:
         return raw.decode("latin-1").encode(), "Latin-1"
 
 
-def _separator(first: str, second: str) -> str:
-    """Separator that splits both lines into equally many cells: the one with most cells, or on a tie the usual one."""
-    counts = {sign: [re.sub('"[^"]*"', "", line).count(sign) for line in (first, second)] for sign in ",\t;|"}
+def _separator(lines: list[str]) -> str:
+    """Separator that splits the first two lines, or else most lines, into equally many cells.
+
+    Of several it is the one with most cells, or on a tie the usual one.
+    """
+    filled = [re.sub('"[^"]*"', "", line) for line in lines if line.strip()]
+    first, second = [*filled, ""][:2]
+    counts = {sign: [line.count(sign) for line in (first, second)] for sign in ",\t;|"}
     even = [sign for sign, (above, below) in counts.items() if above == below > 0]
     for sign in even:  # commas inside cells with another separator are decimal commas
         if sign != "," and any(re.fullmatch(r"\s*[+-]?\d+,\d+\s*", cell) for cell in second.split(sign)):
             return sign
+    if not even and len(filled) > 2:  # titles may stand above the table
+        usual = {sign: Counter(line.count(sign) for line in filled).most_common(1)[0] for sign in counts}
+        often = {sign: times for sign, (cells, times) in usual.items() if cells}
+        if often:
+            return max(often, key=lambda sign: (often[sign], usual[sign][0]))
     return max(even or counts, key=lambda sign: counts[sign][0])
 
 
@@ -136,23 +165,40 @@ def _open(data: Path | bytes) -> io.BytesIO | io.BufferedReader:
     return io.BytesIO(data) if isinstance(data, bytes) else open(data, "rb")
 
 
-def _first_lines(data: Path | bytes, source: str, notes: list[str]) -> tuple[str, str]:
-    """First two lines that are not blank, the second empty if there is none."""
+def _below(data: Path | bytes, skip: int) -> bytes:
+    """Bytes below so many lines."""
+    if isinstance(data, Path):
+        memory.require(2 * data.stat().st_size, f"Reading {data} without its first lines", "Remove them from the file.")
+    with _open(data) as file:
+        start = file.read(3)
+        file.seek(3 if start == b"\xef\xbb\xbf" else 0)
+        for _ in range(skip):
+            file.readline()
+        return file.read()
+
+
+def _first_lines(data: Path | bytes, source: str, notes: list[str]) -> list[str]:
+    """The first lines, blank ones among them."""
     try:
         with _open(data) as file:
             if file.read(3) == b"\xef\xbb\xbf":
                 notes.append("encoded in UTF-8 with a byte order mark")
             file.seek(0)
-            lines = (line.decode("utf-8-sig").rstrip("\r\n") for line in file)
-            filled = (line for line in lines if line.strip())
-            first, second = next(filled, ""), next(filled, "")
+            lines: list[str] = []
+            while len(lines) < _HEAD and (line := file.readline(_LONGEST)):
+                if len(line) == _LONGEST:
+                    raise ValueError(
+                        f"read: lines of at most {memory.human(_LONGEST)} are needed; line {len(lines) + 1} of "
+                        f"{source} is longer. Check its line ends, or save it as .parquet or .npy."
+                    )
+                lines.append(line.decode("utf-8-sig").rstrip("\r\n"))
     except UnicodeDecodeError:
         raise _NotUTF8Error from None
-    if not first:
+    if not any(line.strip() for line in lines):
         raise ValueError(no_data(source))
-    if "\0" in first:
+    if "\0" in "".join(lines[:2]):
         raise damaged(source, "text", "it holds binary data", "Name the file after what it is.")
-    return first, second
+    return lines
 
 
 def _is_numbers(cells: list[str], below: list[str], *, commas: bool) -> bool:
@@ -173,6 +219,22 @@ def _parses(cell: str, kind: type) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _zero_padded(data: Path | bytes, frame: "pl.DataFrame", separator: str) -> list[int]:
+    """Columns of whole numbers that may begin with zeros; none if no cell does."""
+    integers = [j for j, dtype in enumerate(frame.dtypes) if dtype.is_integer()]
+    integers = [j for j in integers if (frame[:, j].min() or 0) >= 0]  # type: ignore[operator]
+    if not integers:
+        return []
+    with _open(data) as file:
+        while block := file.read(_BLOCK) + file.readline():
+            signs = np.frombuffer(block, np.uint8)
+            digit = (signs[2:] >= ord("0")) & (signs[2:] <= ord("9"))
+            begins = (signs[:-2] == ord(separator)) | (signs[:-2] == ord("\n")) | (signs[:-2] == ord('"'))
+            if (digit & begins & (signs[1:-1] == ord("0"))).any():
+                return integers
+    return []
 
 
 def _blank_rows(data: Path | bytes, source: str, separator: str, header: bool, width: int) -> list[int]:
@@ -223,8 +285,9 @@ def _tidy(frame: "pl.DataFrame", wanted: Wanted, *, commas: bool) -> tuple["pl.D
     """Frame of a text file, text converted to numbers where possible; its row index, if any; number formats."""
     import polars as pl
 
-    if "" in frame.columns[1:] and frame[""].null_count() == frame.height:  # lines that end in a separator
-        frame = frame.drop("")
+    unnamed = [name for name in frame.columns[1:] if name == "" or name.startswith("_duplicated_")]
+    if blank := [name for name in unnamed if frame[name].null_count() == frame.height]:  # lines that end in separators
+        frame = frame.drop(blank)
     index = "index" if frame.columns[0] == "" and "index" not in frame.columns else None
     if index:
         frame = frame.rename({"": index})
@@ -233,6 +296,9 @@ def _tidy(frame: "pl.DataFrame", wanted: Wanted, *, commas: bool) -> tuple["pl.D
         if column.dtype == pl.String:
             identity = column.name in (wanted.id, index)
             text = column.str.strip_chars() if identity else stripped(column)
+            if wanted.mixed and are_codes(text.drop_nulls()):
+                frame = frame.with_columns(text)
+                continue
             numbers = _numbers(text, identity or column.name == wanted.label, whole=identity)
             if numbers.dtype == pl.String and not identity and column.name != wanted.label and _maybe_numbers(text):
                 style, share = number_style(text, commas=commas)
@@ -280,6 +346,15 @@ def read_parquet(path: Path, source: str, wanted: Wanted) -> Table:
         frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise damaged(source, "parquet", error) from None
+    demand_texts(frame, source)
+    return _of_frame(frame, source, wanted)
+
+
+def _of_frame(frame: "pl.DataFrame", source: str, wanted: Wanted) -> Table:
+    """Table of a frame whose columns have types."""
+    if wanted.layout.skip:
+        raise ValueError(f"read: skip is for text files and spreadsheets; {source} has named columns. Leave it out.")
     index = _PANDAS_INDEX if _PANDAS_INDEX in frame.columns else None
+    frame = mend(frame, wanted.layout)
     frame, index = _without_index(frame, index, wanted)
     return from_frame(frame, wanted, source, id=index)

@@ -93,7 +93,9 @@ def _plain(name: str, values: ArrayLike) -> NDArray[Any]:
     if np.ma.is_masked(values):
         raise ValueError(f"write: columns hold one value per row; {name!r} has masked ones. Pass {name}.filled(…).")
     array = np.asarray(values)
-    if array.dtype.kind == "O" and all(isinstance(value, str) for value in array.flat):
+    if array.dtype.kind == "O" and all(value is None or isinstance(value, str) for value in array.flat):
+        if any(value is None for value in array.flat):
+            return array  # a missing label is an empty cell
         array = array.astype(str)
     if array.dtype.kind not in "biufUM":
         kind = "Python objects of several kinds" if array.dtype.kind == "O" else str(array.dtype)
@@ -117,6 +119,7 @@ def _stacked(arrays: Columns) -> NDArray[Any]:
 
 def _named(arrays: Columns, label: str | None, id: str | None) -> Columns:
     """Arrays of an npz file, under the names that the reader looks for."""
+    arrays = {name: array if array.dtype.kind != "O" else _filled(array) for name, array in arrays.items()}
     components = {name: array for name, array in arrays.items() if name not in (label, id)}
     if not components:
         raise ValueError(
@@ -127,10 +130,15 @@ def _named(arrays: Columns, label: str | None, id: str | None) -> Columns:
     return {"X": _stacked(components), "names": np.array(list(components)), **named}
 
 
+def _filled(texts: NDArray[Any]) -> NDArray[Any]:
+    """Text with an empty one where it is missing, since an npz file has no other."""
+    return np.array(["" if text is None else text for text in texts.tolist()])
+
+
 def _frame(arrays: Columns) -> "pl.DataFrame":
     import polars as pl
 
-    return pl.DataFrame([pl.Series(str(n), a.tolist() if a.dtype.kind == "U" else a) for n, a in arrays.items()])
+    return pl.DataFrame([pl.Series(str(n), a.tolist() if a.dtype.kind in "UO" else a) for n, a in arrays.items()])
 
 
 def _write_frame(frame: "pl.DataFrame", file: BinaryIO, kind: str) -> None:

@@ -20,6 +20,7 @@ from lowdim.methods import registry
 from lowdim.methods.base import Reducer, used_labels
 from lowdim.methods.chain import Chain, chain
 from lowdim.methods.prepare import Prepare
+from lowdim.methods.table_scaling import numbers_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Preparation:
     """Settings of the preparation of a table, as the command line, ``compare`` and ``explore`` take them.
 
     ``prepare`` is "auto", "none", a plan (a dict or the path of a .toml file), a ``Prepare``, or None: what the columns
-    need. ``first`` is a method and its number of components, such as ("pca", 50), or an estimator.
+    need. ``first`` is a method and its number of components, such as ("pca", 50), or an estimator. ``aside`` are
+    columns that are no features, which a plan may name all the same, as it may the label.
     """
 
     prepare: Any = None
@@ -35,7 +37,9 @@ class Preparation:
     log: bool = False
     missing: str = "error"
     categories: str | None = None
+    on_unusable: str = "error"
     first: Any = None
+    aside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("missing", "categories"):
@@ -46,7 +50,9 @@ class Preparation:
             raise ValueError(f"prepare='none' leaves the data as they are; got {words[0]} too. Keep one of them.")
         if isinstance(self.prepare, Prepare) and (words := self.words):
             raise ValueError(f"prepare with a Prepare has all settings of columns; got {words[0]} too. Set it there.")
-        self._prepare_parameters(by_kind=True)  # a plan is read now, before the data
+        if self.on_unusable not in ("error", "drop"):
+            raise ValueError(f"on_unusable must be 'error' or 'drop'; got {self.on_unusable!r}. Choose one of them.")
+        self._prepare_parameters()  # a plan is read now, before the data
         self.first_step()
 
     @property
@@ -67,14 +73,23 @@ class Preparation:
 
     def step(self, table: Table) -> Any:
         """Unfitted preparation of the columns, or None where none is needed."""
-        if self._as_they_are or (self.prepare is None and not self.words and not table.mixed):
+        if self._as_they_are:
             return None
         if isinstance(self.prepare, Prepare):
             return clone(self.prepare)
-        return Prepare(**self._prepare_parameters(by_kind=self.prepare is not None or table.mixed))
+        params = self._prepare_parameters()
+        if self.prepare is None:
+            numbers = numbers_of(table)
+            if numbers == "as_is" and not self.words and not table.mixed:
+                return None
+            params = {"numbers": numbers} | params
+        if params.get("plan"):
+            aside = {*self.aside, table.label_name, table.id_name}
+            params["plan"] = {name: one for name, one in params["plan"].items() if name not in aside} or None
+        return Prepare(**params)
 
-    def _prepare_parameters(self, *, by_kind: bool) -> dict[str, Any]:
-        params: dict[str, Any] = {"numbers": "standardize" if by_kind else "as_is"}
+    def _prepare_parameters(self) -> dict[str, Any]:
+        params: dict[str, Any] = {"on_unusable": self.on_unusable}
         if isinstance(self.prepare, Mapping):
             params["plan"] = dict(self.prepare)
         elif isinstance(self.prepare, str) and self.prepare not in ("auto", "none"):
@@ -175,7 +190,10 @@ class PreparedTable:
 
     def rows_of(self, table: Table) -> Any:
         """Rows of another table with the same columns, as methods take them."""
-        return table.X if self.chain is None else self.chain.transform(table.X)
+        if self.chain is None:
+            return table.X
+        with matched():
+            return self.chain.transform(table.X)
 
     def whole(self, model: Any) -> Any:
         """The fitted model after the steps, as one model that takes the table's columns by name."""
@@ -205,7 +223,7 @@ def prepared(table: Table, asked: Preparation, *, scaled_later: bool = False, ve
         drops = asked.missing == "drop"
         numbered_rows = np.arange(n) if drops else None  # handed over as ids: those that come back were kept
         X, labels, rows = handle_missing(
-            table.X, table.names, table.labels if drops else None, numbered_rows, table.label_name, wanted, table.source
+            table.X, table.names, table.labels if drops else None, numbered_rows, wanted, table.source
         )
         if rows is not None and len(rows) < n:
             kept = np.isin(np.arange(n), rows)
@@ -220,13 +238,21 @@ def prepared(table: Table, asked: Preparation, *, scaled_later: bool = False, ve
         )
     made = chain(*(one for one in (step, first) if one is not None))
     _each(made, verbose=verbose)
-    X = made.fit_transform(table.X, table.labels if supervised else None)
+    given = table.X if step is None else named_rows(table)
+    X = made.fit_transform(given, table.labels if supervised else None)
     _each(made, verbose=0)
     note_names(made.steps[0][1], table)
     if len(X) < table.X.shape[0]:
-        kept = np.asarray(made.steps[0][1].complete(table.X))
+        kept = np.asarray(made.steps[0][1].complete(given))
         table = kept_rows(table, kept)
     return PreparedTable(table, X, asked, made, kept, scale)
+
+
+def named_rows(table: Table) -> Any:
+    """Rows as a preparation takes them: those of a table of numbers with their names, for plans and messages."""
+    import polars as pl
+
+    return pl.DataFrame(table.X, schema=table.names) if table.tabular and not table.mixed else table.X
 
 
 def kept_rows(table: Table, kept: NDArray[np.bool_]) -> Table:

@@ -323,9 +323,13 @@ class TestRefusals:
             read("x" * 5000)
 
     def test_unknown_kinds_of_files_and_sources_are_refused(self, put):
-        with pytest.raises(ValueError, match=r"t\.xlsx'\. Rename or convert it to one of \.csv, ") as error:
-            read(put("x", "t.xlsx"))
+        with pytest.raises(ValueError, match=r"t\.docx'\. Convert it to one of \.csv, ") as error:
+            read(put("x", "t.docx"))
         assert three_parts(error)
+        with pytest.raises(ValueError, match=r"got the address 'https://a.b/t.csv'\. Download it first"):
+            read("https://a.b/t.csv")
+        with pytest.raises(ValueError, match="only spreadsheets and databases have parts"):
+            read(f"{put('a,b')}::x")
         with pytest.raises(TypeError, match=r"got ndarray\. Pass arrays .* straight to a method"):
             read(np.eye(2))
 

@@ -22,6 +22,7 @@ COMMANDS = (
     "explore",
     "select",
     "inspect",
+    "doctor",
     "methods",
     "completion",
 )  # each is lowdim.cli.<name>.command
@@ -86,6 +87,7 @@ Examples:
   lowdim compare table.csv --label species -o report.html
   lowdim explore table.csv --label species
   lowdim select table.csv --target species --estimator lda
+  lowdim doctor table.csv --fix
   lowdim inspect table.csv
 """,
 )

@@ -64,33 +64,13 @@ def prepared_for_a_look(table: "Table", found: "list[Survey]", missing: str) -> 
     return replace(made.table, X=made.X, names=made.names), ""
 
 
-def write_plan(path: Path, found: "list[Survey]") -> None:
-    """What 'auto' does to each column as a plan in TOML."""
+def write_plan(path: Path, text: str) -> None:
+    """Write a plan, whole or not at all."""
     from lowdim.work.atomic_files import atomic
 
-    lines = [
-        "# Edit this file and pass it to --prepare.",
-        'numbers = "standardize"',
-        'missing = "error"',
-        "",
-    ]
-    for one in found:
-        kind = one.finding.kind if one.finding.kind in ("number", "yes/no", "category", "date") else "drop"
-        lines += [
-            f"[columns.{_quoted(one.name)}]",
-            f'kind = "{"drop" if one.wrong else kind}"  # {one.finding.why}',
-            "",
-        ]
     with atomic(path) as file:
-        file.write("\n".join(lines).encode())
+        file.write(text.encode())
     tell(f"wrote {path}.")
-
-
-def _quoted(text: str) -> str:
-    """Text as a quoted TOML key."""
-    import json
-
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def gaps_told(found: "list[Survey]") -> str:

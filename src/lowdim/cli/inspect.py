@@ -82,7 +82,11 @@ def command(source: str, scale: bool, missing: str, plan: str | None, **reading:
             raise ValueError(
                 f"--plan needs a table whose columns have names; those of {source} have none. Leave it out."
             )
-        write_plan(Path(plan).expanduser(), found)
+        from lowdim.methods.table_scaling import numbers_of
+        from lowdim.data.plan_text import plan_text
+
+        settings = {"numbers": numbers_of(table), "missing": "error"}
+        write_plan(Path(plan).expanduser(), plan_text(found, settings, {}))
     if seen is None:
         echo(f"\ncomponents: not computed. {wrong}")
         return

@@ -83,7 +83,7 @@ def recognise(column: "pl.Series", *, most_levels: int = 50, count: bool = False
 
 def _recognise_text(filled: "pl.Series", gaps: int, most_levels: int, rules: int) -> Finding:
     """Kind of a column of text, by its distinct values and their counts."""
-    counts = filled.value_counts()
+    counts = filled.alias("value").value_counts(name="rows")
     values, often = counts[:, 0], counts[:, 1].to_numpy()
     distinct = len(values)
     if distinct == 1:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from lowdim.data.column_recipes import (
     learn_options,
     learn_scale,
 )
-from lowdim.data.file_errors import listing
+from lowdim.data.file_errors import listing, near
 from lowdim.work.archive_errors import shortened
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def wishes(defaults: Mapping[str, Any], plan: Any, names: list[str]) -> list[Wis
         )
     unknown = [str(name) for name in plan if name not in names]
     if unknown:
-        close = get_close_matches(unknown[0], names, n=1)
+        close = near(unknown[0], names)
         advice = f"Did you mean {close[0]!r}?" if close else f"There are {listing(names, 20)}."
         raise ValueError(f"Prepare: plan must name columns of the table; got {listing(unknown)}. {advice}")
     return [_wish(common, name, plan[name]) if name in plan else common for name in names]
@@ -251,7 +250,7 @@ def learn(name: str, column: "pl.Series", finding: Finding, wish: Wish, order: l
 def _merged(made: Recipe, column: "pl.Series") -> tuple[Recipe, "pl.Series"]:
     """A column whose spelling variants are replaced by the spelling that is most frequent."""
     text = as_text(column)
-    other = spellings.variants(dict(text.drop_nulls().value_counts().iter_rows()))
+    other = spellings.variants(dict(text.drop_nulls().alias("value").value_counts(name="rows").iter_rows()))
     if other:
         column = text.replace(list(other), list(other.values()))
     first = next(iter(other), "")
@@ -295,7 +294,8 @@ def _spelled(name: str, column: "pl.Series", wish: Wish, action: str, finding: F
 
 def _unit_of(units: "pl.Series") -> str:
     """The most frequent unit."""
-    counts = units.filter((units != "").fill_null(False)).value_counts(sort=True)
+    named = units.filter((units != "").fill_null(False)).alias("value")
+    counts = named.value_counts(sort=True, name="rows")
     return str(counts[0, 0]) if len(counts) else ""
 
 

@@ -255,7 +255,7 @@ def _scale(values: Floats, numbers: str) -> tuple[dict[str, Any], str]:
 
 def learn_levels(column: "pl.Series", most: int, order: list[str] | None) -> tuple[dict[str, Any], int, float]:
     """Levels of a category and their shares; their number, and the share of rows that the kept levels cover."""
-    counts = as_text(column).drop_nulls().value_counts(name="rows")
+    counts = as_text(column).drop_nulls().alias("value").value_counts(name="rows")
     counts = counts.sort("rows", counts.columns[0], descending=[True, False])
     rows = counts["rows"].to_numpy().astype(np.float64)
     pooled = len(counts) > int(most)
@@ -275,7 +275,7 @@ def learn_options(column: "pl.Series", separator: str, most: int) -> tuple[dict[
     """
     text = as_text(column).drop_nulls()
     counts: dict[str, int] = {}
-    for cell, rows in text.value_counts().iter_rows():
+    for cell, rows in text.alias("value").value_counts(name="rows").iter_rows():
         for option in set(multi_select.options_in(cell, separator)):
             counts[option] = counts.get(option, 0) + rows
     varying = sorted((option for option, n in counts.items() if n < len(text)), key=lambda one: (-counts[one], one))

@@ -18,13 +18,24 @@ def listing(names: Sequence[str], shown: int = SHOWN) -> str:
     return text if len(names) <= shown else f"{text} and {len(names) - shown} more"
 
 
+def near(name: str, known: Sequence[str]) -> list[str]:
+    """Names that may be meant, in whatever case.
+
+    >>> near("FARE", ["Fare", "age"])
+    ['Fare']
+    """
+    same = [one for one in known if str(one).casefold() == name.casefold()]
+    return same or get_close_matches(name, known, n=3)
+
+
 def find(option: str, name: str, known: Sequence[str], source: str) -> str:
     """``name`` itself if it is known, else an error with the nearest names."""
     if name in known:
         return name
-    close = get_close_matches(str(name), known, n=3)
+    close = near(str(name), known)
+    what = option if option in ("sheet", "table") else "column"
     advice = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are {listing(known, 20)}."
-    raise ValueError(f"read: {option} must name a column of {source}; got {name!r}. {advice}")
+    raise ValueError(f"read: {option} must name a {what} of {source}; got {name!r}. {advice}")
 
 
 def no_data(source: str) -> str:

@@ -164,6 +164,7 @@ class Survey:
     finding: column_kinds.Finding
     done: str
     wrong: bool
+    order: tuple[str, ...] = ()  # levels in the order of the type of the column
 
 
 def survey(table: Columns, asked: list[Wish]) -> list[Survey]:
@@ -177,7 +178,7 @@ def survey(table: Columns, asked: list[Wish]) -> list[Survey]:
                 done, wrong = column_plans.learn(name, column, finding, wish, table.order(j)).done, False
             except ValueError as error:
                 done, wrong = str(error).removeprefix("Prepare: "), True
-            found.append(Survey(name, finding, done, wrong))
+            found.append(Survey(name, finding, done, wrong, tuple(table.order(j) or ())))
             tick(j + 1)
     return found
 

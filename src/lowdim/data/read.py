@@ -14,6 +14,8 @@ from lowdim.data.file_memory import unpacked
 from lowdim.data.image_files import read_images
 from lowdim.data.report_layout import Layout
 from lowdim.data.table import Table, Wanted, from_arrays, numbered
+from lowdim.data.table_files import PART
+from lowdim.data.table_files import READERS as TABLE_READERS
 from lowdim.data.text_files import read_parquet, read_text
 
 _tab = partial(read_text, separator="\t")
@@ -22,6 +24,8 @@ _READERS: dict[str, Callable[[Path, str, Wanted], Table]] = {
     "csv.gz": read_text,
     "tsv": _tab,
     "tsv.gz": _tab,
+    "txt": read_text,
+    "txt.gz": read_text,
     "parquet": read_parquet,
     "npy": read_npy,
     "npz": read_npz,
@@ -48,7 +52,9 @@ def read(
     Parameters
     ----------
     source : str or path-like
-        A file (csv, tsv, both also with .gz; parquet, npy, npz, h5ad), a folder of images of one size,
+        A file (csv, tsv, txt, all also with .gz; parquet, npy, npz, h5ad, json, ndjson, feather, arrow, sqlite; with
+        extras xlsx, xls, ods, duckdb, dta, sav, sas7bdat), a sheet, table or query of one (``"sales.xlsx::2023"``,
+        ``"shop.sqlite::orders"``, ``"shop.duckdb::select …"``), a folder of images of one size,
         ``"-"`` for csv or tsv on standard input, or the name of a data set, if there is no such file. A csv
         file has a header, unless its first line is all numbers; its columns are then ``x0``, ``x1``, ... Separators,
         decimal commas, thousands separators and encodings other than UTF-8 are recognised and listed in ``notes``.
@@ -112,7 +118,15 @@ def read(
         stream = getattr(sys.stdin, "buffer", None)
         text = sys.stdin.read().encode() if stream is None else unpacked(stream, "standard input")
         return read_text(text, "standard input", wanted)
-    path = Path(name).expanduser()
+    if "://" in name and not os.path.exists(name):
+        raise ValueError(
+            f"read: a file on this machine is needed; got the address {name!r}. Download it first, for example with "
+            "curl -O, and pass the file."
+        )
+    path, part = Path(name).expanduser(), ""
+    if PART in name and not os.path.exists(path):
+        file, part = name.split(PART, 1)
+        path = Path(file).expanduser()
     if os.path.isdir(path):
         return read_images(path, name, wanted)
     if not os.path.exists(path):
@@ -124,11 +138,19 @@ def read(
             f"read: a file, a folder of images or a data set is needed; there is none at {name!r}. "
             f"Check the path. {advice}"
         )
+    if (database := TABLE_READERS.get(path.suffix.lower().lstrip("."))) is not None:
+        if path.stat().st_size == 0:
+            raise ValueError(no_data(name))
+        return database(path, name, wanted, part)
+    if part:
+        raise ValueError(
+            f"read: only spreadsheets and databases have parts; got {part!r} of '{path}'. Leave out '::{part}'."
+        )
     reader = next((r for ending, r in _READERS.items() if path.name.lower().endswith(f".{ending}")), None)
     if reader is None:
         raise ValueError(
-            f"read: a file of a known kind is needed; got {name!r}. Rename or convert it to one of "
-            f"{', '.join(f'.{ending}' for ending in _READERS)}."
+            f"read: a file of a known kind is needed; got {name!r}. Convert it to one of "
+            f"{', '.join(f'.{ending}' for ending in (*_READERS, *TABLE_READERS))}."
         )
     if path.stat().st_size == 0:
         raise ValueError(no_data(name))

@@ -48,6 +48,14 @@ class Suspicion:
     words: str
 
 
+class TitlesAboveError(ValueError):
+    """A text file whose header has ``lines`` lines above it."""
+
+    def __init__(self, message: str, lines: int) -> None:
+        super().__init__(message)
+        self.lines = lines
+
+
 def lines_above(lines: list[str], separator: str) -> int:
     """Lines above the header: those before the first that has as many filled cells as the table needs.
 
@@ -109,7 +117,7 @@ def repeated_headers(frame: "pl.DataFrame") -> NDArray[np.bool_]:
         return lost
     candidates = np.flatnonzero((frame[:, 0] == frame.columns[0]).fill_null(False).to_numpy())
     for row in candidates:
-        lost[row] = all(value == name for value, name in zip(frame.row(int(row)), frame.columns, strict=True))
+        lost[row] = all(value in (None, name) for value, name in zip(frame.row(int(row)), frame.columns, strict=True))
     return lost
 
 

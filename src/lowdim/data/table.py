@@ -10,7 +10,7 @@ from scipy import sparse
 
 from lowdim.data.file_errors import find, listing
 from lowdim.data.missing import handle_missing
-from lowdim.data.report_layout import Layout, suspicions, told
+from lowdim.data.report_layout import Layout, Suspicion, suspicions, told
 from lowdim.work.archive_errors import shortened
 from lowdim.work.user_warnings import warn
 
@@ -45,6 +45,8 @@ class Table:
         Properties recognised in the file, such as ``"decimal commas in 2 columns"``.
     tabular : bool
         Whether the columns are those of a table, of any units, and not those of an array or an image.
+    suspected : tuple
+        What looks like a report rather than a table, such as rows of totals.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Table:
     source: str = ""
     notes: tuple[str, ...] = ()
     tabular: bool = False
+    suspected: tuple[Suspicion, ...] = ()
 
     @property
     def mixed(self) -> bool:
@@ -142,9 +145,12 @@ def from_frame(frame: "pl.DataFrame", wanted: Wanted, source: str, *, id: str | 
     """Table of a polars frame; every feature column must hold numbers, unless ``wanted.mixed``."""
     import polars as pl
 
-    for words in told(suspicions(frame, wanted.layout), source):
+    suspected = suspicions(frame, wanted.layout)
+    for words in told(suspected, source):
         warn(words)
     known = frame.columns
+    if wanted.layout.transpose and id is None:
+        id = known[0]  # the names of the columns before
     label_name = None if wanted.label is None else find("label", wanted.label, known, source)
     id_name = id if wanted.id is None else find("id", wanted.id, known, source)
     left = features(known, {label_name, id_name}, wanted, source)
@@ -159,7 +165,7 @@ def from_frame(frame: "pl.DataFrame", wanted: Wanted, source: str, *, id: str | 
     labels = None if label_name is None else _values(frame[label_name], source)
     ids = None if id_name is None else _values(frame[id_name], source)
     X, labels, ids = handle_missing(X, left, labels, ids, wanted, source)
-    return Table(X, left, labels, label_name, ids, id_name, None, source, tabular=True)
+    return Table(X, left, labels, label_name, ids, id_name, None, source, tabular=True, suspected=tuple(suspected))
 
 
 def as_list(names: Sequence[str] | None) -> list[str]:

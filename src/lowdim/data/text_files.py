@@ -13,7 +13,7 @@ import numpy as np
 
 from lowdim.data.file_errors import damaged, no_data
 from lowdim.data.file_memory import demand_frame, demand_text, demand_texts, unpacked
-from lowdim.data.report_layout import lines_above, mend
+from lowdim.data.report_layout import TitlesAboveError, lines_above, mend
 from lowdim.data.table import Table, Wanted, as_list, from_frame
 from lowdim.data.text_formats import MISSING, are_codes, number_style, spelled_numbers, stripped
 from lowdim.work import memory
@@ -63,10 +63,11 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
         if separator != ",":
             notes.append(f"separated by {_SIGNS[separator]}")
     if skip is None and (above := lines_above(lines, separator)):
-        raise ValueError(
+        what, them = ("a title", "it") if above == 1 else (f"{above} lines of titles", "them")
+        raise TitlesAboveError(
             f"read: the first line must be the header; the table of {source} seems to begin in line {above + 1}, below "
-            f"{'a title' if above == 1 else f'{above} lines of titles'}. Pass skip={above} to leave "
-            f"{'it' if above == 1 else 'them'} out, or skip=0."
+            f"{what}. Pass skip={above} to leave {them} out, or skip=0.",
+            above,
         )
     first, second = [*(line for line in lines if line.strip()), ""][:2]
     try:
@@ -347,14 +348,39 @@ def read_parquet(path: Path, source: str, wanted: Wanted) -> Table:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise damaged(source, "parquet", error) from None
     demand_texts(frame, source)
-    return _of_frame(frame, source, wanted)
+    return of_frame(frame, source, wanted)
 
 
-def _of_frame(frame: "pl.DataFrame", source: str, wanted: Wanted) -> Table:
-    """Table of a frame whose columns have types."""
-    if wanted.layout.skip:
+def of_frame(
+    frame: "pl.DataFrame",
+    source: str,
+    wanted: Wanted,
+    notes: tuple[str, ...] = (),
+    *,
+    header_may_be_below: bool | None = None,
+) -> Table:
+    """Table of a frame whose columns have types.
+
+    ``header_may_be_below`` says of spreadsheets whether no line of the header was named; None refuses ``skip``.
+    """
+    import polars as pl
+
+    if header_may_be_below is None and wanted.layout.skip:
         raise ValueError(f"read: skip is for text files and spreadsheets; {source} has named columns. Leave it out.")
+    if header_may_be_below:
+        unnamed = sum(name.startswith("__UNNAMED__") for name in frame.columns)
+        if 2 * unnamed > frame.width > 1:
+            rows = [[str(cell) if cell is not None else "" for cell in row] for row in frame.head(50).rows()]
+            above = 1 + next((i for i, row in enumerate(rows) if sum(map(bool, row)) > 0.6 * frame.width), 0)
+            raise TitlesAboveError(
+                f"read: the first row must be the header; the table of {source} seems to begin below {above} rows. "
+                f"Pass skip={above} to leave them out, or skip=0.",
+                above,
+            )
     index = _PANDAS_INDEX if _PANDAS_INDEX in frame.columns else None
     frame = mend(frame, wanted.layout)
+    if frame.height and any(dtype == pl.String for dtype in frame.dtypes) and header_may_be_below is not None:
+        frame, _, spelt = _tidy(frame, wanted, commas=False)
+        notes = (*notes, *(f"{style} in {n} column{'s' * (n > 1)}" for style, n in spelt.items()))
     frame, index = _without_index(frame, index, wanted)
-    return from_frame(frame, wanted, source, id=index)
+    return replace(from_frame(frame, wanted, source, id=index), notes=notes)

@@ -118,6 +118,9 @@ settings = click.option(
     help="Any parameter of the method or estimator.",
 )
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show warnings and errors only.")
+raw = click.option(
+    "--raw", is_flag=True, help="Write text that begins with = + - @ as it is, which spreadsheets may run as a formula."
+)
 _label = click.option("--label", metavar="COLUMN", help="Column of labels: not a feature; kept in tables and plots.")
 _id = click.option("--id", metavar="COLUMN", help="Column of row identifiers: not a feature; kept in tables.")
 _columns = click.option("--columns", type=Names(), metavar="A,B", help="Features to keep, in this order.")

@@ -49,14 +49,16 @@ Examples:
     shell_complete=arguments.complete_files,
     help="Write what 'auto' would do to each column to a .toml file, to edit and pass to --prepare.",
 )
-def command(source: str, scale: bool, missing: str, plan: str | None, **reading: Any) -> None:
+@click.option("--costs", is_flag=True, help="Show the costs of all methods, also where there is memory for each.")
+def command(source: str, scale: bool, missing: str, plan: str | None, costs: bool, **reading: Any) -> None:
     """Describe DATA, or a MODEL file that 'lowdim reduce --save' wrote.
 
     A folder of parquet files, or a pattern in quotes, is read in one pass, a few rows at a time.
 
     For data: shape, what each column holds and what --prepare auto would do to it, missing values, constant columns,
     differences in scale, the share of variance that each leading component explains, how many components to keep, the
-    intrinsic dimension, and what the methods cost. No table is refused: columns that cannot be used are listed.
+    intrinsic dimension, and the methods that lack memory (--costs: what each
+    costs). No table is refused: columns that cannot be used are listed.
     """
     if source.lower().endswith(".lowdim"):
         show_table(_model_facts(Path(source).expanduser()))
@@ -92,7 +94,7 @@ def command(source: str, scale: bool, missing: str, plan: str | None, **reading:
         return
     _show_scree(seen, scale)
     _show_dimension(seen, scale)
-    _show_costs(seen)
+    _show_costs(seen, all_of_them=costs)
 
 
 def _without_gaps(source: Source, table: "Table", reading: dict[str, Any], missing: str) -> tuple["Table", str]:
@@ -240,8 +242,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:5.1f} %"
 
 
-def _show_costs(table: "Table") -> None:
-    """Costs of the methods, and whether there is enough memory."""
+def _show_costs(table: "Table", *, all_of_them: bool) -> None:
+    """Costs of the methods, or of those that lack memory."""
     from lowdim.work import memory
 
     n, d = table.X.shape
@@ -249,8 +251,10 @@ def _show_costs(table: "Table") -> None:
     rows = [
         [m.name, memory.human(m.memory(n, d)) + ("" if m.memory(n, d) <= free else " (too much)"), m.cost]
         for m in METHODS
+        if all_of_them or m.memory(n, d) > free
     ]
-    show_table(rows, ["method", f"memory ({memory.human(free)} free)", "cost, n rows and d columns"], apart=True)
+    if rows:
+        show_table(rows, ["method", f"memory ({memory.human(free)} free)", "cost, n rows and d columns"], apart=True)
 
 
 def _model_facts(path: Path) -> list[list[str]]:

@@ -44,7 +44,9 @@ def show_progress(quiet: bool) -> int:
     return int(not quiet and sys.stderr.isatty())
 
 
-def write_embedding(target: str, Y: Any, names: Sequence[str], table: "Table", *, quiet: bool) -> None:
+def write_embedding(
+    target: str, Y: Any, names: Sequence[str], table: "Table", *, quiet: bool, raw: bool = False
+) -> None:
     """Write the id, the label and the components of each row to a file, or to standard output for ``-``."""
     from lowdim import data
 
@@ -64,7 +66,7 @@ def write_embedding(target: str, Y: Any, names: Sequence[str], table: "Table", *
             tell(f"{target} holds the components alone; csv, parquet and npz keep {', '.join(columns)} as well.")
         columns, beside = {}, {}
     columns |= {name: Y[:, j] for j, name in enumerate(names)}
-    data.write(target, columns, label=beside.get("label"), id=beside.get("id"))
+    data.write(target, columns, label=beside.get("label"), id=beside.get("id"), raw=raw)
     if target != "-" and not quiet:
         tell(f"wrote {target} ({len(Y):,} rows, {len(names)} {'component' if len(names) == 1 else 'components'}).")
 

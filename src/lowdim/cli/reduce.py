@@ -59,6 +59,7 @@ Examples:
     shell_complete=arguments.complete_files,
     help="File of the fitted model, for 'lowdim transform': .lowdim.",
 )
+@arguments.raw
 @arguments.reading
 @preparing
 @arguments.settings
@@ -82,6 +83,7 @@ def command(
     plot: str | None,
     save: str | None,
     quiet: bool,
+    raw: bool,
     components: Any,
     settings: tuple[tuple[str, Any], ...],
     seed: int | None,
@@ -148,7 +150,7 @@ def command(
             steps = " after ".join(type(step).__name__ for step in (model, *reversed(made.steps)))
             tell(f"saved {save} ({steps}, {len(table.names)} columns to {len(names)}).")
     if output or not (plot or save):
-        times.of("write", lambda: write_embedding(output or "-", Y, names, table, quiet=quiet))
+        times.of("write", lambda: write_embedding(output or "-", Y, names, table, quiet=quiet, raw=raw))
     if plot:
         title = f"{chosen.class_name} of {Path(table.source).name}"
         times.of("plot", lambda: draw_embedding(plot, Y, names, table, title, quiet=quiet))

@@ -33,6 +33,7 @@ Examples:
     default="-",
     help=f"Table of the embedding: {', '.join(TABLES)}; csv on stdout by default.",
 )
+@arguments.raw
 @arguments.reading_for_model
 @click.option(
     "--missing",
@@ -44,7 +45,14 @@ Examples:
 @partitioned.on_cluster
 @arguments.quiet
 def command(
-    model_file: str, source: str, output: str, quiet: bool, missing: str | None, cluster: str | None, **reading: Any
+    model_file: str,
+    source: str,
+    output: str,
+    quiet: bool,
+    raw: bool,
+    missing: str | None,
+    cluster: str | None,
+    **reading: Any,
 ) -> None:
     """Transform the rows of NEW with MODEL, a file that 'lowdim reduce --save' wrote.
 
@@ -64,7 +72,7 @@ def command(
     for _, step in getattr(model, "steps", [("", model)]):
         step.set_params(verbose=show_progress(quiet))
     Y, table = transformed(model, table)
-    write_embedding(output, Y, [str(n) for n in model.get_feature_names_out()], table, quiet=quiet)
+    write_embedding(output, Y, [str(n) for n in model.get_feature_names_out()], table, quiet=quiet, raw=raw)
 
 
 def read_for(model: Any, source: str, missing: str | None, reading: dict[str, Any], quiet: bool) -> Any:

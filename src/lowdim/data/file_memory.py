@@ -30,6 +30,20 @@ def unpacked(file: BinaryIO | Any, source: str) -> bytes:
     return b"".join(blocks)
 
 
+def demand_unpacked(file: BinaryIO | Any, source: str, separator: str = ",") -> None:
+    """Refuse text that does not fit into memory once it is unpacked and parsed: it is unpacked and counted, not kept.
+
+    The size in the trailer of a gzip file is counted modulo 4 GB, and may be made up.
+    """
+    free = memory.available()
+    size = cells = 0
+    while block := file.read(_BLOCK):
+        size += len(block)
+        cells += block.count(b"\n") + max(block.count(sign) for sign in (separator.encode(), b";", b"\t", b"|"))
+        if 2.0 * size + _CELL * cells + _BLOCK > free:
+            memory.require(2.0 * size + _CELL * cells + _BLOCK, f"read: {source}, unpacked so far,", _INSTEAD)
+
+
 def demand_text(data: Path | bytes, separator: str, columns: int, source: str) -> None:
     """Refuse a text file of more cells than fit into memory, or of too many columns."""
     if columns > COLUMNS:
@@ -77,6 +91,12 @@ def demand_frame(path: Path, source: str) -> None:
     frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     rows, columns = frame.select(pl.len()).collect().item(), len(frame.collect_schema())
     memory.require(24.0 * rows * columns, f"read: {rows:,} × {columns:,} cells of {source}", _INSTEAD)
+    nested = [name for name, dtype in frame.collect_schema().items() if dtype.is_nested()]
+    for name in nested:  # lists may hold any number of values in a few bytes
+        most = frame.select(
+            pl.col(name).list.len().sum() if isinstance(frame.collect_schema()[name], pl.List) else pl.len()
+        )
+        memory.require(16.0 * float(most.collect().item() or 0), f"read: the lists in {name!r} of {source}", _INSTEAD)
 
 
 def demand_texts(frame: "pl.DataFrame", source: str) -> None:

@@ -17,6 +17,7 @@ from lowdim.data.table import Table, Wanted, from_arrays, numbered
 from lowdim.data.table_files import PART
 from lowdim.data.table_files import READERS as TABLE_READERS
 from lowdim.data.text_files import read_parquet, read_text
+from lowdim.work.forked import demand_threads
 
 _tab = partial(read_text, separator="\t")
 _READERS: dict[str, Callable[[Path, str, Wanted], Table]] = {
@@ -112,6 +113,7 @@ def read(
     if skip is not None and (isinstance(skip, bool) or not isinstance(skip, int) or skip < 0):
         raise ValueError(f"read: skip must be a number of lines, 0 or more; got {skip!r}. Pass skip=3, for example.")
     layout = Layout(skip, transpose, drop_duplicates, drop_totals)
+    demand_threads("read")
     wanted = Wanted(label, id, columns, drop, missing, mixed, layout)
     name = os.fsdecode(source)
     if name == "-":

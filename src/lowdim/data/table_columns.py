@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array
 from lowdim.data import validation
 from lowdim.data.text_formats import stripped
 from lowdim.work.blockwise import float_dtype
+from lowdim.work.forked import demand_threads
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,6 +47,8 @@ class Columns:
             column = column.cast(pl.String)
         elif column.dtype.is_decimal():
             column = column.cast(pl.Float64)
+        elif isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone:
+            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         return stripped(column) if column.dtype == pl.String else column
 
     def order(self, j: int) -> list[str] | None:
@@ -61,6 +64,9 @@ class Columns:
 
 def columns_of(X: Any, name: str, *, minimum: int = 1) -> Columns:
     """Validated table of numbers, text and dates, of at least ``minimum`` rows, for the caller called ``name``."""
+    demand_threads(name)
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        X = _from_arrow(X)
     if hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "shape"):
         _demand_frame(name, X, minimum)
     else:
@@ -71,6 +77,13 @@ def columns_of(X: Any, name: str, *, minimum: int = 1) -> Columns:
             with validation.advising():
                 X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=minimum, estimator=name)
     return Columns(X, [f"x{j}" for j in range(X.shape[1])])
+
+
+def _from_arrow(X: Any) -> Any:
+    """Arrow table as a polars frame."""
+    import polars as pl
+
+    return pl.DataFrame(X)
 
 
 def _array_of(X: Any) -> Any:
@@ -124,12 +137,16 @@ def _from_pandas(values: Any) -> "pl.Series":
     import polars as pl
 
     dtype = values.dtype
+    if hasattr(values, "sparse"):
+        return _from_pandas(values.sparse.to_dense())
+    if type(dtype).__name__ == "PeriodDtype":  # a period is its beginning
+        return _from_pandas(values.dt.to_timestamp())
     if isinstance(dtype, np.dtype) and dtype.kind in "biufMm":
         return _from_array(values.to_numpy())
     if getattr(dtype, "kind", "O") in "iuf":  # numbers that may be missing
         return pl.Series(values=values.to_numpy(dtype=np.float64, na_value=np.nan))
-    if getattr(dtype, "kind", "O") == "M":  # with a time zone: local time is used
-        return _from_array(values.dt.tz_localize(None).to_numpy())
+    if getattr(dtype, "tz", None) is not None:  # with a time zone
+        return _from_array(values.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
     return _from_objects(values.tolist())
 
 
@@ -144,7 +161,7 @@ def _from_objects(values: Sequence[Any]) -> "pl.Series":
     if all(issubclass(kind, Real | Decimal) for kind in kinds):
         return pl.Series(values=[np.nan if value is None else float(value) for value in items], dtype=pl.Float64)
     if all(issubclass(kind, datetime.date | np.datetime64) for kind in kinds):
-        moments = [np.datetime64("NaT") if value is None else np.datetime64(value, "us") for value in items]
+        moments = [np.datetime64("NaT") if value is None else np.datetime64(_in_utc(value), "us") for value in items]
         return pl.Series(values=np.array(moments, dtype="M8[us]"))
     wrong = next((v for v in items if not (v is None or isinstance(v, str | Real | Decimal | datetime.date))), None)
     if wrong is not None:
@@ -152,7 +169,19 @@ def _from_objects(values: Sequence[Any]) -> "pl.Series":
             f"Prepare: argument must be a table of values that are each a string, a number or a date; got "
             f"{wrong!r}, a {type(wrong).__name__}. Convert it, or leave the column out."
         )
-    return pl.Series(values=[None if v is None else v if isinstance(v, str) else plain(v) for v in items])
+    return pl.Series(values=[None if v is None else _sound(v) if isinstance(v, str) else plain(v) for v in items])
+
+
+def _sound(text: str) -> str:
+    """Text without halves of characters, which UTF-8 cannot hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _in_utc(value: Any) -> Any:
+    """A point in time without its zone: of one with a zone the time in UTC, of others the time as it is."""
+    if getattr(value, "tzinfo", None) is None:
+        return value
+    return value.astimezone(datetime.UTC).replace(tzinfo=None)
 
 
 def plain(value: Any) -> str:

@@ -147,10 +147,7 @@ def read_duckdb(path: Path, source: str, wanted: Wanted, part: str) -> Table:
         with closing(duckdb.connect(str(path), read_only=True)) as base:
             base.execute("set enable_external_access = false")  # a query reads this file only
             names = [row[0] for row in base.execute("select table_name from information_schema.tables").fetchall()]
-            found = base.execute(_query(part, names, str(path)))
-            # renamed in version 2 of duckdb
-            arrow = found.to_arrow_table() if hasattr(found, "to_arrow_table") else found.fetch_arrow_table()
-            frame = pl.DataFrame(arrow)
+            frame = pl.DataFrame(base.sql(_query(part, names, str(path))).to_arrow_table())
     except duckdb.Error as error:
         raise damaged(source, "DuckDB", error, "Check the file and the query.") from None
     return of_frame(frame, source, wanted)

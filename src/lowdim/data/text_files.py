@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lowdim.data.file_errors import damaged, no_data
-from lowdim.data.file_memory import demand_frame, demand_text, demand_texts, unpacked
+from lowdim.data.file_memory import demand_frame, demand_text, demand_texts, demand_unpacked, unpacked
 from lowdim.data.report_layout import TitlesAboveError, lines_above, mend
 from lowdim.data.table import Table, Wanted, as_list, from_frame
 from lowdim.data.text_formats import MISSING, are_codes, number_style, spelled_numbers, stripped
@@ -39,6 +39,8 @@ def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | 
     """Table of a file of text, or of its bytes; the separator is detected unless given."""
     if isinstance(data, Path) and data.suffix.lower() == ".gz":
         try:
+            with gzip.GzipFile(data) as file:
+                demand_unpacked(file, source)
             with gzip.GzipFile(data) as file:
                 data = unpacked(file, source)
         except ARCHIVE_ERRORS as error:

@@ -1,6 +1,7 @@
 """Writers of embeddings, with the labels and ids of their rows."""
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("csv", "tsv", "parquet", "npy", "npz")
 
+_FORMULA = r"^[=+\-@\t\r]"
 Columns = dict[str, NDArray[Any]]
 
 
@@ -26,6 +28,7 @@ def write(
     *,
     label: str | None = None,
     id: str | None = None,
+    raw: bool = False,
 ) -> None:
     """Write columns of equal length to a file, whole or not at all.
 
@@ -41,6 +44,9 @@ def write(
         The column that is the label; it is written before the components.
     id : str, optional
         The column that is the id; it is written first.
+    raw : bool
+        Whether text in csv and tsv files that begins with ``=``, ``+``, ``-`` or ``@`` is written as it is. By default
+        an apostrophe is put before it, so that a spreadsheet does not run it as a formula.
 
     Examples
     --------
@@ -59,13 +65,13 @@ def write(
         )
     arrays = _arrays(columns, label, id)
     if os.fsdecode(target) == "-":
-        _print(_frame(arrays).write_csv())
+        _print((_frame(arrays) if raw else harmless(_frame(arrays))).write_csv())
     elif kind in ("npy", "npz"):
         content: dict[str, Any] = {"npy": _stacked(arrays)} if kind == "npy" else _named(arrays, label, id)
         with atomic(path) as file:
             np.save(file, content["npy"]) if kind == "npy" else np.savez(file, **content)
     else:
-        frame = _frame(arrays)
+        frame = _frame(arrays) if raw or kind == "parquet" else harmless(_frame(arrays))
         with atomic(path) as file:
             _write_frame(frame, file, kind)
 
@@ -139,6 +145,24 @@ def _frame(arrays: Columns) -> "pl.DataFrame":
     import polars as pl
 
     return pl.DataFrame([pl.Series(str(n), a.tolist() if a.dtype.kind in "UO" else a) for n, a in arrays.items()])
+
+
+def harmless(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Frame whose text does not begin like a formula, names of columns included.
+
+    >>> import polars as pl
+    >>> harmless(pl.DataFrame({"=a": ["-x", "b", None]})).to_dict(as_series=False)
+    {"'=a": ["'-x", 'b', None]}
+    """
+    import polars as pl
+
+    columns = []
+    for column in frame:
+        name = column.name
+        if column.dtype == pl.String and (begins := column.str.contains(_FORMULA).fill_null(False)).any():
+            column = ("'" + column).zip_with(begins, column)
+        columns.append(column.alias(f"'{name}" if re.match(_FORMULA, name) else name))
+    return pl.DataFrame(columns)
 
 
 def _write_frame(frame: "pl.DataFrame", file: BinaryIO, kind: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.data.write import harmless
 from lowdim.explorer import thumbnails
 from lowdim.explorer.message_format import Message, encode
 from lowdim.explorer.page_source import plain, saved_page
@@ -115,7 +116,7 @@ def _table(session: Session, what: str, format: str, one: Map | None, selected: 
     else:
         frame = frame_of(session, [*session.columns, *session.labels], rows, one)
     out = io.BytesIO()
-    frame.write_parquet(out) if format == "parquet" else frame.write_csv(out)
+    frame.write_parquet(out) if format == "parquet" else harmless(frame).write_csv(out)
     return out.getvalue()
 
 

@@ -227,16 +227,22 @@ PREPARATIONS = (
 )
 
 
-def find(name: str) -> Method:
-    """Return the method called ``name`` (short name or class name, in any case).
+def _plain(name: str) -> str:
+    """Name without case, hyphens and underscores: "t-SNE" is "tsne"."""
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")
 
-    >>> find("pca").class_name
-    'PCA'
+
+def find(name: str) -> Method:
+    """Return the method called ``name`` (short name or class name, in any case, hyphens left out or not).
+
+    >>> find("pca").class_name, find("t-SNE").class_name
+    ('PCA', 'TSNE')
     """
     if not isinstance(name, str):
         raise TypeError(f"method must be a name, such as 'pca'; got {name!r}. 'lowdim methods' lists them.")
+    plain = _plain(name)
     for method in METHODS:
-        if name.lower() in (method.name, method.class_name.lower()):
+        if plain in (_plain(method.name), _plain(method.class_name)):
             return method
     names = [method.name for method in METHODS]
     close = get_close_matches(name.lower(), names, n=1)

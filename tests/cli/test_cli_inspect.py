@@ -24,7 +24,8 @@ def line(text: str, start: str) -> str:
 
 
 def test_data_are_described():
-    text = output("inspect", "digits")
+    text = output("inspect", "digits", "--costs")
+    assert METHODS[-1].cost not in output("inspect", "digits")
     assert "1,797 rows × 64 columns" in line(text, "shape")
     assert "10 distinct" in line(text, "label")
     assert "none" in line(text, "missing")

@@ -58,7 +58,7 @@ def test_a_packed_file_that_does_not_fit_is_refused_before_it_is_kept(tmp_path, 
 
 
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("lowdim.data.text_files._LONGEST", 2**16)
+    monkeypatch.setattr("lowdim.data.text_lines._LONGEST", 2**16)
     (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"1" * 2**17 + b",2\n")
     with pytest.raises(ValueError, match=r"lines of at most 64 kB are needed; line 2 of"):
         read(tmp_path / "t.csv")

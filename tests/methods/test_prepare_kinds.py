@@ -181,7 +181,7 @@ def test_rules_of_version_1_recognise_what_they_did(tmp_path):
     assert Prepare().fit(frame).plan_["kind"].to_list() == ["number", "code", "ordinal", "constant"]
     (tmp_path / "old.toml").write_text('numbers = "ranks"\n')
     (tmp_path / "new.toml").write_text('rules = 2\nnumbers = "ranks"\n')
-    from lowdim.data.column_plans import read_plan
+    from lowdim.data.plan_files import read_plan
 
     assert [read_plan(tmp_path / f"{name}.toml")["rules"] for name in ("old", "new")] == [1, 2]
 

@@ -149,3 +149,38 @@ def test_the_tests_that_keep_the_promises_exist():
     assert len(named) > 30
     for path, name in named:
         assert f"def {name}(" in (DOCS.parent / path).read_text(), f"{path}::{name}"
+
+
+def test_command_lines_of_the_readme_run_on_an_ordinary_table(folder, rng, monkeypatch):
+    """The blocks of the shell, on a table with units, answers, gaps and too few columns for PCA(50)."""
+    from click.testing import CliRunner
+
+    from lowdim.cli import main
+
+    monkeypatch.chdir(folder)
+    kinds = ["setosa", "virginica", "versicolor"] * 20
+    rows = [
+        f"{kind},{rng.normal():.3f},{'' if i % 9 == 0 else rng.integers(90)},${rng.lognormal(7):,.2f},{answer}"
+        for i, (kind, answer) in enumerate(zip(kinds, ["agree", "disagree", "neutral"] * 20, strict=True))
+    ]
+    text = "species,width,age,price,mood\n" + "\n".join(_quoted(row) for row in rows) + "\n"
+    Path("table.csv").write_text(text)
+    Path("new.csv").write_text(text)
+    source = (DOCS.parent / "README.md").read_text()
+    lines = [line.partition("#")[0].split() for line in source.splitlines() if line.startswith("lowdim ")]
+    assert {line[1] for line in lines} >= {"doctor", "inspect", "reduce", "transform", "compare", "select"}
+    for line in lines:
+        more = ["--prepare", "plan.toml"] if line[1] in ("reduce", "compare") else []
+        more += ["--missing", "median"] if line[1] == "select" else []
+        result = CliRunner().invoke(main, [*line[1:], *more])
+        assert result.exit_code == 0, (line, result.output)
+    table = pytest.importorskip("polars").read_csv("table.csv").drop("species")
+    model = lowdim.chain(lowdim.Prepare(missing="median"), lowdim.PCA(50), lowdim.TSNE(random_state=0, max_iter=50))
+    assert model.fit_transform(table).shape == (60, 2)
+
+
+def _quoted(row: str) -> str:
+    """A row whose amount, the fourth cell, holds commas."""
+    first, amount = row.split("$")
+    money, _, answer = amount.rpartition(",")
+    return f'{first}"${money}",{answer}'

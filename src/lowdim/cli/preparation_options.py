@@ -96,7 +96,7 @@ def preparation_asked(options: dict[str, Any]) -> "Preparation":
     aside = tuple(options.get("drop") or ())
     asked = Preparation(**{name: options.pop(name) for name in NAMES}, aside=aside)
     if isinstance(asked.prepare, str) and asked.prepare not in ("auto", "none"):
-        from lowdim.data.column_plans import reading_of
+        from lowdim.data.plan_files import reading_of
 
         given = {name: value for name, value in options.items() if value not in (None, False)}
         options |= {name: value for name, value in reading_of(asked.prepare).items() if name in options} | given

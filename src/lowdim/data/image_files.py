@@ -13,7 +13,7 @@ from lowdim.data.table import Table, Wanted, from_arrays
 from lowdim.work.archive_errors import ARCHIVE_ERRORS
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
-_FORMATS = ("PNG", "JPEG", "MPO", "BMP", "GIF", "TIFF", "WEBP", "PPM")  # of these names, whatever a file holds
+_FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP", "PPM")  # of these names, whatever a file holds
 _DEEP_MODES = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")  # more than eight bits per pixel: kept as they are
 
 

@@ -1,4 +1,4 @@
-"""Plans in TOML, as :func:`lowdim.data.column_plans.read_plan` reads them."""
+"""Plans in TOML, as :func:`lowdim.data.plan_files.read_plan` reads them."""
 
 import json
 from collections.abc import Mapping

@@ -175,12 +175,16 @@ def read_statistics(path: Path, source: str, wanted: Wanted, part: str) -> Table
     _demand(path, source, _PLAIN)
     readers = {".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".sas7bdat": "read_sas7bdat"}
     read = getattr(pyreadstat, readers.get(path.suffix.lower(), "read_xport"))
-    labelled = {} if path.suffix.lower() in (".sas7bdat", ".xpt") else {"apply_value_formats": True}
     try:
-        columns, _ = read(str(path), output_format="dict", **labelled)
+        columns, meta = read(str(path), output_format="dict")
     except Exception as error:  # its exceptions have no common base
         raise damaged(source, path.suffix, error) from None
-    made = {name: pl.Series(name, _listed(values), strict=False) for name, values in columns.items()}
+    words = getattr(meta, "variable_value_labels", {}) or {}
+    listed = {name: _listed(values) for name, values in columns.items()}
+    for name, labels in words.items():  # words for some of the values, as of answers
+        if name in listed and set(listed[name]) - {None} <= set(labels):
+            listed[name] = [None if value is None else str(labels[value]) for value in listed[name]]
+    made = {name: pl.Series(name, values, strict=False) for name, values in listed.items()}
     return of_frame(_checked(lambda: pl.DataFrame(made), source, path.suffix), source, wanted)
 
 

@@ -3,7 +3,6 @@
 import csv
 import gzip
 import io
-import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowdim.data.file_errors import damaged, no_data
+from lowdim.data.file_errors import damaged
 from lowdim.data.file_memory import demand_frame, demand_text, demand_texts, demand_unpacked, unpacked
 from lowdim.data.report_layout import TitlesAboveError, lines_above, mend
 from lowdim.data.table import Table, Wanted, as_list, from_frame
 from lowdim.data.text_formats import MISSING, are_codes, number_style, spelled_numbers, stripped
-from lowdim.work import memory
+from lowdim.data.text_lines import (
+    NotUTF8Error,
+    below_lines,
+    even,
+    first_lines,
+    opened,
+    recoded,
+    separator_of,
+    zero_padded,
+)
 from lowdim.work.archive_errors import ARCHIVE_ERRORS
 
 if TYPE_CHECKING:
@@ -25,14 +33,7 @@ if TYPE_CHECKING:
 _SHAPE = ("separator", "has_header", "glob")
 _PANDAS_INDEX = "__index_level_0__"
 _SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-_BLOCK = 2**24  # bytes per block
-_HEAD = 60  # lines read first
-_LONGEST = 2**26  # bytes of a line
 _PROBE = 10_000  # rows by which types of columns are first inferred
-
-
-class _NotUTF8Error(ValueError):
-    """Bytes that are not UTF-8: the file has another encoding."""
 
 
 def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | None = None) -> Table:
@@ -47,8 +48,8 @@ def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | 
             raise damaged(source, "gzip", error, "Compress it again.") from None
     try:
         return _read(data, source, wanted, separator, [])
-    except _NotUTF8Error:
-        data, encoding = _recoded(data, source)
+    except NotUTF8Error:
+        data, encoding = recoded(data, source)
         return _read(data, source, wanted, separator, [f"encoded in {encoding}"])
 
 
@@ -58,10 +59,10 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
 
     skip = wanted.layout.skip
     if skip:
-        data = _below(data, skip)
-    lines = _first_lines(data, source, notes)
+        data = below_lines(data, skip)
+    lines = first_lines(data, source, notes)
     if separator is None:
-        separator = _separator(lines)
+        separator = separator_of(lines)
         if separator != ",":
             notes.append(f"separated by {_SIGNS[separator]}")
     if skip is None and (above := lines_above(lines, separator)):
@@ -99,10 +100,10 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
             frame = pl.read_csv(data, infer_schema_length=None, **options)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, *ARCHIVE_ERRORS) as error:
         if "utf-8" in str(error).lower():
-            raise _NotUTF8Error from None
+            raise NotUTF8Error from None
         _blank_rows(data, source, separator, header, len(cells))  # a ragged line is the likely cause: name it
         raise damaged(source, "text", error, "Check its quotes.") from None
-    if wanted.mixed and (padded := _zero_padded(data, frame, separator)):
+    if wanted.mixed and (padded := zero_padded(data, frame, separator)):
         texts = pl.read_csv(data, columns=padded, infer_schema=False, **{k: options[k] for k in _SHAPE})
         codes = [column.alias(frame.columns[j]) for j, column in zip(padded, texts, strict=True)]
         frame = frame.with_columns([text for text in codes if are_codes(stripped(text).drop_nulls())])
@@ -120,88 +121,8 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
     return replace(from_frame(frame, wanted, source, id=index), notes=tuple(notes))
 
 
-def _recoded(data: Path | bytes, source: str) -> tuple[bytes, str]:
-    """Bytes of a file converted to UTF-8, and its encoding."""
-    raw = data
-    if isinstance(raw, Path):
-        memory.require(3 * raw.stat().st_size, f"Reading {source} in another encoding than UTF-8", "Save it as UTF-8.")
-        with _open(raw) as file:
-            raw = file.read()
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        try:
-            return raw.decode("utf-16").encode(), "UTF-16"
-        except UnicodeDecodeError as error:
-            raise damaged(source, "text", error, "Save it as UTF-8.") from None
-    if b"\0" in raw[:4096]:
-        raise damaged(source, "text", "it holds binary data", "Name the file after what it is.")
-    try:
-        return raw.decode("cp1252").encode(), "Windows-1252 (Latin-1)"
-    except UnicodeDecodeError:
-        return raw.decode("latin-1").encode(), "Latin-1"
-
-
-def _separator(lines: list[str]) -> str:
-    """Separator that splits the first two lines, or else most lines, into equally many cells.
-
-    Of several it is the one with most cells, or on a tie the usual one.
-    """
-    filled = [re.sub('"[^"]*"', "", line) for line in lines if line.strip()]
-    first, second = [*filled, ""][:2]
-    counts = {sign: [line.count(sign) for line in (first, second)] for sign in ",\t;|"}
-    even = [sign for sign, (above, below) in counts.items() if above == below > 0]
-    for sign in even:  # commas inside cells with another separator are decimal commas
-        if sign != "," and any(re.fullmatch(r"\s*[+-]?\d+,\d+\s*", cell) for cell in second.split(sign)):
-            return sign
-    if not even and len(filled) > 2:  # titles may stand above the table
-        usual = {sign: Counter(line.count(sign) for line in filled).most_common(1)[0] for sign in counts}
-        often = {sign: times for sign, (cells, times) in usual.items() if cells}
-        if often:
-            return max(often, key=lambda sign: (often[sign], usual[sign][0]))
-    return max(even or counts, key=lambda sign: counts[sign][0])
-
-
 def _keeps_text(place: int, name: str, wanted: Wanted) -> bool:
     return name in (wanted.label, wanted.id) or (place == 0 and not name)
-
-
-def _open(data: Path | bytes) -> io.BytesIO | io.BufferedReader:
-    return io.BytesIO(data) if isinstance(data, bytes) else open(data, "rb")
-
-
-def _below(data: Path | bytes, skip: int) -> bytes:
-    """Bytes below so many lines."""
-    if isinstance(data, Path):
-        memory.require(2 * data.stat().st_size, f"Reading {data} without its first lines", "Remove them from the file.")
-    with _open(data) as file:
-        start = file.read(3)
-        file.seek(3 if start == b"\xef\xbb\xbf" else 0)
-        for _ in range(skip):
-            file.readline()
-        return file.read()
-
-
-def _first_lines(data: Path | bytes, source: str, notes: list[str]) -> list[str]:
-    """The first lines, blank ones among them."""
-    try:
-        with _open(data) as file:
-            if file.read(3) == b"\xef\xbb\xbf":
-                notes.append("encoded in UTF-8 with a byte order mark")
-            file.seek(0)
-            lines: list[str] = []
-            while len(lines) < _HEAD and (line := file.readline(_LONGEST)):
-                if len(line) == _LONGEST:
-                    raise ValueError(
-                        f"read: lines of at most {memory.human(_LONGEST)} are needed; line {len(lines) + 1} of "
-                        f"{source} is longer. Check its line ends, or save it as .parquet or .npy."
-                    )
-                lines.append(line.decode("utf-8-sig").rstrip("\r\n"))
-    except UnicodeDecodeError:
-        raise _NotUTF8Error from None
-    if not any(line.strip() for line in lines):
-        raise ValueError(no_data(source))
-    if "\0" in "".join(lines[:2]):
-        raise damaged(source, "text", "it holds binary data", "Name the file after what it is.")
-    return lines
 
 
 def _is_numbers(cells: list[str], below: list[str], *, commas: bool) -> bool:
@@ -224,29 +145,13 @@ def _parses(cell: str, kind: type) -> bool:
     return True
 
 
-def _zero_padded(data: Path | bytes, frame: "pl.DataFrame", separator: str) -> list[int]:
-    """Columns of whole numbers that may begin with zeros; none if no cell does."""
-    integers = [j for j, dtype in enumerate(frame.dtypes) if dtype.is_integer()]
-    integers = [j for j in integers if (frame[:, j].min() or 0) >= 0]  # type: ignore[operator]
-    if not integers:
-        return []
-    with _open(data) as file:
-        while block := file.read(_BLOCK) + file.readline():
-            signs = np.frombuffer(block, np.uint8)
-            digit = (signs[2:] >= ord("0")) & (signs[2:] <= ord("9"))
-            begins = (signs[:-2] == ord(separator)) | (signs[:-2] == ord("\n")) | (signs[:-2] == ord('"'))
-            if (digit & begins & (signs[1:-1] == ord("0"))).any():
-                return integers
-    return []
-
-
 def _blank_rows(data: Path | bytes, source: str, separator: str, header: bool, width: int) -> list[int]:
     """Positions of blank lines among the rows; raises if a line has more or fewer cells than the first."""
-    if _even(data, separator, width):
+    if even(data, separator, width):
         return []
     blank: list[int] = []
     try:
-        with _open(data) as file:
+        with opened(data) as file:
             lines = csv.reader(io.TextIOWrapper(file, "utf-8-sig", "replace", newline=""), delimiter=separator)
             row, started = 0, False
             for cells in lines:
@@ -266,22 +171,6 @@ def _blank_rows(data: Path | bytes, source: str, separator: str, header: bool, w
     except (csv.Error, OSError, EOFError):
         return []
     return blank
-
-
-def _even(data: Path | bytes, separator: str, width: int) -> bool:
-    """Whether all lines have ``width`` cells, by their separators alone; False where quotes make that hard to tell."""
-    try:
-        with _open(data) as file:
-            while block := file.read(_BLOCK) + file.readline():
-                signs = np.frombuffer(block, np.uint8)
-                ends = np.flatnonzero(signs == ord("\n"))
-                starts = np.concatenate([[0], ends[ends < len(signs) - 1] + 1])
-                counts = np.add.reduceat(signs == ord(separator), starts, dtype=np.int64)
-                if (counts != width - 1).any() or b'"' in block:
-                    return False
-    except (OSError, EOFError):
-        return False
-    return True
 
 
 def _tidy(frame: "pl.DataFrame", wanted: Wanted, *, commas: bool) -> tuple["pl.DataFrame", str | None, Counter[str]]:

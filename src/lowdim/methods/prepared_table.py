@@ -12,9 +12,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from lowdim.data.column_plans import RULES, read_plan
+from lowdim.data.column_plans import RULES
 from lowdim.data.file_errors import listing
 from lowdim.data.missing import handle_missing
+from lowdim.data.plan_files import read_plan
 from lowdim.data.table import Table, Wanted, numbered
 from lowdim.methods import registry
 from lowdim.methods.base import Reducer, used_labels

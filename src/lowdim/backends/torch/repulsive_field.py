@@ -19,6 +19,11 @@ _ONE = 2.0**36  # the weight 1 of a spline as an integer
 _KEPT, _KEPT_LARGE = 48, 8  # transforms of the falloff kept for the next map, up to 2 and up to 8 MB each
 _SUMS = 2**25  # partial sums held at a time
 _PART = 1024  # points that one partial sum takes
+_PARTS, _LEAST_PART, _PROGRAMS = (
+    16,
+    64,
+    2048,
+)  # sums that a force is split into, points of one, programs that run at once
 _AHEAD = 2048  # nodes of the largest grid that is recorded before it is needed
 _FINE = 64  # cells that a small map has at least
 _FINEST = 1 / 16  # spacing, in that of a large map
@@ -64,8 +69,10 @@ class Exact:
         self.flag = torch.zeros((), dtype=torch.int32, device=Y.device)  # no point can leave it
         n, self.k = Y.shape
         self.rows = 3 if self.k <= 2 else self.k + 1
-        self.parts = max(1, min(16, triton.cdiv(2**28, n * self.rows)))
-        self.columns = triton.cdiv(triton.cdiv(n, self.parts), 16) * 16
+        parts = max(_PARTS, triton.cdiv(_PROGRAMS, triton.cdiv(n, 256)))  # enough programs for every processor
+        parts = max(1, min(parts, triton.cdiv(n, _LEAST_PART), triton.cdiv(2**28, n * self.rows)))
+        self.columns = triton.cdiv(triton.cdiv(n, parts), 16) * 16
+        self.parts = triton.cdiv(n, self.columns)
         self.partial = torch.zeros(self.parts, self.rows, n, device=Y.device)
         self.total = torch.zeros((), dtype=torch.float64, device=Y.device)
 

@@ -3,6 +3,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.neighbors import kneighbors_graph
 
 if find_spec("torch") is None or find_spec("triton") is None:
     pytest.skip("PyTorch or Triton is not installed: pip install torch triton", allow_module_level=True)
@@ -13,6 +14,8 @@ from lowdim import UMAP, PaCMAP
 from lowdim.backends.torch import layout as device_layout
 from lowdim.backends.torch import new_points, small_components
 from lowdim.backends.torch import pairs as device_pairs
+from lowdim.backends.torch import smoothest as device_smoothest
+from lowdim.backends.torch.coarse_graph import Graph, coarsened, tails_of
 from lowdim.backends.torch.kernels.chebyshev import chebyshev
 from lowdim.backends.torch.smoothest import parts, smoothest
 from lowdim.compose import layout
@@ -164,6 +167,64 @@ def test_spectral_layouts_are_those_of_numpy(graphs, device, monkeypatch):
         layout.by_spectrum(apart, 2, 0),
         atol=1e-9,
     )
+
+
+def by_product(S, V, W, alpha, beta, gamma):
+    """A step of the recurrence without its kernel, which takes seconds in the interpreter."""
+    A = torch.zeros(len(V), len(V), device=V.device)
+    A[tails_of(S.starts), S.columns.long()] = S.values
+    W.copy_(alpha * (V - A @ V) + beta * V + gamma * W)
+    return W
+
+
+def neighborhoods(rng, *sizes):
+    """Sparse symmetric graphs of points in rectangles, side by side in one random order, and the part of each row."""
+    blocks = [kneighbors_graph(rng.random((size, 2)) * [3, 1], 8) for size in sizes]
+    A = sp.block_diag([block.maximum(block.T) for block in blocks], format="csr").astype(np.float32)
+    mixed = rng.permutation(A.shape[0])
+    A = sp.csr_array(A[mixed][:, mixed])
+    parts_of = np.repeat(np.arange(len(sizes)), sizes)[mixed]
+    return (A.indptr.astype(np.int64), A.indices.astype(np.int32), A.data), parts_of
+
+
+def overlap(A, B):
+    """Smallest cosine of the angles between the column spaces of two centred layouts."""
+    A, B = (np.linalg.qr(part - part.mean(axis=0))[0] for part in (A, B))
+    return np.linalg.svd(A.T @ B)[1].min()
+
+
+def test_a_graph_of_groups_keeps_all_weights(rng, device):
+    here, _ = neighborhoods(rng, 300)
+    coarse, group = coarsened(Graph(*(put(part, device) for part in here)), 0)
+    W, chosen = sp.csr_array((here[2], here[1], here[0])), array(group)
+    P = sp.csr_array((np.ones(300), (np.arange(300), chosen)))
+    found = sp.csr_array(tuple(array(part) for part in (coarse.values, coarse.columns, coarse.starts)))
+    np.testing.assert_allclose(found.toarray(), (P.T @ W @ P).toarray(), rtol=1e-6)
+    assert 20 < chosen.max() + 1 < 100
+
+
+def test_large_graphs_begin_with_the_graph_of_their_groups(rng, device, monkeypatch):
+    monkeypatch.setattr(device_smoothest, "_step", by_product)
+    monkeypatch.setattr(device_smoothest, "_LARGE", 100)
+    monkeypatch.setattr(device_smoothest, "_COARSE", 20)
+    here, _ = neighborhoods(rng, 600)
+    found = array(smoothest(*(put(part, device) for part in here), 2, 0, 1e-3))
+    assert overlap(found, layout.by_spectrum(here, 2, 0)) > 0.99
+
+
+def test_many_parts_are_laid_out_together(rng, device, monkeypatch):
+    monkeypatch.setattr(device_smoothest, "_step", by_product)
+    monkeypatch.setattr(device_layout, "_MANY", 1)
+    here, part = neighborhoods(rng, 60, 70, 50)
+    found = array(layout.by_spectrum(tuple(put(one, device) for one in here), 2, 0))
+    expected = layout.by_spectrum(here, 2, 0)
+    for c in range(3):
+        A, B = found[part == c], expected[part == c]
+        np.testing.assert_allclose(A.mean(axis=0), B.mean(axis=0), atol=1e-9)
+        np.testing.assert_allclose(A.std(axis=0).max(), B.std(axis=0).max(), rtol=1e-3)
+        assert (
+            np.linalg.svd(np.linalg.qr(A - A.mean(axis=0))[0].T @ np.linalg.qr(B - B.mean(axis=0))[0])[1].max() > 0.95
+        )
 
 
 @pytest.mark.parametrize("k", [1, 2, 4, 140])

@@ -6,7 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from lowdim.backends.torch import small_components
+from lowdim.backends.torch import joint_components, small_components
+from lowdim.backends.torch.coarse_graph import Graph
 from lowdim.backends.torch.moments import moments
 from lowdim.backends.torch.smoothest import parts, smoothest
 from lowdim.backends.torch.tensors import implements_on_device
@@ -16,6 +17,11 @@ from lowdim.solve.signs import signs
 from lowdim.work.random import stream
 
 _SOLVED = 1000  # rows of a graph up to which its eigenvectors are found in NumPy
+_DENSE_FEW, _DENSE = 128, 32  # rows of components whose matrices are dense; less if there are many others
+_JOINT, _MANY = (
+    20_000,
+    64,
+)  # rows of components that are laid out together, and number of components from which they are
 _DIRECT = 3000  # columns up to which the scatter is solved directly
 _SPARE, _TURNS = 8, 12  # additional directions and iterations of the subspace
 
@@ -25,7 +31,7 @@ def by_pca(X: Any, k: int, seed: int) -> Any:
     """Scores (n, k) of the leading principal components."""
     n, d = X.shape
     few = min(k, n, d)
-    mean = X.double().mean(0)
+    mean = X.sum(0, dtype=torch.float64) / n
     if d <= _DIRECT:
         M = moments(X)
         values, vectors = torch.linalg.eigh(torch.as_tensor(M.scatter, device=X.device))
@@ -72,7 +78,14 @@ def by_spectrum(P: Any, k: int, seed: int, X: Any = None) -> Any:
         return _sized(_smooth(S, k, seed), seed)
     sizes = torch.bincount(part)
     Y = torch.empty(n, k, dtype=torch.float64, device=device)
-    for c in small_components.lay_out(S, part, sizes, Y, seed):
+    rows_in = sizes.tolist()
+    many = int((sizes > _DENSE).sum()) > _MANY
+    left = small_components.lay_out(S, part, sizes, Y, seed, _DENSE if many else _DENSE_FEW)
+    joint = [c for c in left if rows_in[c] <= _JOINT] if many else []
+    if joint:
+        graph, rows, inside = joint_components.rows_of(Graph(*S), part, torch.as_tensor(joint, device=device))
+        Y[rows] = joint_components.lay_out(graph, inside, k, seed)
+    for c in sorted({*left} - {*joint}):
         rows, inside = (part == c).nonzero().view(-1), part[tails] == c
         place = torch.full((n,), -1, dtype=torch.int64, device=device)
         place[rows] = torch.arange(len(rows), device=device)

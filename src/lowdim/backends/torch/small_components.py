@@ -11,12 +11,11 @@ from lowdim.backends.torch.signs import signs
 from lowdim.compose.layout import NOISE, SIZE
 from lowdim.work.random import stream
 
-_MOST = 128  # rows of a component
 _ENTRIES = 2**25  # of the dense matrices held at a time
 
 
-def lay_out(S: tuple[Any, Any, Any], part: Any, sizes: Any, Y: Any, seed: int) -> list[int]:
-    """Write to ``Y`` (n, k) the sized coordinates of the rows in small components; returns the other components.
+def lay_out(S: tuple[Any, Any, Any], part: Any, sizes: Any, Y: Any, seed: int, most: int) -> list[int]:
+    """Write to ``Y`` (n, k) the sized coordinates of the rows in components of at most ``most``; returns the others.
 
     ``S`` is the sparse symmetric graph, ``part`` (n,) the component of each row, and ``sizes`` (C,) their numbers of
     rows. Components with at most k + 1 rows are placed at random.
@@ -27,7 +26,7 @@ def lay_out(S: tuple[Any, Any, Any], part: Any, sizes: Any, Y: Any, seed: int) -
     order = torch.sort(part, stable=True).indices
     at = torch.empty_like(order)  # position of each row in its component
     at[order] = torch.arange(n, **there) - (torch.cumsum(sizes, 0) - sizes)[part[order]]
-    for chosen, width in _batches(sizes, k + 1):
+    for chosen, width in _batches(sizes, k + 1, most):
         slot = torch.full_like(sizes, -1)
         slot[chosen] = torch.arange(len(chosen), **there)
         held = torch.arange(width, **there) < sizes[chosen][:, None]
@@ -41,7 +40,7 @@ def lay_out(S: tuple[Any, Any, Any], part: Any, sizes: Any, Y: Any, seed: int) -
             positions = _smoothest(A, held, k)
         rows = (slot[part] >= 0).nonzero().view(-1)
         Y[rows] = sized(positions, held, seed)[slot[part[rows]], at[rows]]
-    left: list[int] = (sizes > max(_MOST, k + 1)).nonzero().view(-1).tolist()
+    left: list[int] = (sizes > max(most, k + 1)).nonzero().view(-1).tolist()
     return left
 
 
@@ -60,14 +59,14 @@ def sized(Y: Any, held: Any, seed: int) -> Any:
     return Y
 
 
-def _batches(sizes: Any, few: int) -> Iterator[tuple[Any, int]]:
+def _batches(sizes: Any, few: int, most: int) -> Iterator[tuple[Any, int]]:
     """Components of like sizes, as many at a time as fit, and the width that holds them; first those with ``few``."""
     low, width = 0, few
-    while low < _MOST:
+    while low < most:
         for chosen in ((sizes > low) & (sizes <= width)).nonzero().view(-1).split(max(1, _ENTRIES // width**2)):
             if len(chosen):
                 yield chosen, width
-        low, width = width, min(_MOST, 2 * triton.next_power_of_2(width))
+        low, width = width, min(most, 2 * triton.next_power_of_2(width))
 
 
 def _drawn(components: list[int], held: Any, k: int, seed: int) -> Any:

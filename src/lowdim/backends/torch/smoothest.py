@@ -1,20 +1,29 @@
-"""Smoothest coordinates of a graph on a device: its components, and eigenvectors of its Laplacian by polynomials."""
+"""Smoothest coordinates of a graph on a device: its components, and eigenvectors of its Laplacian by polynomials.
+
+Large graphs are solved after the graph of groups of their rows, whose eigenvectors are where the polynomials begin.
+"""
 
 from math import log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 import triton
 
+from lowdim.backends.torch.coarse_graph import Graph, coarsened, tails_of
 from lowdim.backends.torch.cross_entropy import block_of
 from lowdim.backends.torch.kernels.chebyshev import chebyshev
 from lowdim.work.progress import note, stage
 
 _WIDTH = 8  # vectors at a time, beside those wanted
 _DEGREES = 6000  # total degree before the best vectors so far are returned
+_WORK = 4e9  # entries of the graph that are read before they are
+_COARSE = 1000  # rows of a graph that is solved directly
+_LARGE = 20_000  # rows from which a graph is made coarser first
+_SHRINKS = 0.7  # rows of a coarser graph at most, in those of the finer
+_ONCE = 40  # degree on a graph of groups
 _SURE = 0.1  # residual relative to the last eigenvalue wanted
-_LARGEST = 2.0  # eigenvalue that a normalised Laplacian can have
+LARGEST = 2.0  # eigenvalue that a normalised Laplacian can have
 
 
 def parts(starts: Any, columns: Any) -> Any:
@@ -38,39 +47,86 @@ def smoothest(starts: Any, columns: Any, values: Any, k: int, seed: int, tol: fl
     Chebyshev's polynomials that are small on the unwanted part of the spectrum are applied to a block of vectors, with
     the step of Rayleigh and Ritz after each.
     """
+    L = laplacian(Graph(starts, columns, values))
     n, device = len(starts) - 1, starts.device
-    degrees = torch.segment_reduce(values.double(), "sum", lengths=starts.diff(), initial=0)
-    root = degrees.rsqrt()
-    tails = torch.arange(n, device=device).repeat_interleave(starts.diff())
-    S = (starts, columns, (values * root[tails] * root[columns.long()]).float())
-    null = (degrees.sqrt() / degrees.sum().sqrt())[:, None]
     width = triton.next_power_of_2(k + _WIDTH - 2)
-    drawn = torch.Generator(device).manual_seed(seed & (2**63 - 1))
-    V = _orthonormal(torch.randn(n, width, device=device, generator=drawn), null)
-    low, high, growth, reach, used = 0.05 * _LARGEST, 1.01 * _LARGEST, 8.0, 0.05, 0
+    if n >= _LARGE:
+        V = _from_groups(Graph(starts, columns, values), width, seed)
+    else:
+        drawn = torch.Generator(device).manual_seed(seed & (2**63 - 1))
+        V = torch.randn(n, width, device=device, generator=drawn)
+    V, most = _orthonormal(V, L.null), min(_DEGREES, int(_WORK / max(1, len(columns))))
+    low, high, growth, reach, used = 0.05 * LARGEST, 1.01 * LARGEST, 8.0, 0.05, 0
     best: tuple[float, Any] = (np.inf, None)
     with stage("eigenvectors"):
         while True:
-            degree = int(np.clip(growth / sqrt(reach), 20, 2000))
-            V = _orthonormal(_damped(S, V, low, high, degree), null)
+            degree = int(np.clip(growth / sqrt(reach), 20, min(2000, max(20, most - used))))
+            V = _orthonormal(damped(L.S, V, low, high, degree), L.null)
             used += degree
-            image = _step(S, V, torch.zeros_like(V), 1.0, 0.0, 0.0).double()
-            values_, turn = np.linalg.eigh((V.double().T @ image).cpu().numpy())
-            turned = torch.as_tensor(turn, device=device)
-            V, image = (V.double() @ turned), image @ turned
-            values_ = np.maximum(values_, 0.0)
+            V, image, values_ = _turned(L.S, V)
             apart = image[:, :k] - V[:, :k] * torch.as_tensor(values_[:k], device=device)
-            residual = float(apart.norm(dim=0).max()) / _LARGEST
+            residual = float(apart.norm(dim=0).max()) / LARGEST
             note(f"residual {residual:.1e}")
             best = min(best, (residual, V[:, :k]), key=lambda one: one[0])
-            sure = residual <= tol and residual <= _SURE * float(values_[k - 1]) / _LARGEST
-            if sure or used >= _DEGREES or residual > 2 * best[0]:
+            sure = residual <= tol and residual <= _SURE * float(values_[k - 1]) / LARGEST
+            if sure or used >= most or residual > 2 * best[0]:
                 break
             V = V.float()
             low = float(np.clip(values_[-1], 1e-6 * high, 0.5 * high))
             reach = max(low - float(values_[k - 1]), 0.05 * low) / high
             growth = float(np.clip(log(10 * residual / tol) / 2, 1.0, 8.0))
-    return best[1] * root[:, None] * degrees.sum().sqrt()
+    return best[1] * L.root[:, None] * L.total
+
+
+class Laplacian(NamedTuple):
+    """``I − S``, inverse roots of the degrees (n,), the vector (n, 1) of eigenvalue 0, the root of all degrees."""
+
+    S: Graph
+    root: Any
+    null: Any
+    total: Any
+
+
+def laplacian(graph: Graph) -> Laplacian:
+    """The normalised Laplacian of a graph in which every row has an edge."""
+    degrees = torch.segment_reduce(graph.values.double(), "sum", lengths=graph.starts.diff(), initial=0)
+    root, total = degrees.rsqrt(), degrees.sum().sqrt()
+    values = (graph.values * root[tails_of(graph.starts)] * root[graph.columns.long()]).float()
+    return Laplacian(graph._replace(values=values), root, (degrees.sqrt() / total)[:, None], total)
+
+
+def _from_groups(graph: Graph, width: int, seed: int) -> Any:
+    """About the leading vectors (n, width) of a graph, from those of the graph of its groups, and so on."""
+    coarse, group = coarsened(graph, seed)
+    count, there = len(coarse.starts) - 1, {"device": group.device}
+    L = laplacian(coarse)
+    if count > _COARSE and count < _SHRINKS * len(group):
+        V = _orthonormal(_from_groups(coarse, width, seed), L.null)
+        V = _orthonormal(damped(L.S, V, 0.05 * LARGEST, 1.01 * LARGEST, _ONCE), L.null)
+        V = _turned(L.S, V)[0]
+    elif count > 2 * _COARSE or count <= width:  # a graph without groups
+        drawn = torch.Generator(group.device).manual_seed(seed & (2**63 - 1))
+        V = torch.randn(count, width, generator=drawn, **there)
+    else:
+        A = torch.zeros(count, count, dtype=torch.float64, **there)
+        A[tails_of(coarse.starts), coarse.columns.long()] = -L.S.values.double()
+        A.diagonal().add_(1.0)
+        V = torch.linalg.eigh(A).eigenvectors[:, 1 : width + 1]
+    fine = torch.segment_reduce(graph.values.double(), "sum", lengths=graph.starts.diff(), initial=0).sqrt()
+    return ((V.double() * L.root[:, None])[group] * fine[:, None]).float()
+
+
+def _turned(S: Graph, V: Any) -> tuple[Any, Any, Any]:
+    """Vectors by the step of Rayleigh and Ritz, their products with the Laplacian, and the values, ascending."""
+    image = product(S, V).double()
+    values, turn = np.linalg.eigh((V.double().T @ image).cpu().numpy())
+    turned = torch.as_tensor(turn, device=V.device)
+    return V.double() @ turned, image @ turned, np.maximum(values, 0.0)
+
+
+def product(S: Graph, V: Any) -> Any:
+    """The Laplacian times vectors."""
+    return _step(S, V, torch.zeros_like(V), 1.0, 0.0, 0.0)
 
 
 def _step(S: Any, V: Any, W: Any, alpha: float, beta: float, gamma: float) -> Any:
@@ -81,7 +137,7 @@ def _step(S: Any, V: Any, W: Any, alpha: float, beta: float, gamma: float) -> An
     return W
 
 
-def _damped(S: Any, V: Any, low: float, high: float, degree: int) -> Any:
+def damped(S: Any, V: Any, low: float, high: float, degree: int) -> Any:
     """Chebyshev's polynomial of the Laplacian, small from ``low`` to ``high``, times ``V``."""
     centre, half = (high + low) / 2, (high - low) / 2
     sigma = first = half / -centre  # scaled so that the polynomial is 1 at 0

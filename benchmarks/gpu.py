@@ -82,6 +82,17 @@ def _tasks() -> dict[str, Callable[[], Task]]:
             _neighbors(_jittered(1_000_000), nearest)
         ),
         _ONCE: lambda: _neighbors(_random(10_000_000, 16), nearest, 15),
+        "15 neighbours by cosine, embeddings 250,000 × 768 in half precision": lambda: _wide(250_000, 768),
+        "15 neighbours by cosine, embeddings 1,000,000 × 768 in half precision": lambda: _wide(1_000_000, 768),
+        "15 neighbours by cosine, embeddings 1,000,000 × 1,536 in half precision": lambda: _wide(1_000_000, 1536),
+        "UMAP by cosine, embeddings 1,000,000 × 768 in half precision": lambda: _map(
+            UMAP, _embeddings(1_000_000, 768), metric="cosine"
+        ),
+        "t-SNE by cosine, embeddings 1,000,000 × 768 in half precision": lambda: tsne(
+            _embeddings(1_000_000, 768), metric="cosine"
+        ),
+        "t-SNE, letters 20,000 × 16": lambda: tsne(_small("letter")),
+        "t-SNE, digits 5,620 × 64": lambda: tsne(_small("optdigits")),
         "t-SNE, jittered MNIST 1,000,000 × 50": lambda: tsne(_jittered(1_000_000)),
         "t-SNE, flow cytometry 1,000,000 × 13": lambda: tsne(_flow(1_000_000)),
         "Trustworthiness of a map, MNIST 70,000 × 50": lambda: _trust(_mnist()),
@@ -154,6 +165,23 @@ def _random(n: int, d: int) -> Any:
     return torch.randn(n, d, device="cuda", generator=torch.Generator("cuda").manual_seed(0))
 
 
+def _small(name: str) -> Any:
+    return torch.as_tensor(_load(name), device="cuda").float()
+
+
+def _embeddings(n: int, d: int) -> Any:
+    """Rows (n, d) like those of a language model: 2,000 clusters on a curved sheet, of length 1, in half precision."""
+    there = {"device": "cuda", "generator": torch.Generator("cuda").manual_seed(0)}
+    centres, out = torch.randn(2000, 30, **there), torch.empty(n, d, dtype=torch.float16, device="cuda")
+    bend, spread = torch.randn(30, 256, **there) / 30**0.5, torch.randn(256, d, **there) / 16
+    for block in out.split(100_000):
+        m = len(block)
+        z = centres[torch.randint(0, 2000, (m,), **there)] + 0.35 * torch.randn(m, 30, **there)
+        x = torch.tanh(z @ bend) @ spread + 0.05 * torch.randn(m, d, **there)
+        block.copy_(x / x.norm(dim=1, keepdim=True))
+    return out
+
+
 def _roll(n: int) -> Any:
     t, height = np.random.default_rng(0).random((2, n))
     angle = 1.5 * np.pi * (1 + 2 * t)
@@ -186,6 +214,22 @@ def _neighbors(X: Any, search: Callable[[Any, int], Any], k: int = 90) -> Task:
         return f"recall {right / (300 * k):.5f}"
 
     return lambda: search(X, k), recall
+
+
+def _wide(n: int, d: int) -> Task:
+    """Neighbours of embeddings by cosine; recall is that of directions in float64."""
+    X = _embeddings(n, d)
+
+    def recall(found: Any) -> str:
+        some = torch.randint(n, (300,), device="cuda", generator=torch.Generator("cuda").manual_seed(1))
+        Q = torch.nn.functional.normalize(X[some].double())
+        likes = torch.cat([Q @ torch.nn.functional.normalize(block.double()).T for block in X.split(50_000)], dim=1)
+        likes[torch.arange(300, device="cuda"), some] = -torch.inf
+        best = likes.topk(15).indices
+        right = (found.indices[some].long()[:, :, None] == best[:, None, :]).any(2)
+        return f"recall {float(right.double().mean()):.5f}"
+
+    return lambda: nearest(X, 15, metric="cosine"), recall
 
 
 def _pca(X: Any) -> Task:
@@ -231,7 +275,7 @@ def _trust(X: Any) -> Task:
     return lambda: quality.trustworthiness(X, Y, sample=None), lambda found: f"{found:.6f} for two components"
 
 
-def _map(method: Any, X: Any, y: Any = None) -> Task:
+def _map(method: Any, X: Any, y: Any = None, **options: Any) -> Task:
     def judge(model: Any) -> str:
         stages = ", ".join(f"{name} {1000 * value:.0f}" for name, value in model.timings_.items())
         told = f"loss {model.loss_:.6g} ({model.n_iter_} iterations; ms: {stages})"
@@ -242,7 +286,7 @@ def _map(method: Any, X: Any, y: Any = None) -> Task:
         voted = torch.nn.functional.one_hot(codes[nearest(model.embedding_, 5).indices.long()]).sum(1).argmax(1)
         return f"trustworthiness (15) {trust:.4f}, 5-NN {float((voted == codes).double().mean()):.4f}, {told}"
 
-    return lambda: method(random_state=0).fit(X), judge
+    return lambda: method(random_state=0, **options).fit(X), judge
 
 
 def _divergence(model: Any) -> str:

@@ -45,7 +45,7 @@ def _keys(X: Any) -> Any:
     """Sum of each row's bits, weighted by column, modulo 2⁶⁴."""
     drawn = np.random.Generator(np.random.Philox(0)).integers(-(2**63), 2**63, size=X.shape[1])
     odd = torch.as_tensor(drawn | 1, device=X.device)
-    whole = torch.int32 if X.dtype == torch.float32 else torch.int64
+    whole = {2: torch.int16, 4: torch.int32, 8: torch.int64}[X.itemsize]
     keys = torch.empty(len(X), dtype=torch.int64, device=X.device)
     step = max(1, 2**24 // X.shape[1])
     for start in range(0, len(X), step):

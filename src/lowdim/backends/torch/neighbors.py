@@ -1,6 +1,7 @@
 """Nearest neighbours of rows on a device, exact, with ties broken by (distance, index).
 
-Few rows are compared with all others. For many rows, a threshold for each query, from a sample of rows, leaves slightly
+Few rows are compared with all others. Many wide rows are searched by tiles (:mod:`lowdim.backends.torch.tile_search`).
+For many narrow rows, a threshold for each query, from a sample of rows, leaves slightly
 more than k candidates by products in half precision, which are ranked by their distances. The error of the products is
 at most ``margin``, so a query whose k-th candidate is below its threshold by more than that has all its neighbours. The
 others are searched again below the distance of that candidate with products in single precision, and what is left is
@@ -15,7 +16,7 @@ import torch
 import triton
 
 from lowdim.backends import TORCH
-from lowdim.backends.torch import cuda_kernels, tensors
+from lowdim.backends.torch import cuda_kernels, packed_rows, tensors, tile_search
 from lowdim.backends.torch.kernels.distance_keys import keys
 from lowdim.backends.torch.kernels.least_scores import least_scores
 from lowdim.backends.torch.kernels.neighbor_candidates import candidates
@@ -27,7 +28,7 @@ from lowdim.work import memory
 from lowdim.work.progress import Tick, stage
 
 MOST_NEIGHBORS = 1024
-FEW = 16_384  # rows up to which all pairs are compared
+FEW, FEW_WIDE = 16_384, 2048  # rows up to which all pairs are compared
 _RANK, _SLOTS = 30, 64  # the rank-th smallest of the slots' minima is about the 40th smallest of the sample
 _STATISTIC = 40
 _TILE = 32  # rows that a program scores at a time
@@ -61,6 +62,12 @@ def nearest(
         raise ValueError(f"At most {MOST_NEIGHBORS} neighbours are searched on a device; got {k}. Lower the number.")
     n, d = X.shape
     m = n if queries is None else len(queries)
+    if k > n - (queries is None):
+        raise ValueError(
+            f"{k} neighbours of each row need more than {n:,} rows; lower their number, or pass more rows."
+        )
+    if d > _WHOLE and n > FEW_WIDE and metric != "mahalanobis":
+        return _by_tiles(X, k, queries, metric, seed)
     needed = 12.0 * m * k + n * (4.0 * d + 8.0 * _padded(d)) + 16.0 * (_KEYS + _ROOM)
     memory.require(needed, f"The {k} neighbours of {m:,} rows", "Use fewer neighbours or rows.", X)
     A, Q = euclidean_rows(X, queries, metric)
@@ -118,30 +125,37 @@ def whitened(X: Any, mean: Any, white: Any) -> Any:
     """``(X − mean) white``, in the type of ``X``."""
     there = {"device": X.device, "dtype": torch.float64}
     shift, turn = torch.as_tensor(mean, **there), torch.as_tensor(white, **there)
-    blocks = X.split(max(1, 2**24 // X.shape[1]))
-    return torch.cat([((block.double() - shift) @ turn).to(X.dtype) for block in blocks])
+    blocks, wide = X.split(max(1, 2**24 // X.shape[1])), X.dtype if X.dtype == torch.float64 else torch.float32
+    return torch.cat([((block.double() - shift) @ turn).to(wide) for block in blocks])
+
+
+def _by_tiles(X: Any, k: int, queries: Any, metric: str, seed: int) -> Neighbors:
+    """The same for wide rows, which stay as they are."""
+    n, d = X.shape
+    m = n if queries is None else len(queries)
+    needed = tile_search.memory_needed(m, n, d, k)
+    memory.require(needed, f"The {k} neighbours of {m:,} rows", "Use fewer neighbours or rows.", X)
+    A, Q = (None if B is None else _with_norms(B, metric) for B in (X, queries))
+    with stage("neighbours", total=m) as tick:
+        indices, squares = tile_search.nearest(A, Q, k, seed, tick)
+    return Neighbors(indices, squares / 2 if metric == "cosine" else squares.sqrt_(), "exact")
+
+
+def _with_norms(X: Any, metric: str) -> tile_search.Rows:
+    """Rows with their norms for the cosine, floats in C order."""
+    X = (X if X.is_floating_point() else X.float()).contiguous()
+    return tile_search.Rows(X, packed_rows.norms_of(X) if metric == "cosine" else None)
 
 
 def euclidean_rows(X: Any, queries: Any, metric: str) -> tuple[Any, Any]:
     """Rows and queries whose Euclidean distances are those of the metric, or half of whose squares are."""
     if metric == "cosine":
-        X, queries = _directions(X), None if queries is None else _directions(queries)
+        X, queries = (None if B is None else packed_rows.directions(B, packed_rows.norms_of(B)) for B in (X, queries))
     elif metric == "mahalanobis":
         turn = numpy_neighbors.whitening(X, getattr(metric, "given", {}).get("VI"))
-        X, queries = whitened(X, *turn), None if queries is None else whitened(queries, *turn)
-    X = X.contiguous()
+        X, queries = (None if B is None else whitened(B, *turn) for B in (X, queries))
+    X = (X if X.dtype == torch.float64 else X.float()).contiguous()
     return X, X if queries is None else queries.to(X.dtype).contiguous()
-
-
-def _directions(X: Any) -> Any:
-    """Rows of norm 1."""
-    norms = X.double().norm(dim=1, keepdim=True)
-    if not bool(norms.all()):
-        raise ValueError(
-            f"metric='cosine' needs rows that are not all zeros; row {int(norms.argmin())} is. "
-            "Drop such rows, or use metric='euclidean'."
-        )
-    return (X / norms).to(X.dtype)
 
 
 def _among_all(X: Any, Q: Any, own: Any, k: int, tick: Tick) -> tuple[Any, Any]:

@@ -56,8 +56,8 @@ def totals(A: Any, axis: int) -> NDArray:
 
 @TORCH.implements(rows.searchable)
 def searchable(A: Any, dtype: Any) -> Any:
-    """Rows as the neighbour search takes them: floats, row by row in memory."""
-    return cast(A, dtype).contiguous()
+    """Rows as the neighbour search takes them: floats, in half precision as they are, row by row in memory."""
+    return (A if A.is_floating_point() and A.itemsize == 2 else cast(A, dtype)).contiguous()
 
 
 @TORCH.implements(rows.in_form_of)

@@ -20,8 +20,8 @@ INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # Triton's own switch: 
 
 @TORCH.implements(backend_arrays.to_numpy)
 def to_numpy(A: Any) -> NDArray:
-    """The tensor in NumPy, a view if it is in host memory."""
-    return A.numpy(force=True)
+    """The tensor in NumPy, a view if it is in host memory; in float32 if in bfloat16, which NumPy lacks."""
+    return (A.float() if A.dtype == torch.bfloat16 else A).numpy(force=True)
 
 
 @TORCH.implements(backend_arrays.from_numpy)

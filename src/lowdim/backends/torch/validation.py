@@ -8,6 +8,9 @@ from lowdim.backends import TORCH
 from lowdim.data import validation
 from lowdim.work.user_warnings import warn
 
+_HALF = ("PaCMAP", "SNE", "TSNE", "UMAP")  # which search neighbours of rows in half precision as they are
+_BLOCK = 2**26  # values checked at a time
+
 
 @TORCH.implements(validation.validated_rows)
 def validated_rows(X: Any, name: str, *, sparse: bool, minimum: int, scan: bool, called: str) -> Any:  # noqa: ARG001
@@ -19,7 +22,9 @@ def validated_rows(X: Any, name: str, *, sparse: bool, minimum: int, scan: bool,
             f"{name}: a dense 2D tensor of real numbers is needed; got {X.dtype} of shape {tuple(X.shape)}, "
             f"{X.layout}. Reshape your data: rows are samples, columns are features."
         )
-    if X.dtype in (torch.float16, torch.bfloat16):
+    if X.device.type == "meta":
+        raise ValueError(f"{name}: {called} must hold values; got a tensor on the device 'meta'. Pass one with data.")
+    if X.dtype in (torch.float16, torch.bfloat16) and name not in _HALF:
         warn(f"{name}: {called} is in half precision ({X.dtype}) and is taken as float32, as are the results.")
     if X.shape[0] < minimum:
         samples = "1 sample" if X.shape[0] == 1 else f"{X.shape[0]} samples"
@@ -42,8 +47,14 @@ def finite_scores(Y: Any, name: str) -> Any:
 
 def demand_finite(X: Any, needs: str, advice: str) -> Any:
     """``X`` itself, if all its values are finite."""
-    if X.is_floating_point() and not bool(X.isfinite().all()):
-        row, column = (~X.isfinite()).nonzero()[0].tolist()
+    if not X.is_floating_point():
+        return X
+    step = max(1, _BLOCK // X.shape[1])
+    for start, block in zip(range(0, len(X), step), X.split(step), strict=False):
+        if bool(block.isfinite().all()):
+            continue
+        row, column = (~block.isfinite()).nonzero()[0].tolist()
+        row += start
         what = "NaN" if bool(X[row, column].isnan()) else "infinity"
         raise ValueError(f"{needs}; got {what} at row {row}, column {column}. {advice}")
     return X

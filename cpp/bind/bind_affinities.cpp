@@ -30,7 +30,7 @@ template <class T>
 nb::tuple call_perplexity(const Matrix<T>& distances, const std::vector<double>& perplexities, int n_threads,
                           nb::handle tick) {
     demand_threads(n_threads);
-    demand(!perplexities.empty(), "perplexity: a perplexity is needed", perplexities.size());
+    demand(!perplexities.empty(), "perplexity: perplexities of 1 or more are needed", perplexities.size());
     demand_each(
         perplexities.data(), static_cast<std::int64_t>(perplexities.size()), [](double u) { return u >= 1; },
         "perplexity: perplexities must be numbers of 1 or more");

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 import lowdim
 from lowdim.cli import main
-from lowdim.methods.prepared_table import named_rows
 from lowdim.explorer.opening import session_of
+from lowdim.methods.prepared_table import named_rows
 
 TABLES = Path(__file__).parents[1] / "data" / "tables"
 # what the screen of each must say, and options that a person adds

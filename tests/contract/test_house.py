@@ -124,8 +124,8 @@ def test_the_method_written_out_in_the_documentation_keeps_the_contract(rng, tmp
 def test_source_files_stay_short():
     sources = list(PACKAGE.rglob("*.py"))
     lengths = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in sources}
-    assert len(lengths) == len(sources)  # files of one name in several rooms all count
-    assert not {name: length for name, length in lengths.items() if length > 350}, "a longer one is usually two rooms"
+    assert len(lengths) == len(sources)  # files of one name in several packages all count
+    assert not {name: length for name, length in lengths.items() if length > 450}, "does it hold one thing?"
 
 
 def test_types_of_the_native_headers_have_names_of_their_own():

@@ -505,11 +505,14 @@ def test_affinities_given_are_those_that_a_fit_computes(kind, related):
 
 def test_affinities_of_any_form_and_sum_give_one_map(related):
     P = related[1]
-    S = sp.csr_array((P[2], P[1], P[0]), shape=(200, 200))
+    S = sp.csr_array((P[2], P[1], P[0]), shape=(200, 200), copy=True)
+    before = [part.copy() for part in P]
     forms = (P, S, S.toarray(), S.sorted_indices().tocoo())  # sums depend on the order of the entries, by rounding
     a, b, c, d = (TSNE(max_iter=60, random_state=0).fit_transform(affinities=A) for A in forms)
     np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(c, d)
+    for part, was in zip(P, before, strict=True):
+        np.testing.assert_array_equal(part, was)  # SciPy sorts in place
     doubled = S.tolil()
     doubled.setdiag(1.0)
     found = TSNE(max_iter=60, random_state=0).fit(affinities=(7 * doubled).tocsr())  # no diagonal, a sum of 1
@@ -547,7 +550,7 @@ def test_affinities_that_are_none_are_refused_before_any_work(change, words, rel
     X, P = related
     monkeypatch.setattr("lowdim.methods.neighbor_embedding.descend", None)
     with pytest.raises(ValueError, match=words):
-        TSNE().fit(X, affinities=change(sp.csr_array((P[2], P[1], P[0]), shape=(200, 200)).toarray()))
+        TSNE().fit(X, affinities=change(sp.csr_array((P[2], P[1], P[0]), shape=(200, 200), copy=True).toarray()))
 
 
 def test_neither_rows_nor_affinities_are_refused():

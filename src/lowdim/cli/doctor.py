@@ -114,8 +114,8 @@ def _advise(source: str, table: "Table", target: Path | None) -> None:
 
 def _write(target: Path, table: "Table", found: Any, told: "list[Diagnosis]", options: dict[str, Any]) -> None:
     """Write the plan."""
-    from lowdim.methods.table_scaling import numbers_of
     from lowdim.data.plan_text import plan_text
+    from lowdim.methods.table_scaling import numbers_of
 
     if not found:
         raise ValueError(f"--fix needs a table whose columns have names; those of {table.source} have none.")

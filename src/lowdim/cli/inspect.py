@@ -84,8 +84,8 @@ def command(source: str, scale: bool, missing: str, plan: str | None, costs: boo
             raise ValueError(
                 f"--plan needs a table whose columns have names; those of {source} have none. Leave it out."
             )
-        from lowdim.methods.table_scaling import numbers_of
         from lowdim.data.plan_text import plan_text
+        from lowdim.methods.table_scaling import numbers_of
 
         settings = {"numbers": numbers_of(table), "missing": "error"}
         write_plan(Path(plan).expanduser(), plan_text(found, settings, {}))

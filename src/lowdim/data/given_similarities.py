@@ -36,7 +36,7 @@ def taken(S: Any, name: str, what: str, most: float = np.inf) -> Similarities:
 
 def demand_similarities(S: Any, name: str, what: str, most: float = np.inf) -> sp.csr_array:
     """Sparse rows of similarities, without zeros or a diagonal; refused unless symmetric and from 0 to ``most``."""
-    A = _matrix(S, f"{name}: {what} must be")
+    A, ascending = _matrix(S, f"{name}: {what} must be")
     if A.shape[0] != A.shape[1] or A.shape[0] < 2:
         raise ValueError(f"{name}: {what} must be a square matrix of 2 rows or more; got {A.shape}. Pass all rows.")
     least, largest = (float(A.data.min()), float(A.data.max())) if A.nnz else (0.0, 0.0)
@@ -46,27 +46,28 @@ def demand_similarities(S: Any, name: str, what: str, most: float = np.inf) -> s
     if not A.data.all() or A.diagonal().any():
         A = A - sp.diags_array(A.diagonal(), format="csr")
         A.eliminate_zeros()
-    apart = abs(A - A.T)
+    apart = abs(ascending - ascending.T)
     if apart.nnz and apart.max() > _ROUNDING * largest:
         raise ValueError(f"{name}: {what} must be symmetric; they differ by {apart.max():g}. Pass (S + S.T) / 2.")
     return A
 
 
-def _matrix(S: Any, needs: str) -> sp.csr_array:
-    """A sparse float64 matrix of what was given."""
+def _matrix(S: Any, needs: str) -> tuple[sp.csr_array, sp.csr_array]:
+    """A sparse float64 matrix of what was given, in its order and in ascending order."""
     try:
         if isinstance(S, tuple):
-            starts, columns, values = (np.asarray(part) for part in S)
+            starts, columns, values = (np.array(part) for part in S)
             n = len(starts) - 1
             A = sp.csr_array((values.astype(np.float64), columns, starts), shape=(n, n))
             A.check_format(full_check=True)
         else:
-            A = sp.csr_array(S if sp.issparse(S) else np.asarray(S), dtype=np.float64)
-        sorted_rows = A.copy()
-        sorted_rows.sum_duplicates()
+            A = sp.csr_array(S if sp.issparse(S) else np.asarray(S), dtype=np.float64, copy=True)
+        ascending = A.copy()
+        ascending.sum_duplicates()
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{needs} a SciPy matrix, an array, or starts, columns and values of sparse rows; got "
             f"{type(S).__name__} ({error}). Pass one of them."
         ) from None
-    return A if A.nnz == sorted_rows.nnz else sorted_rows  # as given: the sums of a descent depend on the order
+    # As given where it can be: the sums of a descent depend on the order.
+    return (A if A.nnz == ascending.nnz else ascending), ascending

@@ -135,7 +135,7 @@ def _by_tiles(X: Any, k: int, queries: Any, metric: str, seed: int) -> Neighbors
     m = n if queries is None else len(queries)
     needed = tile_search.memory_needed(m, n, d, k)
     memory.require(needed, f"The {k} neighbours of {m:,} rows", "Use fewer neighbours or rows.", X)
-    A, Q = (None if B is None else _with_norms(B, metric) for B in (X, queries))
+    A, Q = _with_norms(X, metric), None if queries is None else _with_norms(queries, metric)
     with stage("neighbours", total=m) as tick:
         indices, squares = tile_search.nearest(A, Q, k, seed, tick)
     return Neighbors(indices, squares / 2 if metric == "cosine" else squares.sqrt_(), "exact")

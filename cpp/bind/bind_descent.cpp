@@ -183,6 +183,8 @@ void bind_descent(nb::module_& m) {
     m.attr("CHECK_EVERY") = Pace::check_every;
     m.attr("CHECK_EARLY") = Pace::check_early;
     m.attr("GATHERED") = Pace::gathered;
+    m.attr("SETTLED") = Pace::settled;
+    m.attr("LONGEST_WAIT") = Pace::longest_wait;
     m.attr("GROWN_MAP") = Pace::grown_map;
     m.def("place", &call_place, nb::arg("neighbors").noconvert(), nb::arg("p").noconvert(),
           nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("falloff") = "student", nb::arg("dof") = 1.0,

@@ -51,7 +51,7 @@ public:
 
     std::int64_t run(const Report& report) {
         double before = HUGE_VAL, exaggerated_before = HUGE_VAL;
-        std::int64_t end = plan_.iterations;
+        std::int64_t end = plan_.iterations, gathered_at = -1;
         for (std::int64_t done = 0; done < end; ++done) {
             // Near one point a mode of the layout changes by 1/exaggeration + λ an iteration, λ its
             // eigenvalue of P made stochastic. Where no group of rows keeps to itself, as among few, all of
@@ -86,10 +86,15 @@ public:
             }
             if (done > 0 && done % check_early == 0 && done < exaggerated_ && plan_.progress > 0) {
                 const double now = loss(Z).exaggerated;
-                if (exaggerated_before - now < Pace::gathered * plan_.exaggeration &&
-                    extent() > Pace::grown_map) {
-                    end -= exaggerated_ - (done + 1);
-                    exaggerated_ = done + 1;
+                const double gain = (exaggerated_before - now) / plan_.exaggeration;
+                if (gain < Pace::gathered && extent() > Pace::grown_map) {
+                    gathered_at = gathered_at < 0 ? done : gathered_at;
+                    const std::int64_t waited = done - gathered_at;
+                    if (gain < Pace::settled || waited >= Pace::longest_wait) {
+                        end -= exaggerated_ - (done + 1) + waited / 2; // the others give half of the wait
+                        exaggerated_ = done + 1;
+                        end = std::max(end, exaggerated_);
+                    }
                 }
                 exaggerated_before = now;
             }

@@ -509,7 +509,9 @@ def descend(
 
 CHECK_EVERY: int  # iterations between two looks at the progress of a descent
 CHECK_EARLY: int  # and at that of its exaggeration
-GATHERED: float  # gain of so many, over the exaggeration, below which it ends
+GATHERED: float  # gain of so many, over the exaggeration, below which it may end
+SETTLED: float  # and below which it ends
+LONGEST_WAIT: int  # or so many iterations later
 GROWN_MAP: float  # if the map has this extent
 
 EPOCH_SOFT: float  # ε of UMAP's loss

@@ -362,6 +362,17 @@ def test_a_map_does_not_end_exaggerated(cls, digits):
     assert cls(max_iter=1, random_state=0).fit(X).n_iter_ == 1
 
 
+def test_exaggeration_waits_for_surfaces_and_ends_early_for_clusters(rng, digits):
+    s, depth = 3 * np.pi * rng.uniform(-0.5, 0.5, 2000), rng.uniform(0, 2, 2000)
+    S = np.column_stack([np.sin(s), depth, np.sign(s) * (np.cos(s) - 1)])
+    S = S[np.square(S - [0, 1, 0]).sum(axis=1) > 0.3][:1000]  # a sheet with a hole, which unfolds slowly
+    surface, clusters = (TSNE(random_state=0).fit(X).n_iter_ - 500 for X in (S, digits[0]))
+    assert clusters <= 76 + 13
+    assert 76 + 13 < surface <= 1.1 * (500 + 76) - 500
+    fixed = TSNE(early_exaggeration_iter=75, max_iter=surface + 500, random_state=0).fit(S)
+    assert TSNE(random_state=0).fit(S).kl_divergence_ < fixed.kl_divergence_
+
+
 @pytest.mark.parametrize(("cls", "gain"), [(TSNE, 0.15), (lowdim.UMAP, 0.05), (lowdim.PaCMAP, 0.0)])
 def test_new_rows_keep_their_nearest_neighbours(cls, gain, digits, monkeypatch):
     X, new = digits[0][:500], digits[0][500:]

@@ -162,14 +162,19 @@ def test_steps_have_momentum_gains_and_a_limit(rng, device):
         np.testing.assert_allclose(found.numpy(force=True), expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("gathered", "done"), [(1e9, 3), (-1e9, 5)])
-def test_exaggeration_ends_where_it_gains_no_more(gathered, done, related, rng, device, monkeypatch):
+@pytest.mark.parametrize(
+    ("gathered", "settled", "longest", "done"),
+    [(1e9, 1e9, 75, 3), (-1e9, 1e9, 75, 8), (1e9, -1e9, 75, 8), (1e9, -1e9, 2, 4)],
+)
+def test_exaggeration_ends_where_it_gains_no_more(gathered, settled, longest, done, related, rng, device, monkeypatch):
     monkeypatch.setattr(_native, "CHECK_EARLY", 1)
-    monkeypatch.setattr(_native, "GATHERED", gathered)
+    for name, value in (("GATHERED", gathered), ("SETTLED", settled), ("LONGEST_WAIT", longest)):
+        monkeypatch.setattr(_native, name, value)
     Y = put(rng.normal(size=(21, 2)).astype(np.float32), device)
-    loss = Divergence(CAUCHY, "exact", exaggerated=4, exaggeration=4.0)
-    # It is told at the second look, after two iterations; those that follow it are as many as planned.
-    assert descent_loop.lower(loss, related[1], Y, 5, 80, lambda *_: False, lambda _: None) == done
+    loss = Divergence(CAUCHY, "exact", exaggerated=7, exaggeration=4.0)
+    # It is told at the second look, after two iterations; those that follow it are as many as planned, less half of
+    # the iterations that were waited.
+    assert descent_loop.lower(loss, related[1], Y, 8, 80, lambda *_: False, lambda _: None) == done
 
 
 def test_the_pace_is_that_of_numpys_descent(related, device):

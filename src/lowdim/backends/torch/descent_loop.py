@@ -72,7 +72,7 @@ class _DescentLoop:
 
     def run(self, every: int, tell: Tell, tick: Tick) -> int:
         """Iterations done."""
-        done, before, early_before, again = 0, inf, inf, 1.0
+        done, before, early_before, again, gathered_at = 0, inf, inf, 1.0, None
         entropy = float(entropies(self.P).sum())
         low, high, *_ = self._look(None)
         while done < self.iterations:
@@ -116,9 +116,13 @@ class _DescentLoop:
             late = done >= self.exaggerated + _native.CHECK_EVERY and grown > _native.GROWN_MAP
             if check and late and before - lowered < PROGRESS * abs(lowered):
                 break
-            gathered = early_before - exaggerated < _native.GATHERED * self.loss.exaggeration
-            if early and gathered and grown > _native.GROWN_MAP:
-                self._end_exaggeration(done, shorter=True)
+            gain = (early_before - exaggerated) / self.loss.exaggeration
+            if early and gain < _native.GATHERED and grown > _native.GROWN_MAP:
+                gathered_at = done if gathered_at is None else gathered_at
+                waited = done - gathered_at
+                if gain < _native.SETTLED or waited >= _native.LONGEST_WAIT:
+                    self._end_exaggeration(done, shorter=True)
+                    self.iterations -= waited // 2  # the others give half of the wait
             before = lowered if check else before
             early_before = exaggerated if early else early_before
         self._give_back(self.Y)

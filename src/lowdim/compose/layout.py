@@ -140,9 +140,14 @@ def by_chance(n: int, k: int, seed: int) -> NDArray[np.float64]:
 def given(Y: Any, shape: tuple[int, int], name: str) -> NDArray[np.float64]:
     """Validated layout (n, k) given by the user, scaled like the others."""
     try:
-        Y = np.array(to_numpy(Y), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}: init must be an array of numbers; got {type(Y).__name__}. Pass one.") from None
+        Y = np.asarray(to_numpy(Y))
+        if Y.dtype.kind == "c":
+            raise TypeError("complex ones")
+        Y = Y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name}: init must be an array of numbers; got {type(Y).__name__} ({error}). Pass one."
+        ) from None
     if Y.shape != shape or not np.isfinite(Y).all():
         what = f"an array of shape {Y.shape}" if Y.shape != shape else "NaN or infinity in it"
         raise ValueError(

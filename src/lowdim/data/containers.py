@@ -36,6 +36,15 @@ def refuse_text(name: str, X: Any, called: str) -> None:
         )
 
 
+def refuse_annotated(name: str, X: Any, called: str) -> None:
+    """Refuse AnnData objects, which hold several arrays of the same rows."""
+    if hasattr(X, "obsm") and hasattr(X, "obsp"):
+        raise TypeError(
+            f"{name}: {called} must be an array of rows; got an AnnData object, which holds several. Pass one of them, "
+            'such as adata.obsm["X_pca"] or adata.X.'
+        )
+
+
 def refuse_unsound(name: str, X: Any, called: str) -> None:
     """Refuse sparse matrices with indices out of bounds, which kernels would follow without checking."""
     if sp.issparse(X):

@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from lowdim.data.options import Rule
+from lowdim.work.backend_arrays import to_numpy
 from lowdim.work.dispatch import operation
 
 _STRIP = 1024  # rows per block
+_NEARLY = 1e-5  # below 1 by rounding
 
 
 @operation
@@ -66,6 +68,25 @@ def find_zero(D: Any, name: str) -> NDArray[np.int64]:
     return np.where(least == 0, first, -1)
 
 
+def first_equal(D: Any, name: str) -> NDArray[np.int64]:
+    """Index (n,) of the first training row that equals each: those joined by distances of 0.
+
+    >>> first_equal(np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 2.0], [0.0, 2.0, 0.0]]), "Isomap")
+    array([0, 1, 0])
+    """
+    found, own = to_numpy(find_zero(D, name)), np.arange(D.shape[0])
+    first = np.where(found < 0, own, np.minimum(found, own))
+    while not np.array_equal(first, first[first]):
+        first = first[first]
+    return first
+
+
+def least_stored(D: Any) -> int:
+    """Fewest neighbours that a sparse graph of distances stores for a row, besides itself."""
+    own = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr)) == D.indices
+    return int(np.diff(np.concatenate([[0], np.cumsum(~own)])[D.indptr]).min())
+
+
 def _demand_graph(D: Any, name: str) -> None:
     """Refuse a sparse graph with negative distances, or with a nonzero one from a row to itself."""
     needs = f"{name}: metric='precomputed' needs distances in a sparse graph of neighbours, "
@@ -75,6 +96,11 @@ def _demand_graph(D: Any, name: str) -> None:
     if own.any():
         row = int(np.flatnonzero(own)[0])
         raise ValueError(f"{needs}0 from each to itself; got {own[row]:g} for row {row}. Pass distances, not weights.")
+    if D.nnz and D.data.max() <= 1 and D.data.min() < 1 and (D.max(axis=1).toarray() > 1 - _NEARLY).all():
+        raise ValueError(
+            f"{needs}not similarities; got values up to 1 with a 1 in every row, as in a fuzzy graph. Pass "
+            "the distances, or this one to UMAP as fit(graph=…) or to TSNE as fit(affinities=…)."
+        )
 
 
 def demand_new_distances(least: Any, name: str) -> None:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
-from lowdim.data.containers import refuse_masked, refuse_text, refuse_unsound
+from lowdim.data.containers import refuse_annotated, refuse_masked, refuse_text, refuse_unsound
 from lowdim.work import backend_arrays, dispatch
 from lowdim.work.dispatch import operation
 
@@ -46,6 +46,7 @@ def rows(
 def validated_rows(X: Any, name: str, *, sparse: bool, minimum: int, scan: bool, called: str) -> Any:
     """Rows as :func:`rows` returns them, of a backend that supports the caller."""
     columns = getattr(X, "columns", None)
+    refuse_annotated(name, X, called)
     refuse_text(name, X, called)
     refuse_masked(name, X, called)
     if sp.issparse(X) and not sparse:

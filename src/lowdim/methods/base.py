@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from lowdim.data import options, validation
 from lowdim.methods import choosing
+from lowdim.methods.callbacks import demand_no_callback
 from lowdim.methods.html_summary import with_facts
 from lowdim.persist.fields import SEEN, Field, check_fields
 from lowdim.relate.feature_scales import scales
@@ -44,6 +45,7 @@ def fitting(method: Call) -> Call:
 
     @wraps(method)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        demand_no_callback(self)
         before = self.__dict__.copy()
         try:
             self._check_parameters()
@@ -81,7 +83,8 @@ def applying(method: Call) -> Call:
             return call(self, method.__name__, *args, *kwargs.values())
         with thread_limit.using(self.n_jobs), progress.showing(self.verbose, name), careful(name):
             result = _as_given(method(self, *args, **kwargs), _first(args, kwargs))
-            _demand_finite(name, result)
+            if not self._keeps_values:
+                _demand_finite(name, result)
             return result
 
     return cast(Call, run)
@@ -147,8 +150,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     ``_sparse`` says whether it takes CSR input, ``_needs_targets`` whether it requires ``y``, and
     ``_two_views`` whether that is a second view of the rows. ``_scale_matters`` says whether the features' scales do,
-    ``_any_columns`` whether they may be text. Rows go to ``device``, of those methods that have it, unless
-    ``_in_batches`` says that the method moves some at a time.
+    ``_any_columns`` whether they may be text, ``_keeps_values`` whether results are columns of the rows, with
+    their NaN. Rows go to ``device``, of those methods that have it, unless ``_in_batches`` says that the method moves
+    some at a time.
     """
 
     _rules: ClassVar[Mapping[str, options.Rule]] = {}
@@ -158,6 +162,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _scale_matters: ClassVar[bool] = False
     _in_batches: ClassVar[bool] = False
     _any_columns: ClassVar[bool] = False
+    _keeps_values: ClassVar[bool] = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

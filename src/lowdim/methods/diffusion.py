@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.compose.spectral_map import spectral_map
-from lowdim.data.precomputed import demand_distances
+from lowdim.data.precomputed import demand_distances, first_equal
 from lowdim.methods.graph_reducer import GraphReducer
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
@@ -70,14 +70,14 @@ class SimilarityReducer(GraphReducer, ABC):
         seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
         self._rows = np.empty((0, 0), dtype) if given else self._keep_rows(X)
         self._whitening = self._learn_whitening(X)
-        first = np.arange(n) if given else find_equal(self._rows, self._rows)
+        first = first_equal(X, self._name) if given else find_equal(self._rows, self._rows)
         kept = np.flatnonzero(first == np.arange(n))  # the others share the position of the row they equal
         if len(kept) == 1:
             self._learn_a_point(n, dtype)
             return
         Z, metric = self._flat(X if given else self._rows)
         if len(kept) < n:
-            Z = Z[kept]
+            Z = Z[kept][:, kept] if given else Z[kept]
             self._demand_distinct(len(kept))
         if self._full:
             V, inside = self._all_similarities(Z, metric), np.arange(len(kept))

@@ -40,8 +40,8 @@ class GraphReducer(MetricReducer, NeighborReducer, ABC):
 
     def _demand_one_size(self) -> None:
         """Refuse both a number of neighbours and a radius."""
-        if self.radius is not None and self.n_neighbors != "auto":
+        if self.radius is not None and self.n_neighbors not in ("auto", None):
             raise ValueError(
                 f"{self._name}: n_neighbors or radius is needed, not both; got n_neighbors={self.n_neighbors} and "
-                f"radius={self.radius:g}. Leave one out."
+                f"radius={float(self.radius):g}. Leave one out."
             )

@@ -26,7 +26,7 @@ class LaplacianEigenmaps(SimilarityReducer):
         Neighbours of each row; ``"auto"`` is 10, or all other rows where there are fewer. None without a radius: all
         rows are similar, by their distance (the full kernel, an array of n² numbers).
     radius : float or None
-        Join rows up to this distance instead; ``n_neighbors`` must then be ``"auto"``.
+        Join rows up to this distance instead; ``n_neighbors`` must then be ``"auto"`` or None.
     metric : str or callable
         Distance between rows: "euclidean", "cosine", "correlation", "mahalanobis", "manhattan", "chebyshev",
         "minkowski", "hamming", "jaccard", or a function of two rows. For "precomputed", ``X`` holds the distances, all

@@ -261,6 +261,8 @@ class MDS(MetricReducer):
         return best.positions
 
     def _first(self, n: int, k: int) -> NDArray[np.float64]:
+        if np.iscomplexobj(self.init):
+            raise ValueError("MDS: init must be an array of numbers; got complex ones. Pass their real parts.")
         Y = np.asarray(self.init, dtype=np.float64)
         if Y.shape != (n, k) or not np.isfinite(Y).all():
             raise ValueError(

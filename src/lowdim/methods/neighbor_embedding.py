@@ -13,12 +13,14 @@ from typing import Any, ClassVar, Self
 from typing import cast as cast_to
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.compose import layout
 from lowdim.data import options
-from lowdim.data.precomputed import demand_distances, find_zero
+from lowdim.data.precomputed import demand_distances, find_zero, first_equal, least_stored
 from lowdim.methods.base import METRIC_RULES, Call, applying
+from lowdim.methods.callbacks import calling_back
 from lowdim.methods.embedding import EmbeddingReducer
 from lowdim.persist import fields
 from lowdim.relate.affinities import with_nearest
@@ -74,6 +76,7 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
     warm_start: bool
     random_state: Any
     timings_: dict[str, float]
+    _held: int | None = None  # neighbours that a graph of distances stores for each row
     n_iter_: int
     loss_curve_: NDArray
     loss_iterations_: NDArray
@@ -174,8 +177,15 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
             self.neighbors_, self.neighbors_recall_ = near.how, near.recall
             close = own(near.indices[:, :NEAREST]), own(near.distances[:, :NEAREST])
         with self._timed("start"):
-            first = None if self.metric == "precomputed" or differ else find_equal(X, X)
+            first = None if differ else self._first_equal(X)
         return relations, Z, first, close
+
+    def _first_equal(self, X: Any) -> NDArray | None:
+        """First row that equals each; None if given distances show that all differ."""
+        if self.metric != "precomputed":
+            return find_equal(X, X)
+        first = first_equal(X, self._name)
+        return None if (first == np.arange(len(first))).all() else from_numpy(first, X)
 
     def _given_relations(self, relations: Any, near: Neighbors | None, y: Any) -> Any:
         """Input of the loss that the caller of ``fit`` has computed, for methods that take one; None: without rows."""
@@ -293,9 +303,11 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
 
     def _demand_distances(self, X: Any) -> None:
         """Refuse distances that cannot be fitted."""
+        self._held = None
         if self.metric == "precomputed":
             demand_distances(X, self._name)
-            if isinstance(self.init, str) and self.init == "pca":
+            self._held = least_stored(X) if sp.issparse(X) else None
+            if isinstance(self.init, str) and self.init == "pca" and self._held is None:
                 raise ValueError(
                     f"{self._name}: init='pca' needs rows of features; got metric='precomputed'. Pass init='spectral'."
                 )
@@ -328,7 +340,7 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
             return from_numpy(layout.given(self.init, (n, k), self._name), like)
         if self.init == "random":
             return from_numpy(layout.by_chance(n, k, seed), like)
-        if self.init == "pca" and X is not None:
+        if self.init == "pca" and X is not None and self.metric != "precomputed":
             return layout.by_pca(X, k, seed)
         return layout.by_spectrum(self._graph_of(relations), k, seed, self._points(X))
 
@@ -346,7 +358,8 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
         def report(done: int, value: float, Y: NDArray) -> bool:
             if self.callback is None:
                 return False
-            said = self.callback(done, value, cast(Y, dtype) if given is None else moved_to(cast(Y, dtype), given))
+            with calling_back(self):
+                said = self.callback(done, value, cast(Y, dtype) if given is None else moved_to(cast(Y, dtype), given))
             return isinstance(said, bool | np.bool_) and bool(said)  # a comparison of arrays gives an array
 
         Y = Y if first is None else take(Y, first)

@@ -104,6 +104,7 @@ class SequentialFeatureSelector(SelectorMixin, Reducer):
     """
 
     _sparse = True
+    _keeps_values = True
     _needs_targets = True
     _rules = {
         "estimator": _estimator,

@@ -27,6 +27,7 @@ from lowdim.solve import divergence
 from lowdim.solve.descent import Reached
 from lowdim.solve.divergence import Divergence, Falloff
 from lowdim.work.rows import own
+from lowdim.work.user_warnings import warn
 
 _PERPLEXITY = 30.0
 _SHARE = 2  # of all iterations that exaggeration may take, one part: a map must not end exaggerated
@@ -58,8 +59,8 @@ _TEXTS = {
         Maximum number of iterations; fewer if exaggeration ended early, or if 50 iterations lower the divergence by
         less than 1e-5 of it.
     init : {"pca", "spectral", "random"} or array (n_samples, n_components)
-        Initial layout, scaled to a standard deviation of 1e-4: principal components (of affinities given without rows:
-        their eigenvectors), eigenvectors of the affinities, random positions, or the given array.
+        Initial layout, scaled to a standard deviation of 1e-4: principal components (of affinities given without rows,
+        and of a graph of distances: eigenvectors), eigenvectors of affinities, random positions, or the given array.
     method : {"auto", "exact", "barnes_hut", "fft"}
         How the repulsion is computed: over all pairs; by a tree (up to 3 dimensions); or by a grid and Fourier
         transforms (1 or 2). "auto" chooses by the number of rows and dimensions; ``method_`` is the one used.
@@ -155,6 +156,11 @@ class _Stochastic(NeighborEmbedding):
                 "Use method='auto'."
             )
         self._perplexities = self._resolve_perplexities(n)
+        if self._perplexities[0] == self._perplexity_held() < _PERPLEXITY and self.perplexity == "auto":
+            warn(
+                f"{name}: perplexity {_PERPLEXITY:g} needs {neighbors_for(_PERPLEXITY, n)} neighbours of each row; the "
+                f"graph holds {self._held}. Perplexity {self._perplexities[0]:.3g} is used; store more for 30."
+            )
         if max(self._perplexities) > n - 1 or min(self._perplexities) < 1:
             raise ValueError(
                 f"{name}: perplexity must be between 1 and n_samples - 1 = {n - 1}; got {self.perplexity}. "
@@ -164,8 +170,12 @@ class _Stochastic(NeighborEmbedding):
     def _resolve_perplexities(self, n: int) -> list[float]:
         given = self.perplexity
         if given in ("auto", "choose") or self.sigma is not None:
-            given = max(1.0, min(_PERPLEXITY, (n - 1) / 3))
+            given = max(1.0, min(_PERPLEXITY, (n - 1) / 3, self._perplexity_held()))
         return [float(u) for u in (given if isinstance(given, list | tuple) else [given])]
+
+    def _perplexity_held(self) -> float:
+        """Largest perplexity that a given graph of distances has neighbours for."""
+        return np.inf if self._held is None else np.floor(1e4 * self._held / 3) / 1e4
 
     def _ask_memory(self, n: int, d: int) -> None:
         near = neighbors_for(max(self._resolve_perplexities(n)), n)

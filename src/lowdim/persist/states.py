@@ -1,5 +1,6 @@
 """States as JSON: numbers, text, lists and dictionaries as they are; the rest as {"$kind": ...}, arrays separately."""
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ def encode(value: Any, arrays: Arrays, where: str) -> Any:
         return value
     if isinstance(value, float):
         return value if np.isfinite(value) else {"$float": repr(value)}
+    if isinstance(value, Real):  # such as a Fraction
+        return encode(int(value) if isinstance(value, Integral) else float(value), arrays, where)
     if isinstance(value, np.ndarray):
         return _encode_array(value, arrays, where)
     if sp.issparse(value):

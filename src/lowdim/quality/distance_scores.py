@@ -13,6 +13,7 @@ from lowdim.data.descriptions import described
 from lowdim.quality.measure import METRIC, SAMPLE, TEXTS, Measure, Sample, measuring
 from lowdim.work import memory, thread_limit
 from lowdim.work.blockwise import row_blocks
+from lowdim.work.finite import refuse_overflow
 from lowdim.work.random import seed_of, stream
 
 _RULES = {"metric": METRIC, "sample": SAMPLE, "random_state": options.seed, "n_jobs": options.jobs}
@@ -185,7 +186,9 @@ def reconstruction_error(X: Any, X_back: Any, *, relative: bool = False, n_jobs:
                 f"reconstruction_error: X_back must have the {A.shape[1]} columns of X; got {B.shape[1]}. Pass what "
                 "inverse_transform returned."
             )
-        return Measure(_mean_square(A, B) / (_total_variance(A) if relative else 1.0))
+        error = _mean_square(A, B) / (_total_variance(A) if relative else 1.0)
+        refuse_overflow(np.array(error), "reconstruction_error: the result")
+        return Measure(error)
 
 
 def _mean_square(A: Any, B: Any) -> float:
@@ -200,7 +203,8 @@ def _total_variance(A: Any) -> float:
     mean = np.asarray(A.mean(axis=0, dtype=np.float64)).ravel()
     total = sum(float(np.einsum("ij,ij->", block, block)) for _, block in row_blocks(A, np.float64, less=mean))
     rounding = A.shape[0] * np.finfo(np.float64).eps * np.abs(mean).max()  # of an entry of the mean
-    if total <= A.shape[0] * A.shape[1] * rounding**2:
+    refuse_overflow(np.array(total), "reconstruction_error: squared values")
+    if total <= A.shape[0] * A.shape[1] * rounding * rounding:
         raise ValueError(
             "reconstruction_error: distinct rows are needed for relative=True; all rows of X are equal. Pass "
             "relative=False."

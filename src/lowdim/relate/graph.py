@@ -72,6 +72,7 @@ def neighbor_graph(X: Any, k: int | None, radius: float | None, metric: str) -> 
         return undirected(
             n, np.repeat(np.arange(n), found.indices.shape[1]), found.indices.ravel(), found.distances.ravel()
         )
+    radius = float(radius)
     near = within(X, radius, metric=metric)
     alone = np.flatnonzero(np.diff(near.indptr) == 0)
     if len(alone):

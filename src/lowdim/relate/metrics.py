@@ -8,6 +8,7 @@ or a :class:`Metric`: the name together with its parameters.
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from lowdim.work import thread_limit
 
 _FUNCTION = "function"
+_TRIED, _UNEQUAL = 8, 1e-6  # pairs that a function is tried on, and the difference of both orders that is rounding
 
 
 class Metric(str):
@@ -134,6 +136,7 @@ def distances_to(B: NDArray, X: Any, metric: str) -> NDArray[np.float64]:
 
     function = given.get(_FUNCTION)
     if function is not None:
+        _demand_function(function, B, X)
         D = cdist(B, X, metric=function)
         if not np.isfinite(D).all() or D.min(initial=0.0) < 0:
             raise ValueError(
@@ -144,6 +147,19 @@ def distances_to(B: NDArray, X: Any, metric: str) -> NDArray[np.float64]:
     parts = [part for part in np.array_split(np.arange(len(B)), thread_limit.current()) if len(part)]
     with ThreadPoolExecutor(max(1, len(parts))) as pool:  # SciPy releases the GIL
         return np.concatenate(list(pool.map(lambda part: cdist(B[part], X, kind.scipy, **given), parts)))
+
+
+def _demand_function(function: Callable[..., Any], B: NDArray, X: NDArray) -> None:
+    """Try a function given as metric on a few pairs of rows: refused unless it gives numbers, the same both ways."""
+    for j in np.linspace(0, len(X) - 1, min(len(X), _TRIED)).astype(int):
+        there, back = function(B[0], X[j]), function(X[j], B[0])
+        if not isinstance(there, Real) and getattr(getattr(there, "dtype", None), "kind", "") not in tuple("biuf"):
+            raise ValueError(f"metric must be a function that gives a number; got {there!r}. Correct it.")
+        if abs(float(there) - float(back)) > _UNEQUAL * abs(float(there)):
+            raise ValueError(
+                f"metric must be a function that is symmetric; got {float(there):g} for two rows and {float(back):g} "
+                "for the same in the other order. Pass the mean of both, for example."
+            )
 
 
 def _all_jaccard(B: NDArray, X: Any) -> NDArray[np.float64]:

@@ -70,6 +70,8 @@ def test_what_cannot_be_explored_is_told():
         lowdim.explore(X, image_shape=(2, 2))
     with pytest.raises(ValueError, match="method must be one of"):
         lowdim.explore(X, method="magic")
+    with pytest.raises(ValueError, match="LLE takes .*got variant"):
+        lowdim.explore(X, method="lle", parameters={"variant": "ltsa"})
 
 
 def test_without_anywidget_the_extra_is_named(monkeypatch):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from lowdim import quality
+from lowdim.quality.measure import NEIGHBORS
 
-_NEIGHBORS, _FOLDS = 10, 5
+_FOLDS = 5
 _MANY, _SOME = 10_000, 500  # beyond so many rows, so many are sampled: a curve costs n log n for each
 _PAIRS = 100_000  # of pairs whose distances are used
 
@@ -159,7 +160,7 @@ def measure(X: Any, Y: Any, labels: Any, *, random_state: int) -> Found:
     n = X.shape[0]
     if labels is not None and not can_score(labels):
         labels = None
-    k, sample = min(_NEIGHBORS, (n - 1) // 2), "auto" if n <= _MANY else _SOME
+    k, sample = min(NEIGHBORS, (n - 1) // 2), "auto" if n <= _MANY else _SOME
     found = quality.report(X, Y, labels, n_neighbors=k, sample=sample, pairs=_PAIRS, random_state=random_state)
     values = {name: float(value) for name, value in found.items()}
     errors = {name: float(value.error) for name, value in found.items()}

@@ -1,11 +1,12 @@
 """Reduce data by the name of a method, in one call."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from lowdim.methods import registry
 
 
-def reduce(X: Any, method: str = "pca", *, y: Any = None, **parameters: Any) -> Any:
+def reduce(X: Any, method: str = "pca", /, *, y: Any = None, parameters: Mapping[str, Any] | None = None) -> Any:
     """Embed ``X`` by the method called ``method``.
 
     Parameters
@@ -16,9 +17,9 @@ def reduce(X: Any, method: str = "pca", *, y: Any = None, **parameters: Any) -> 
         A name that ``lowdim methods`` lists, such as ``"pca"``.
     y : array of shape (n_samples,), optional
         Labels, for methods that use them.
-    **parameters
-        Parameters of the method's class. ``n_components`` is 2 by default; methods with few
-        components (LDA) return all of them.
+    parameters : mapping of str to values, optional
+        Parameters of the method's class, such as ``{"n_neighbors": 12}``. ``n_components`` is 2 by default; methods
+        with few components (LDA) return all of them.
 
     Returns
     -------
@@ -29,8 +30,8 @@ def reduce(X: Any, method: str = "pca", *, y: Any = None, **parameters: Any) -> 
     --------
     >>> import lowdim
     >>> X, y = lowdim.data.load("iris")
-    >>> lowdim.reduce(X, "pca", n_components=2).shape
+    >>> lowdim.reduce(X, "lle", parameters={"method": "modified", "n_neighbors": 12}).shape
     (150, 2)
     """
     chosen = registry.find(method)
-    return chosen.build(parameters, n_components=chosen.components).fit_transform(X, y)
+    return chosen.build(dict(parameters or {}), n_components=chosen.components).fit_transform(X, y)

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.compose.metric_space import Space
-from lowdim.quality.measure import Sample
+from lowdim.quality.measure import NEIGHBORS, Sample
 from lowdim.quality.neighborhood_scores import Neighbourhoods
 
-NEAR = 10  # neighbours used to measure a map
 _MANY = 5000  # rows above which a sample is used
 _FEWEST, _MOST = 32, 200  # size of the sample
 _PRODUCTS = 1.9e9  # limit of their search: beyond 2e9 the rows are first sorted into groups, which takes longer
@@ -20,7 +19,7 @@ def judge(X: Any, Y: NDArray, inside: NDArray[np.intp]) -> dict[str, float]:
 
     Neighbours are searched among all rows.
     """
-    k = min(NEAR, (len(Y) - 1) // 2)
+    k = min(NEIGHBORS, (len(Y) - 1) // 2)
     if not len(inside) or k < 1:
         return {}
     affordable = int(np.clip(_PRODUCTS / (len(Y) * X.shape[1]), _FEWEST, _MOST))

@@ -72,6 +72,7 @@ def explore(
     image_shape: tuple[int, int] | None = None,
     title: str = "data",
     method: str = "pca",
+    parameters: Mapping[str, Any] | None = None,
     browser: bool = False,
     **preparation: Any,
 ) -> Any:
@@ -94,6 +95,8 @@ def explore(
         Name of the data on the page and in names of files.
     method : str
         Method of the first map, by the name that ``lowdim methods`` lists.
+    parameters : mapping of str to values, optional
+        Its parameters, such as ``{"n_neighbors": 12}``.
     browser : bool
         Open a page in the browser instead, as ``lowdim explore`` does, and return when Ctrl-C ends it; labels that
         were not exported are then written to a file in the current folder.
@@ -130,7 +133,7 @@ def explore(
             ) from None
     options.demand_known("explore", preparation, [one.name for one in fields(Preparation)])
     session = open_session(X, y, table, image_shape=image_shape, title=title, id=id, **preparation)
-    session.fit(method, {})
+    session.fit(method, dict(parameters or {}))
     if not browser:
         return Explorer(session)
     Server(session).serve(browser=True, announce=print, rescued=lambda path: print(f"wrote the labels to {path}"))

@@ -21,6 +21,7 @@ from lowdim.relate.gram import Centred
 from lowdim.relate.moment_states import ClassMoments
 from lowdim.relate.moments import class_moments, column_moments
 from lowdim.relate.shrinkage import ledoit_wolf
+from lowdim.solve.class_probabilities import linear_rule
 from lowdim.solve.discriminant import Whitening, discriminants, orthogonal_discriminants, whiten, whiten_clear
 from lowdim.solve.leading_eigenpairs import eigh_top
 from lowdim.solve.projection import project
@@ -217,19 +218,9 @@ class LDA(DiscriminantClassifier, LinearReducer):
             None if self.orthogonal else (values / total if total else values).astype(dtype)
         )
         C = (M.means - pi @ M.means) @ P @ P.T  # S_w⁻¹ (m_c − m)
-        self._keep_rule(C if V is None else C @ V, dtype)
+        C = C if V is None else C @ V
+        self.coef_, self.intercept_ = linear_rule(C, self.means_, self.mean_, pi, dtype)
         return self
-
-    def _keep_rule(self, C: NDArray, dtype: np.dtype) -> None:
-        """Set the weights and the constants of ``δ_c`` from ``S_w⁻¹ (m_c − m)`` (C, d)."""
-        means, mean = self.means_.astype(np.float64), self.mean_.astype(np.float64)
-        with np.errstate(divide="ignore"):
-            offset = np.log(self.priors_) - 0.5 * np.einsum("ij,ij->i", C, means - mean)
-        offset = np.maximum(offset, np.finfo(dtype).min / 4)  # of a class of prior 0
-        if len(C) == 2:
-            C, offset = C[1:] - C[:1], offset[1:] - offset[:1]
-        self.coef_ = C.astype(dtype)
-        self.intercept_ = offset - self.coef_.astype(np.float64) @ mean
 
     def _class_scores(self, X: Any) -> NDArray:
         if "coef_" not in vars(self):

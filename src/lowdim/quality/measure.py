@@ -14,6 +14,7 @@ from lowdim.data.labels import Labels, labels
 from lowdim.work import thread_limit
 from lowdim.work.random import seed_of, stream
 
+NEIGHBORS = 5  # of each row, in measures of neighbourhoods: the default of scikit-learn's trustworthiness
 SAMPLE = options.none | options.one_of("auto") | options.integer(1)
 METRIC = options.one_of("euclidean", "cosine", "manhattan", "precomputed")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lowdim.compose.metric_space import Space, affordable, both
 from lowdim.data import options
 from lowdim.data.descriptions import described
-from lowdim.quality.measure import METRIC, SAMPLE, TEXTS, Measure, demand_neighbors, draw_rows, measuring
+from lowdim.quality.measure import METRIC, NEIGHBORS, SAMPLE, TEXTS, Measure, demand_neighbors, draw_rows, measuring
 
 _RULES = {
     "n_neighbors": options.integer(1),
@@ -38,7 +38,7 @@ class Distortion(NamedTuple):
 def trustworthiness(
     X: Any,
     Y: Any,
-    n_neighbors: int = 10,
+    n_neighbors: int = NEIGHBORS,
     *,
     metric: str = "euclidean",
     sample: int | str | None = "auto",
@@ -51,7 +51,7 @@ def trustworthiness(
     ----------
     {X}
     {Y}
-    n_neighbors : int, default 10
+    n_neighbors : int, default 5
         Neighbours of each row; fewer than half of the rows.
     {metric}
     {rows}
@@ -67,7 +67,7 @@ def trustworthiness(
     >>> from lowdim import PCA, data, quality
     >>> X, _ = data.load("iris")
     >>> round(quality.trustworthiness(X, PCA(2).fit_transform(X)), 3)
-    0.983
+    0.979
     """
     given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
     with measuring("trustworthiness", _RULES, n_neighbors=n_neighbors, **given) as who:
@@ -78,7 +78,7 @@ def trustworthiness(
 def continuity(
     X: Any,
     Y: Any,
-    n_neighbors: int = 10,
+    n_neighbors: int = NEIGHBORS,
     *,
     metric: str = "euclidean",
     sample: int | str | None = "auto",
@@ -94,7 +94,7 @@ def continuity(
     >>> from lowdim import PCA, data, quality
     >>> X, _ = data.load("iris")
     >>> round(quality.continuity(X, PCA(2).fit_transform(X)), 3)
-    0.991
+    0.99
     """
     given = {"metric": metric, "sample": sample, "random_state": random_state, "n_jobs": n_jobs}
     with measuring("continuity", _RULES, n_neighbors=n_neighbors, **given) as who:
@@ -105,7 +105,7 @@ def continuity(
 def neighborhood_recall(
     X: Any,
     Y: Any,
-    n_neighbors: int = 10,
+    n_neighbors: int = NEIGHBORS,
     *,
     metric: str = "euclidean",
     sample: int | str | None = "auto",
@@ -133,7 +133,7 @@ def neighborhood_recall(
 def lcmc(
     X: Any,
     Y: Any,
-    n_neighbors: int = 10,
+    n_neighbors: int = NEIGHBORS,
     *,
     metric: str = "euclidean",
     sample: int | str | None = "auto",
@@ -161,7 +161,7 @@ def lcmc(
 def distortion(
     X: Any,
     Y: Any,
-    n_neighbors: int = 10,
+    n_neighbors: int = NEIGHBORS,
     *,
     metric: str = "euclidean",
     n_jobs: int | None = None,

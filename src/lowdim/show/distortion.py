@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim.quality.measure import NEIGHBORS
 from lowdim.show.scatter import scatter
 
 SHADES = ("#dfe3e8", "#f2b48a", "#d9641c", "#7a2400")  # from well placed to misplaced; dark is bad
@@ -14,7 +15,7 @@ def distortion(
     Y: Any,
     *,
     kind: str = "both",
-    n_neighbors: int = 10,
+    n_neighbors: int = NEIGHBORS,
     metric: str = "euclidean",
     ax: Any = None,
     **looks: Any,

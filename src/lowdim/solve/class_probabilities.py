@@ -1,4 +1,4 @@
-"""Probabilities of classes from their scores, the logarithms of the probabilities up to a shared term."""
+"""Linear scores of classes, the logarithms of their probabilities up to a shared term, and the probabilities."""
 
 from typing import Any
 
@@ -7,6 +7,26 @@ import scipy.special as special
 from numpy.typing import NDArray
 
 from lowdim.work.dispatch import operation
+
+
+def linear_rule(
+    C: NDArray, means: NDArray, mean: NDArray, priors: NDArray, dtype: np.dtype
+) -> tuple[NDArray, NDArray[np.float64]]:
+    """Weights (C, d) and intercepts (C,) of the scores, from the rows ``S_w⁻¹ (m_c − m)``; of two classes the difference.
+
+    >>> coef, intercept = linear_rule(np.array([[-1.0], [1.0]]), np.array([[1.0], [3.0]]), np.array([2.0]),
+    ...                               np.array([0.5, 0.5]), np.dtype(float))
+    >>> coef, intercept
+    (array([[2.]]), array([-4.]))
+    """
+    shift = mean.astype(np.float64)
+    with np.errstate(divide="ignore"):
+        offset = np.log(priors) - 0.5 * np.einsum("ij,ij->i", C, means.astype(np.float64) - shift)
+    offset = np.maximum(offset, np.finfo(dtype).min / 4)  # of a class of prior 0
+    if len(C) == 2:
+        C, offset = C[1:] - C[:1], offset[1:] - offset[:1]
+    coef = C.astype(dtype)
+    return coef, offset - coef.astype(np.float64) @ shift
 
 
 @operation

@@ -1,23 +1,28 @@
-# Two commands are the whole set-up on a fresh machine: `make demo` and `make test`. Both make and reuse .venv.
+# Two commands are the whole set-up on a fresh machine: `make demo` and `make test`. Both make and reuse .venv;
+# the first installs what it runs, the second the tools of the tests, too.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+TOOLS := $(VENV)/.tools
 # Where the native module comes from; a change here builds it again.
 NATIVE := CMakeLists.txt $(wildcard cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp)
 CPP := cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp $(addprefix benchmarks/libraries/*.,cpp hpp inl)
 SANITIZED := build/sanitized
+CLANG ?= clang++
 UNDER_SANITIZERS = LOWDIM_NATIVE=$(abspath $(SANITIZED)) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
   LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)"
-# Build with a package already in .venv, keep the build folder, and stop at any compiler warning.
-INSTALL := $(BIN)/pip install -q --no-build-isolation -C cmake.define.LOWDIM_STRICT=ON -e .
+# Build with the packages of .venv, keep the build folder, and stop at any compiler warning.
+INSTALL = $(BIN)/pip install -q --no-build-isolation -C cmake.define.LOWDIM_STRICT=$(1) $(BUILD_DIR) -e ".[explore]"
+# Other environments than .venv have build folders of their own.
+BUILD_DIR := $(if $(filter-out .venv,$(VENV)),-C build-dir=build/$(patsubst .venv-%,%,$(VENV)))
 # The build of PyTorch for CPUs, without the libraries of a GPU: from the indexes pip knows, or from PyTorch's own.
 TORCH := 2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
 TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for GPUs brings its own
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery docs test lint format bench bench-libraries wheel sanitize torture clean
+.PHONY: help setup demo gallery docs test test-oldest test-newest lint format bench bench-libraries wheel sanitize clang cross torture clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -25,8 +30,18 @@ help: ## list these commands
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.build: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install -q --upgrade "pip>=25.1"
+	$(BIN)/pip install -q --group build
+	@touch $@
+
+# A compiler that is newer than ours may warn of more: that stops CI, but nobody's first command.
+$(STAMP): $(VENV)/.build $(NATIVE)
+	$(call INSTALL,ON) || { test -z "$$CI" && echo "The compiler warns, see above: once more without -Werror." \
+	  && $(call INSTALL,OFF); }
+	@touch $@
+
+$(TOOLS): pyproject.toml $(STAMP)
 	$(BIN)/pip install -q --group dev
 	@$(BIN)/pip install -q "torch==$(TORCH)" 2>/dev/null \
 	  || $(BIN)/pip install -q --index-url $(TORCH_INDEX) "torch==$(TORCH)" \
@@ -35,62 +50,78 @@ $(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
 	  || echo "Triton could not be had: the tests of kernels for GPUs will be skipped."
 	@touch $@
 
-$(STAMP): $(VENV)/.tools $(NATIVE)
-	$(INSTALL)
-	@touch $@
-
-setup: $(STAMP) ## create .venv with lowdim and its tools (the others do this by themselves)
+setup: $(TOOLS) ## create .venv with lowdim and all tools (the others install what they need)
 
 demo: $(STAMP) ## compare the methods on the digits, write the page and print where it is
 	@$(BIN)/python examples/demo.py
 
-gallery: $(STAMP) ## render the pictures of docs/gallery.md (set LOWDIM_DATA for faces, objects and MNIST)
+gallery: $(TOOLS) ## render the pictures of docs/gallery.md (set LOWDIM_DATA for faces, objects and MNIST)
 	@$(BIN)/python -m examples
 
-docs: $(STAMP) ## build the site in build/site and check its links; any warning is an error
+docs: $(TOOLS) ## build the site in build/site and check its links; any warning is an error
 	$(BIN)/pip install -q --group docs
 	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d build/doctrees docs build/site
 	$(BIN)/python docs/_site/links.py build/site
 	@echo "$(abspath build/site)/index.html"
 
-test: $(STAMP) ## everything CI runs except lint: tests, doctests, layers
-	$(BIN)/python -m pytest
+test: $(TOOLS) ## everything CI runs except lint: tests, doctests, layers
+	$(BIN)/python -m pytest $(TESTS)
 
-lint: $(STAMP) ## formatting, lint, types and layers
+# Old dependencies warn of newer ones of theirs, which says nothing of us.
+test-oldest: ## the tests with the oldest dependencies that pyproject.toml allows, in .venv-oldest
+	mkdir -p build
+	$(PYTHON) wheels/oldest.py > build/oldest.txt
+	PIP_CONSTRAINT=$(abspath build/oldest.txt) $(MAKE) test VENV=.venv-oldest TESTS="-W default $(TESTS)"
+
+test-newest: ## the tests with the newest releases of all dependencies, in a new .venv-newest
+	rm -rf .venv-newest
+	$(MAKE) test VENV=.venv-newest
+
+lint: $(TOOLS) ## formatting, lint, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 
-format: $(STAMP) ## rewrite sources in the house style
+format: $(TOOLS) ## rewrite sources in the house style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/clang-format -i $(CPP)
 
-bench: $(STAMP) ## time, memory and quality beside the peers, to benchmarks/results.md (set LOWDIM_DATA; BEFORE=PYTHON runs another lowdim beside, ROUNDS=N sets the runs of each)
+bench: $(TOOLS) ## time, memory and quality beside the peers, to benchmarks/results.md (set LOWDIM_DATA; BEFORE=PYTHON runs another lowdim beside, ROUNDS=N sets the runs of each)
 	$(BIN)/pip install -q --group bench
 	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE)) $(if $(ROUNDS),--rounds $(ROUNDS))
 	$(BIN)/python -m benchmarks.ratios
 	$(BIN)/python -m benchmarks.readme
 
-bench-libraries: $(STAMP) ## what the core writes by hand beside libraries, to benchmarks/results_libraries.md
+bench-libraries: $(TOOLS) ## what the core writes by hand beside libraries, to benchmarks/results_libraries.md
 	@$(BIN)/pip install -q --group libraries || echo "Not all libraries of PyPI could be had; those are skipped."
 	$(BIN)/python -m benchmarks.libraries
 
-wheel: $(VENV)/.tools ## sdist and wheels in dist/, each tried in a fresh environment (PYTHONS names interpreters)
+wheel: $(TOOLS) ## sdist and wheels in dist/, each tried in a fresh environment (PYTHONS names interpreters)
 	$(BIN)/pip install -q --group wheels
 	$(BIN)/python wheels/build.py $(PYTHONS)
 
-torture: $(STAMP) ## hostile inputs, damaged files, kills, limits and signals (TORTURE="inputs=100 --seed 1" chooses)
+torture: $(TOOLS) ## hostile inputs, damaged files, kills, limits and signals (TORTURE="inputs=100 --seed 1" chooses)
 	$(BIN)/python -m torture $(TORTURE)
 
-sanitize: $(STAMP) ## native tests and some minutes of torture under AddressSanitizer and UndefinedBehaviorSanitizer
+sanitize: $(TOOLS) ## native tests and some minutes of torture under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DLOWDIM_SANITIZE=ON -DLOWDIM_STRICT=ON \
 	  -DPython_EXECUTABLE=$(abspath $(BIN)/python)
 	$(BIN)/cmake --build $(SANITIZED)
 	$(UNDER_SANITIZERS) $(BIN)/python -m pytest tests/native
 	$(UNDER_SANITIZERS) $(BIN)/python -m torture inputs=2000 files=2000 --seconds 240 --limit 120
 
+clang: $(TOOLS) ## native tests of a build by Clang (CLANG=clang++-19 chooses)
+	$(BIN)/cmake -S . -B build/clang -G Ninja -DCMAKE_BUILD_TYPE=Release -DLOWDIM_STRICT=ON \
+	  -DCMAKE_CXX_COMPILER=$(CLANG) -DPython_EXECUTABLE=$(abspath $(BIN)/python)
+	$(BIN)/cmake --build build/clang
+	LOWDIM_NATIVE=$(abspath build/clang) $(BIN)/python -m pytest tests/native
+
+cross: $(VENV)/.build ## compile the core for macOS, Windows and arm64 Linux with zig, which runs nothing
+	$(BIN)/pip install -q ziglang
+	$(BIN)/python wheels/cross.py
+
 clean: ## remove .venv, build, dist and demo
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) .venv-oldest .venv-newest build dist demo

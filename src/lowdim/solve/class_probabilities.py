@@ -12,7 +12,8 @@ from lowdim.work.dispatch import operation
 def linear_rule(
     C: NDArray, means: NDArray, mean: NDArray, priors: NDArray, dtype: np.dtype
 ) -> tuple[NDArray, NDArray[np.float64]]:
-    """Weights (C, d) and intercepts (C,) of the scores, from the rows ``S_w⁻¹ (m_c − m)``; of two classes the difference.
+    """Weights (C, d) and intercepts (C,) of the scores, from the rows ``S_w⁻¹ (m_c − m)``; of two classes their
+    difference.
 
     >>> coef, intercept = linear_rule(np.array([[-1.0], [1.0]]), np.array([[1.0], [3.0]]), np.array([2.0]),
     ...                               np.array([0.5, 0.5]), np.dtype(float))

@@ -355,7 +355,7 @@ def test_keys_walk_the_map_and_buttons_change_it(browser, page):
     browser.run("document.getElementById('theme').click()")
     assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(18, 21, 26)"
     at = "[document.querySelector('#measures th[aria-sort]').cellIndex]"
-    rows = f"[...document.querySelectorAll('#measures tbody tr')].map(r => parseFloat(r.cells{at}.textContent))"  # some tie
+    rows = f"[...document.querySelectorAll('#measures tbody tr')].map(r => parseFloat(r.cells{at}.textContent))"
     before = browser.run(rows)
     browser.run("document.querySelector('#measures th[aria-sort] button').click()")
     assert browser.run(rows) == before[::-1]

@@ -30,7 +30,7 @@ def test_the_table_is_that_of_quality(files):
     result = run("check", files / "m.lowdim", files / "t.csv", "--id", "who", "--refits", 1, "-o", files / "r.csv")
     assert result.exit_code == 0, result.output
     table = pl.read_csv(files / "r.csv")
-    X = pl.read_csv(files / "t.csv").select("a", "b", "c", "d").to_numpy()
+    X = pl.read_csv(files / "t.csv").select("a", "b", "c", "d")
     model = lowdim.load(files / "m.lowdim")
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     rows = model[:-1].transform(X) if hasattr(model, "steps") and len(model.steps) > 1 else X

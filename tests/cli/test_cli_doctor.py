@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 import lowdim
 from lowdim.cli import main
 from lowdim.explorer.opening import session_of
-from lowdim.methods.prepared_table import named_rows
+from lowdim.methods.prepared_table import PreparedTable, named_rows
 
 TABLES = Path(__file__).parents[1] / "data" / "tables"
 # what the screen of each must say, and options that a person adds
@@ -68,7 +68,7 @@ def test_a_table_goes_through_doctor_reduce_transform_and_the_explorer(name, tmp
     model = lowdim.load(model)
     table = lowdim.data.read(source, mixed=True, **_options(layout))
     X = model[:-1].transform(named_rows(table))
-    session = session_of(table, X, list(model)[:-1], name)
+    session = session_of(PreparedTable(table, X, chain=model[:-1]), name)
     session.fit("pca", {})
     session.map(1).join(60)
     assert session.map(1).Y is not None

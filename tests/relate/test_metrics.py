@@ -144,8 +144,8 @@ def test_isomap_from_a_sparse_graph_is_that_of_its_rows(roll):
 @pytest.mark.parametrize(
     ("cls", "params"),
     [
-        (lowdim.TSNE, {"perplexity": 10, "init": "spectral", "max_iter": 60}),
-        (lowdim.SNE, {"perplexity": 10, "init": "spectral", "max_iter": 60}),
+        (lowdim.TSNE, {"perplexity": 10, "init": "spectral", "max_iter": 300}),
+        (lowdim.SNE, {"perplexity": 10, "init": "spectral", "max_iter": 300}),
         (lowdim.UMAP, {"n_neighbors": 12, "n_epochs": 30}),
         (lowdim.LaplacianEigenmaps, {"n_neighbors": 9}),
     ],

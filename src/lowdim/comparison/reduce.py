@@ -30,7 +30,7 @@ def reduce(X: Any, method: str = "pca", /, *, y: Any = None, parameters: Mapping
     --------
     >>> import lowdim
     >>> X, y = lowdim.data.load("iris")
-    >>> lowdim.reduce(X, "lle", parameters={"method": "modified", "n_neighbors": 12}).shape
+    >>> lowdim.reduce(X, "mds", parameters={"kind": "classical"}).shape
     (150, 2)
     """
     chosen = registry.find(method)

@@ -143,6 +143,7 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
         with self._timed(self._stages[1]):
             reached = loss.at(relations, found.embedding)
         self._keep_loss(reached)
+        self._forget(("_held",))  # of the graph given, which the model does not keep
         self._keep_trace(found, reached.value, again=before is not None)
         if close is not None:
             self._spacings, self._loosenesses, self._spreads, self._worse = familiar(*close, found.embedding)

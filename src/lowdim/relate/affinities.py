@@ -16,7 +16,7 @@ from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 
 _NEIGHBORS = 3  # times the perplexity: the weights of further neighbours are negligible
-_NEAREST, _SHARE = 3.0, 0.25  # perplexity of the neighbours that a new row must keep, and their share of its weights
+NEAREST, SHARE = 3.0, 0.25  # perplexity of the neighbours that a new row must keep, and their share of its weights
 
 
 class Affinities(NamedTuple):
@@ -58,6 +58,7 @@ def likelihoods(
         return _native.perplexity(distances, perplexities, n_threads=thread_limit.current(), tick=tick)
 
 
+@operation
 def with_nearest(weights: NDArray[np.float32], distances: NDArray[np.floating]) -> NDArray[np.float32]:
     """Weights (m, k) of the neighbours of new rows at ``distances`` (m, k), with more on the nearest; sums are kept.
 
@@ -67,8 +68,8 @@ def with_nearest(weights: NDArray[np.float32], distances: NDArray[np.floating]) 
     >>> with_nearest(np.full((1, 4), 0.25, np.float32), np.array([[1.0, 2.0, 3.0, 9.0]])).round(2)
     array([[0.29, 0.27, 0.25, 0.19]], dtype=float32)
     """
-    p, _ = likelihoods(distances, [min(_NEAREST, distances.shape[1])])
-    return (1 - _SHARE) * weights + _SHARE * weights.sum(1)[:, None] * p
+    p, _ = likelihoods(distances, [min(NEAREST, distances.shape[1])])
+    return (1 - SHARE) * weights + SHARE * weights.sum(1)[:, None] * p
 
 
 @operation

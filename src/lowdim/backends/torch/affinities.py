@@ -11,11 +11,18 @@ from lowdim.backends.torch.kernels.mutual import mutual
 from lowdim.backends.torch.kernels.perplexity import perplexity
 from lowdim.backends.torch.tensors import implements_on_device
 from lowdim.relate import affinities as numpy_affinities
-from lowdim.relate.affinities import Affinities
+from lowdim.relate.affinities import NEAREST, SHARE, Affinities
 from lowdim.work.progress import stage
 
 _BLOCK = 4  # rows of a program
 _QUEUE = 16  # neighbours read at a time
+
+
+@implements_on_device(numpy_affinities.with_nearest)
+def with_nearest(weights: Any, distances: Any) -> Any:
+    """Weights (m, k) of the neighbours of new rows, with more on the nearest."""
+    p, _ = likelihoods(distances, [min(NEAREST, distances.shape[1])])
+    return (1 - SHARE) * weights + SHARE * weights.sum(1)[:, None] * p
 
 
 @implements_on_device(numpy_affinities.likelihoods)

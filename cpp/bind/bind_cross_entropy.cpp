@@ -18,7 +18,7 @@ Curve curve_of(double a, double b) {
 Shifts shifts_of(const Vector<std::int32_t>& order, const Matrix<std::int32_t>& shifts, std::size_t n) {
     const auto rows = static_cast<std::int32_t>(n);
     const auto point = [rows](std::int32_t j) { return j >= 0 && j < rows; };
-    demand(n >= 2 && order.shape(0) == n, "order must hold every one of two rows or more once", order);
+    demand(n >= 2 && order.shape(0) == n, "order must hold every row once, of two or more", order);
     demand_each(order.data(), rows, point, "order must hold every row once");
     demand(shifts.shape(1) >= 1, "shifts must have columns", shifts);
     demand_each(

@@ -30,7 +30,7 @@ Pairs pairs_of(const Rows& near, const Rows& mid, const Rows& further, const Aro
                const Around& shifts, const Rows& excluded, std::size_t n) {
     const auto count = static_cast<std::int32_t>(n);
     const auto row = [count](std::int32_t j) { return j >= 0 && j < count; };
-    demand(order.shape(0) == n, "order must hold every one of " + std::to_string(n) + " rows once", order);
+    demand(order.shape(0) == n, "order must hold every row once (" + std::to_string(n) + ")", order);
     demand_each(order.data(), count, row, "order must hold every row once");
     demand_each(
         shifts.data(), size(shifts), [count](std::int32_t r) { return r >= 1 && r < count; },

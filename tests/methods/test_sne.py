@@ -379,7 +379,7 @@ def test_new_rows_keep_their_nearest_neighbours(cls, gain, digits, monkeypatch):
     model = cls(random_state=0).fit(X)
     near = [NearestNeighbors(n_neighbors=15).fit(X).kneighbors(new)[1]]
     for share in (relations._SHARE, 0.0):
-        monkeypatch.setattr(relations, "_SHARE", share)
+        monkeypatch.setattr(relations, "SHARE", share)
         near.append(NearestNeighbors(n_neighbors=15).fit(model.embedding_).kneighbors(model.transform(new))[1])
     kept = {
         k: [np.mean([np.isin(a[:k], b[:k]).mean() for a, b in zip(near[0], some, strict=True)]) for some in near[1:]]

@@ -141,7 +141,7 @@ def test_a_new_point_between_two_clusters_goes_to_the_nearer_one(rng):
     [
         ({"shifts": np.array([[0]], np.int32)}, "shifts must lie between 1"),
         ({"shifts": np.array([[40]], np.int32)}, "shifts must lie between 1"),
-        ({"order": np.zeros(3, np.int32)}, "order must hold every"),
+        ({"order": np.zeros(3, np.int32)}, "order must hold every row"),
         ({"a": 0.0}, "a and b must be positive"),
         ({"rate": -1.0}, "rate"),
     ],

@@ -34,9 +34,9 @@ struct Pace {
 
     // Iterations between two looks at the progress, and at that of the exaggeration.
     static constexpr std::int64_t check_every = 50, check_early = 25;
-    // Gain of check_early iterations, over the exaggeration, below which the clusters have gathered, and below
-    // which nothing moves any more: surfaces, which unfold slowly, are waited for, but not longer than this.
-    // The extent that a map has by then.
+    // Gain of check_early iterations, over the exaggeration, below which the clusters have gathered, and
+    // below which nothing moves any more: surfaces, which unfold slowly, are waited for, but not longer than
+    // this. The extent that a map has by then.
     static constexpr double gathered = 1.5e-2, settled = 1.5e-3;
     static constexpr std::int64_t longest_wait = 75;
     static constexpr float grown_map = 0.1f;

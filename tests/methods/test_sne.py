@@ -378,7 +378,7 @@ def test_new_rows_keep_their_nearest_neighbours(cls, gain, digits, monkeypatch):
     X, new = digits[0][:500], digits[0][500:]
     model = cls(random_state=0).fit(X)
     near = [NearestNeighbors(n_neighbors=15).fit(X).kneighbors(new)[1]]
-    for share in (relations._SHARE, 0.0):
+    for share in (relations.SHARE, 0.0):
         monkeypatch.setattr(relations, "SHARE", share)
         near.append(NearestNeighbors(n_neighbors=15).fit(model.embedding_).kneighbors(model.transform(new))[1])
     kept = {

@@ -176,16 +176,24 @@ void bind_descent(nb::module_& m) {
         "pace",
         [](const std::string& falloff, double dof, bool exaggerated, std::int64_t since) {
             const Pace now = Pace::at(falloff_of(falloff, dof).kind, exaggerated, since);
-            return nb::make_tuple(now.momentum, now.share);
+            return nb::make_tuple(now.momentum, now.share, now.longest);
         },
         nb::kw_only(), nb::arg("falloff"), nb::arg("dof"), nb::arg("exaggerated"), nb::arg("since"),
-        "Momentum, and the step as a share of n / exaggeration, so many iterations after the exaggeration.");
+        "Momentum, the step as a share of n / exaggeration, and the longest step, so many iterations after "
+        "it.");
     m.attr("CHECK_EVERY") = Pace::check_every;
     m.attr("CHECK_EARLY") = Pace::check_early;
     m.attr("GATHERED") = Pace::gathered;
     m.attr("SETTLED") = Pace::settled;
     m.attr("LONGEST_WAIT") = Pace::longest_wait;
     m.attr("GROWN_MAP") = Pace::grown_map;
+    m.attr("SMALLEST_MAP") = Pace::smallest_map;
+    m.attr("GAIN_UP") = Pace::gain_up;
+    m.attr("GAIN_DOWN") = Pace::gain_down;
+    m.attr("LEAST_GAIN") = Pace::least_gain;
+    m.attr("PLACING_STILL") = Placing::still;
+    m.attr("PLACING_STARTS") = Placing::starts;
+    m.attr("PLACING_APART") = Placing::apart;
     m.def("place", &call_place, nb::arg("neighbors").noconvert(), nb::arg("p").noconvert(),
           nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("falloff") = "student", nb::arg("dof") = 1.0,
           nb::arg("spacing") = 0.4, nb::arg("iterations") = 100, nb::arg("n_threads") = 1,

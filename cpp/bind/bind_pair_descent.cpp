@@ -105,6 +105,11 @@ void bind_pair_descent(nb::module_& m) {
         },
         nb::arg("done"), nb::arg("iterations"), nb::arg("phased"), nb::arg("rate"),
         "Rate of Adam in an iteration, the correction of its moments included.");
+    m.attr("PAIR_NEAR") = PairPlan::near_shift;
+    m.attr("PAIR_MID") = PairPlan::mid_shift;
+    m.attr("ADAM_DECAY") = PairPlan::decay;
+    m.attr("ADAM_DECAY_SQUARES") = PairPlan::decay_squares;
+    m.attr("ADAM_LEAST") = PairPlan::least_square_root;
     m.def("lower_pairs", &call_lower, nb::arg("near").noconvert(), nb::arg("mid").noconvert(),
           nb::arg("further").noconvert(), nb::arg("order").noconvert(), nb::arg("shifts").noconvert(),
           nb::arg("excluded").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("iterations"),

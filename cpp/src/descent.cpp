@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::int64_t chunk = 512;
 // Steps. Beyond a few widths Gauss's falloff is nothing: points thrown so far no longer feel each other.
-constexpr float longest_student = 5.0f, longest_gauss = 0.5f;
-constexpr float smallest_map = 1e-7f;             // extent
 constexpr std::int64_t many_affinities = 1 << 20; // whose memory is worth a millisecond or two
 constexpr std::int64_t check_every = Pace::check_every, check_early = Pace::check_early;
 
@@ -56,7 +54,7 @@ public:
             // Near one point a mode of the layout changes by 1/exaggeration + λ an iteration, λ its
             // eigenvalue of P made stochastic. Where no group of rows keeps to itself, as among few, all of
             // them shrink and exaggeration would draw the map together until nothing is left of its layout.
-            if (done % 4 == 0 && done < exaggerated_ && extent() < smallest_map)
+            if (done % 4 == 0 && done < exaggerated_ && extent() < Pace::smallest_map)
                 exaggerated_ = done;
             if (done == exaggerated_) {
                 repel_->refine(plan_.fine_spacing);
@@ -155,11 +153,9 @@ private:
         const bool early = done < exaggerated_;
         const double by = early ? plan_.exaggeration : plan_.late;
         const auto pull = static_cast<float>(by), push = static_cast<float>(1 / std::max(Z, 1e-30));
-        const auto [momentum, share] = Pace::at(plan_.falloff.kind, early, done - exaggerated_);
+        const auto [momentum, share, longest_step] = Pace::at(plan_.falloff.kind, early, done - exaggerated_);
         const auto rate =
             static_cast<float>(plan_.rate > 0 ? plan_.rate : share * static_cast<double>(n_) / by);
-        const float longest_step =
-            plan_.falloff.kind == Falloff::Kind::gauss ? longest_gauss : longest_student;
         std::atomic<bool> finite{true};
         detail::each_chunk(
             n_, chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
@@ -169,8 +165,9 @@ private:
                 const float* __restrict pulls = pull_.data(), * __restrict pushes = push_.data();
                 for (std::int64_t e = first; e < last; ++e) {
                     const float g = pull * pulls[e] - push * pushes[e];
-                    const float gain = (g > 0) != (v[e] > 0) ? gains[e] + 0.2f : gains[e] * 0.8f;
-                    gains[e] = gain > 0.01f ? gain : 0.01f;
+                    const float gain =
+                        (g > 0) != (v[e] > 0) ? gains[e] + Pace::gain_up : gains[e] * Pace::gain_down;
+                    gains[e] = gain > Pace::least_gain ? gain : Pace::least_gain;
                     v[e] = momentum * v[e] - rate * gains[e] * g;
                 }
                 for (std::int64_t e = first; e < last; e += k_) {
@@ -286,10 +283,10 @@ private:
 
 Pace Pace::at(Falloff::Kind kind, bool exaggerated, std::int64_t since) {
     if (kind == Falloff::Kind::gauss)
-        return exaggerated ? Pace{0.5f, 1.0f} : Pace{0.8f, 1.0f};
+        return exaggerated ? Pace{0.5f, 1.0f, 0.5f} : Pace{0.8f, 1.0f, 0.5f};
     if (exaggerated)
-        return {0.8f, 0.3f};
-    return {0.8f + 1e-3f * static_cast<float>(std::min<std::int64_t>(since, 100)), 0.5f};
+        return {0.8f, 0.3f, 5.0f};
+    return {0.8f + 1e-3f * static_cast<float>(std::min<std::int64_t>(since, 100)), 0.5f, 5.0f};
 }
 
 std::int64_t descend(const Affinities& P, float* Y, int k, const DescentPlan& plan, const Report& report,

@@ -12,8 +12,6 @@
 
 namespace lowdim::detail {
 
-constexpr double still = 1e-5; // a step of this length ends the search
-
 // The value at which half the weight lies below, of the points in coordinate d.
 inline float weighted_median(const std::int32_t* neighbors, const float* p, std::int64_t near, const float* Y,
                              int k, int d, std::vector<std::int64_t>& order) {
@@ -55,9 +53,10 @@ public:
         order_.resize(static_cast<std::size_t>(near_));
         std::iota(order_.begin(), order_.end(), 0);
         std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) { return p[a] > p[b]; });
-        for (std::int64_t j = 0; j < std::min(weightiest, near_); ++j) {
+        for (std::int64_t j = 0; j < std::min(Placing::starts, near_); ++j) {
             const std::int64_t one = order_[static_cast<std::size_t>(j)];
-            if (p[one] == 0 || square_apart(place_of(one), best_.data(), dims()) <= apart * apart)
+            if (p[one] == 0 ||
+                square_apart(place_of(one), best_.data(), dims()) <= Placing::apart * Placing::apart)
                 continue;
             y_.assign(place_of(one), place_of(one) + k_);
             if (const double loss = descend(y_); loss < least) {
@@ -69,9 +68,6 @@ public:
     }
 
 private:
-    static constexpr std::int64_t weightiest = 4;
-    static constexpr float apart = 1.0f; // from the place found, for a start to lead elsewhere
-
     [[nodiscard]] int dims() const { return static_cast<int>(k_); }
 
     [[nodiscard]] const float* place_of(std::int64_t j) const {
@@ -98,7 +94,8 @@ private:
         for (std::int64_t turn = 0; turn < iterations_; ++turn) {
             for (std::size_t d = 0; d < k_; ++d)
                 next_[d] = std::clamp(y[d] + size * step_[d], low_[d], high_[d]);
-            if (static_cast<double>(square_apart(next_.data(), y.data(), dims())) < still * still)
+            if (static_cast<double>(square_apart(next_.data(), y.data(), dims())) <
+                Placing::still * Placing::still)
                 break;
             const double there = look_(neighbors_, p_, next_.data(), step_next_.data());
             if (there <= loss) {

@@ -17,7 +17,7 @@ using namespace detail;
 
 constexpr std::int64_t small = 1000; // points below which threads wait for each other more than they work
 constexpr std::int64_t many = 5000;  // points from which their order in memory matters
-constexpr float decay = 0.9f, decay_squares = 0.999f, smallest = 1e-7f; // of Adam
+constexpr float decay = PairPlan::decay, decay_squares = PairPlan::decay_squares;
 
 // Iterations before the last phase.
 std::int64_t before_last(const PairPlan& plan) { return plan.phased ? 4 * plan.iterations / 9 : 0; }
@@ -142,7 +142,9 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
                                const float g = force(i, d);
                                first[e] += (1 - decay) * (g - first[e]);
                                second[e] += (1 - decay_squares) * (g * g - second[e]);
-                               forces->move(i, d, rate * first[e] / (std::sqrt(second[e]) + smallest));
+                               forces->move(i, d,
+                                            rate * first[e] /
+                                                (std::sqrt(second[e]) + PairPlan::least_square_root));
                            }
                    });
         forces->moved();

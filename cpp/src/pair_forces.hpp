@@ -18,7 +18,7 @@
 namespace lowdim::detail {
 
 constexpr std::int64_t pair_chunk = 512; // points a thread takes at a time, a multiple of 16
-constexpr double near_shift = 10, mid_shift = 10000, further_shift = 1;
+constexpr double near_shift = PairPlan::near_shift, mid_shift = PairPlan::mid_shift, further_shift = 1;
 
 constexpr int n_kinds = 4; // near, middle, further, and those that the ring has and should not
 

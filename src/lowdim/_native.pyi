@@ -513,14 +513,28 @@ GATHERED: float  # gain of so many, over the exaggeration, below which it may en
 SETTLED: float  # and below which it ends
 LONGEST_WAIT: int  # or so many iterations later
 GROWN_MAP: float  # if the map has this extent
+SMALLEST_MAP: float  # extent to which exaggeration may shrink one
+GAIN_UP: float  # what a factor of the rate adds where a gradient keeps its direction
+GAIN_DOWN: float  # what it is multiplied by elsewhere
+LEAST_GAIN: float
+
+PLACING_STILL: float  # a step of this length ends the search for the position of a new point
+PLACING_STARTS: int  # neighbours of largest weight at which it also starts
+PLACING_APART: float  # from the position found, for a start to lead elsewhere
+
+PAIR_NEAR: float  # shift of near pairs in PaCMAP's loss
+PAIR_MID: float  # and of pairs of middle distance
+ADAM_DECAY: float
+ADAM_DECAY_SQUARES: float
+ADAM_LEAST: float  # added to the root of the second moment
 
 EPOCH_SOFT: float  # ε of UMAP's loss
 EPOCH_CUT: float  # longest force between two points in an epoch
 EPOCH_MOMENTUM: float  # of the first epoch
 EPOCH_DAMPING: float  # of steps, times their stiffness
 
-def pace(*, falloff: str, dof: float, exaggerated: bool, since: int) -> tuple[float, float]:
-    """Momentum, and the step as a share of n / exaggeration, so many iterations after the exaggeration."""
+def pace(*, falloff: str, dof: float, exaggerated: bool, since: int) -> tuple[float, float, float]:
+    """Momentum, the step as a share of n / exaggeration, and the longest step, so many iterations after it."""
 
 def place(
     neighbors: NDArray[np.int32],

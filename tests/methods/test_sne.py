@@ -567,3 +567,14 @@ def test_affinities_that_are_none_are_refused_before_any_work(change, words, rel
 def test_neither_rows_nor_affinities_are_refused():
     with pytest.raises(ValueError, match="fit needs rows; got X=None. Pass X"):
         TSNE().fit()
+
+
+@pytest.mark.parametrize("cls", [SNE, TSNE])
+def test_the_rate_of_learning_is_told_and_leads_to_the_same_map(cls, digits):
+    X = digits[0][:120]
+    found = cls(max_iter=60, early_exaggeration_iter=0, random_state=0).fit(X)
+    given = cls(max_iter=60, early_exaggeration_iter=0, learning_rate=found.learning_rate_, random_state=0).fit(X)
+    assert given.learning_rate_ == found.learning_rate_
+    np.testing.assert_array_equal(given.embedding_, found.embedding_)
+    assert cls(learning_rate=7.5, max_iter=5).fit(X).learning_rate_ == 7.5
+    assert not hasattr(cls(), "learning_rate_")

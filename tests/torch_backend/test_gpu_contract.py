@@ -35,7 +35,7 @@ ALL = sorted(ESTIMATORS if torch.cuda.is_available() else ESTIMATORS - {"SNE"}) 
 def brief(monkeypatch):
     """As few steps as can be."""
     monkeypatch.setattr(device_geodesics, "_LOOK", 1)
-    monkeypatch.setattr(new_points, "_STEPS", 1)
+    monkeypatch.setattr(new_points, "PLACING_STEPS", 1)
 
 
 @pytest.fixture

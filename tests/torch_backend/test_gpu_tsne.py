@@ -215,7 +215,7 @@ def test_whole_fits_and_places_agree_with_numpy(rng, device, monkeypatch):
     assert isinstance(told[0][2], torch.Tensor)
     assert there.kl_divergence_ == pytest.approx(here.kl_divergence_, rel=1e-4)
     np.testing.assert_allclose(there.loss_curve_, here.loss_curve_, rtol=1e-4)
-    monkeypatch.setattr(new_points, "_STEPS", 2)
+    monkeypatch.setattr(new_points, "PLACING_STEPS", 2)
     new = X[:2] + np.float32([[0.1], [0.0]])
     places_there = there.transform(put(new, device))
     assert torch.equal(places_there[1], there.embedding_[1])

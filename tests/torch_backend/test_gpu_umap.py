@@ -267,7 +267,7 @@ def test_parts_are_arranged_by_their_means_as_in_numpy(k, rng, device):
     ids=["umap", "umap by cosines", "pacmap", "pacmap by cosines"],
 )
 def test_whole_fits_agree_with_numpy(model, rng, device, monkeypatch):
-    monkeypatch.setattr(new_points, "_STEPS", 3)
+    monkeypatch.setattr(new_points, "PLACING_STEPS", 3)
     X, y = (rng.normal(size=(24, 5)) + 3).astype(np.float32), np.arange(24) % 2
     there = type(model)(**model.get_params()).fit(put(X, device), y)
     here = model.fit(X, y)

@@ -24,10 +24,11 @@ struct DescentPlan {
     double progress = 0;     // stop where 50 iterations lower the loss by less than this share
 };
 
-// Momentum, and the step as a share of n / exaggeration. Student's maps bear momentum that grows to 0.9 at
-// half the step, and get in 300 iterations where 0.8 and whole steps take 500; Gauss's narrow minima do not.
+// Momentum, the step as a share of n / exaggeration, and the longest step. Student's maps bear momentum that
+// grows to 0.9 at half the step, and get in 300 iterations where 0.8 and whole steps take 500; Gauss's narrow
+// minima do not.
 struct Pace {
-    float momentum, share;
+    float momentum, share, longest;
 
     // `since` iterations after the exaggeration.
     static Pace at(Falloff::Kind kind, bool exaggerated, std::int64_t since);
@@ -39,7 +40,17 @@ struct Pace {
     // this. The extent that a map has by then.
     static constexpr double gathered = 1.5e-2, settled = 1.5e-3;
     static constexpr std::int64_t longest_wait = 75;
-    static constexpr float grown_map = 0.1f;
+    static constexpr float grown_map = 0.1f, smallest_map = 1e-7f;
+    // What gains, the factors of the rate, add where a gradient keeps its direction, and lose where not.
+    static constexpr float gain_up = 0.2f, gain_down = 0.8f, least_gain = 0.01f;
+};
+
+// How new points are sought: a step of length `still` ends the search, which starts again at the `starts`
+// weightiest neighbours that lie more than `apart` from the position found.
+struct Placing {
+    static constexpr double still = 1e-5;
+    static constexpr std::int64_t starts = 4;
+    static constexpr float apart = 1.0f;
 };
 
 // Called with the iterations done, KL(P‖Q) at the map and the map in the rows' order; true stops.

@@ -31,6 +31,8 @@ struct Pairs {
 };
 
 struct PairPlan {
+    static constexpr double near_shift = 10, mid_shift = 10000; // in d̃/(shift + d̃)
+    static constexpr float decay = 0.9f, decay_squares = 0.999f, least_square_root = 1e-7f; // of Adam
     std::int64_t iterations = 450, every = 50;
     double rate = 1;
     bool phased = true; // otherwise all iterations have the last weights

@@ -80,6 +80,8 @@ _TEXTS = {
         Contribution of each row to ``kl_divergence_``: large where its neighbours are far apart in the map.
     n_iter_ : int
         Number of iterations.
+    learning_rate_ : float
+        Rate of learning after early exaggeration: the given one, or what "auto" chose.
     method_ : str
         How the repulsion was computed: "exact", "barnes_hut" or "fft".""",
 }
@@ -263,6 +265,14 @@ class _Stochastic(NeighborEmbedding):
             late=self._late(),
             rate=None if self.learning_rate == "auto" else float(self.learning_rate),
         )
+
+    @property
+    def learning_rate_(self) -> float:
+        """Rate of learning after early exaggeration."""
+        if not hasattr(self, "embedding_"):
+            raise AttributeError(f"{self._name} has no learning_rate_ before fit")
+        n = self.embedding_.shape[0]
+        return self._loss(n, 0, again=True).rate_at(n, exaggerated=False)
 
     def _keep_loss(self, reached: Reached) -> None:
         self.kl_divergence_, self.point_losses_, self.kl_divergence_error_, self.force_error_ = reached

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from lowdim import _native
-from lowdim.solve.descent import Reached, SparseRows, Tell, sample_of
+from lowdim.solve.descent import PLACING_STEPS, Reached, SparseRows, Tell, sample_of
 from lowdim.work import thread_limit
 from lowdim.work.dispatch import operation
 from lowdim.work.progress import Tick, stage
@@ -23,7 +23,6 @@ from lowdim.work.random import stream
 SHIFTS = 16  # of an epoch: each point has a partner in both directions
 _EXACT = 20_000  # points up to which the loss takes all pairs
 SAMPLE = 512  # shifts by which it is estimated above
-_STEPS = 100  # of a new point at most
 
 
 @cache
@@ -119,7 +118,7 @@ class CrossEntropy:
             a=self.a,
             b=self.b,
             negatives=2 * self.negatives,  # both ends of a pair are pushed
-            iterations=_STEPS,
+            iterations=PLACING_STEPS,
             n_threads=thread_limit.current(),
             tick=tick,
         )

@@ -17,6 +17,7 @@ SparseRows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  #
 Tell = Callable[[int, float], bool]  # iterations done, loss; True stops
 Report = Callable[[int, float, NDArray[np.float32]], bool]  # the same with a copy of the map
 MOST_DIMENSIONS = 64
+PLACING_STEPS = 100  # of a new point at most
 _OTHERS = 2048  # points of a map that repel a new one
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.solve.descent import Reached, SparseRows, Tell
+from lowdim.solve.descent import PLACING_STEPS, Reached, SparseRows, Tell
 from lowdim.work import thread_limit
 from lowdim.work.dispatch import operation
 from lowdim.work.progress import Tick, stage
@@ -31,11 +31,10 @@ _FEW_ON_DEVICE = (
 )
 _EXACT_NORMALISER = 20_000  # points up to which all pairs take negligible time
 _SAMPLE = 1000  # points at which an approximate normaliser is compared with exact sums
-TINY, CALM = (
+_TINY, _CALM = (
     8,
     12.0,
 )  # below so many points, steps of more than n / 12 oscillate across the narrow minima of the Gaussian falloff
-_STEPS = 100  # of a new point at most
 PROGRESS = 1e-5  # share of the divergence that 50 iterations must gain
 
 
@@ -88,9 +87,6 @@ class Divergence:
     @operation(on=1)
     def lower(self, P: SparseRows, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick) -> int:
         """Move the map ``Y`` (n, k) in place; stops early without further progress."""
-        rate = self.rate
-        if rate is None and self.falloff.name == "gauss" and len(Y) < TINY:
-            rate = len(Y) / CALM
         return _native.descend(
             *P,
             Y,
@@ -102,7 +98,7 @@ class Divergence:
             exaggerated=min(self.exaggerated, iterations),
             exaggeration=self.exaggeration,
             late=self.late,
-            rate=rate or 0.0,
+            rate=self._fixed_rate(len(Y)) or 0.0,
             every=every,
             progress=PROGRESS,
             report=tell,
@@ -110,6 +106,17 @@ class Divergence:
             **self.falloff.law(),
             n_threads=thread_limit.current(),
         )
+
+    def rate_at(self, n: int, *, exaggerated: bool) -> float:
+        """Rate of learning for n points, in either phase."""
+        factor = self.exaggeration if exaggerated else self.late
+        share = _native.pace(**self.falloff.law(), exaggerated=exaggerated, since=0)[1]
+        return self._fixed_rate(n) or share * n / factor
+
+    def _fixed_rate(self, n: int) -> float | None:
+        """Rate of learning that both phases have, if there is one."""
+        calm = self.rate is None and self.falloff.name == "gauss" and n < _TINY
+        return n / _CALM if calm else self.rate
 
     def at(self, P: SparseRows, Y: NDArray[np.float32]) -> Reached:
         """``KL(P‖Q)`` without exaggeration."""
@@ -125,7 +132,7 @@ class Divergence:
             p * np.float32(self.late),
             Y,
             spacing=_SPACING * self.falloff.width,
-            iterations=_STEPS,
+            iterations=PLACING_STEPS,
             tick=tick,
             **self.falloff.law(),
             n_threads=thread_limit.current(),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.solve.descent import Reached, Tell, sample_of
+from lowdim.solve.descent import PLACING_STEPS, Reached, Tell, sample_of
 from lowdim.work import thread_limit
 from lowdim.work.dispatch import operation
 from lowdim.work.progress import Tick, stage
@@ -19,7 +19,6 @@ Indices = NDArray[np.int32]
 # Near, mid and further partners (n, each), and further pairs in a ring: order (n,), shifts, excluded pairs (e, 2).
 Partners = tuple[Indices, Indices, Indices, Indices, Indices, Indices]
 LAST = (1.0, 0.0, 1.0)  # weights of the last phase, with which the loss is reported
-_STEPS = 100  # of a new point at most
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class PairLoss:
             Y,
             sample_of(len(Y)),
             further=self.further,
-            iterations=_STEPS,
+            iterations=PLACING_STEPS,
             n_threads=thread_limit.current(),
             tick=tick,
         )

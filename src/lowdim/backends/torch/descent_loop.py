@@ -23,12 +23,10 @@ from lowdim.backends.torch.repulsive_field import Exact, Grid, whole
 from lowdim.backends.torch.space_filling_curve import along_curve
 from lowdim.backends.torch.tensors import implements_on_device
 from lowdim.solve.descent import Tell
-from lowdim.solve.divergence import CALM, PROGRESS, TINY, Divergence
+from lowdim.solve.divergence import PROGRESS, Divergence
 from lowdim.work.progress import Tick
 
 _SPACING = 0.42  # of the grid at most, in the width of the falloff
-_LONGEST = {"student": 5.0, "gauss": 0.5}  # steps
-_SMALLEST = 1e-7  # extent of a map
 _NARROW = 2**17  # points up to which an index has 17 bits
 _MOST_GROWTH = 2.0**12  # growth of the map between two checks
 _FIRST_RATE, _LEAST_RATE = 0.18, 1e-4  # logarithm of the map's growth in an iteration, as long as none is known
@@ -77,7 +75,7 @@ class _DescentLoop:
         low, high, *_ = self._look(None)
         while done < self.iterations:
             extent = max(b - a for a, b in zip(low, high, strict=True))
-            if done < self.exaggerated and extent < _SMALLEST:
+            if done < self.exaggerated and extent < _native.SMALLEST_MAP:
                 self._end_exaggeration(done, shorter=False)  # the map would contract until nothing is left
             if done == self.exaggerated:
                 self.velocity.zero_()
@@ -163,12 +161,9 @@ class _DescentLoop:
     def _plan(self, done: int) -> tuple[float, float, float, float]:
         """Rate, momentum, factor on attraction and longest step of an iteration, as on the CPU."""
         early, falloff = done < self.exaggerated, self.loss.falloff
-        momentum, share = _native.pace(**falloff.law(), exaggerated=early, since=done - self.exaggerated)
-        factor, rate = self.loss.exaggeration if early else self.loss.late, self.loss.rate
-        if rate is None:
-            calm = falloff.name == "gauss" and self.n < TINY
-            rate = self.n / CALM if calm else share * self.n / factor
-        return rate, momentum, factor, _LONGEST[falloff.name]
+        momentum, _, longest = _native.pace(**falloff.law(), exaggerated=early, since=done - self.exaggerated)
+        factor = self.loss.exaggeration if early else self.loss.late
+        return self.loss.rate_at(self.n, exaggerated=early), momentum, factor, longest
 
     def _set_plan(self, done: int) -> None:
         """Send changed numbers to the device, as arguments of a kernel, which nothing waits for."""

@@ -6,16 +6,14 @@ from typing import Any
 import torch
 import triton
 
+from lowdim import _native
 from lowdim.backends.torch.kernels.sample_forces import sample_forces
 from lowdim.backends.torch.repulsive_field import sums_at
 from lowdim.backends.torch.tensors import implements_on_device
+from lowdim.solve.descent import PLACING_STEPS
 from lowdim.solve.divergence import Divergence
 from lowdim.work.progress import Tick
 
-_STEPS = 100  # iterations of a new point at most
-_WEIGHTIEST = 4  # neighbours that it also starts at
-_APART = 1.0  # from the position found, for a start to lead elsewhere
-_STILL = 1e-5  # a step of this length ends the search
 _BLOCK = 2**24  # coordinates of neighbours held at a time
 
 # Losses (m, 1) at positions (m, k), given those of their neighbours (m, near, k) and the weights of these (m, near),
@@ -53,10 +51,10 @@ def _placed_block(others: Any, p: Any, look: Look) -> Any:
     weighs = (p > 0)[:, :, None]
     box = torch.where(weighs, others, torch.inf).amin(1), torch.where(weighs, others, -torch.inf).amax(1)
     best, least = _descended(others, p, _medians(others, p), box, look)
-    order = torch.sort(p, dim=1, descending=True, stable=True).indices[:, :_WEIGHTIEST]
+    order = torch.sort(p, dim=1, descending=True, stable=True).indices[:, : _native.PLACING_STARTS]
     for one in order.T:
         start = torch.gather(others, 1, one[:, None, None].expand(-1, 1, others.shape[2]))[:, 0]
-        elsewhere = (start - best).square().sum(1, keepdim=True) > _APART**2
+        elsewhere = (start - best).square().sum(1, keepdim=True) > _native.PLACING_APART**2
         elsewhere &= torch.gather(p, 1, one[:, None]) > 0
         if bool(elsewhere.any()):
             y, value = _descended(others, p, start, box, look)
@@ -69,9 +67,9 @@ def _descended(others: Any, p: Any, y: Any, box: tuple[Any, Any], look: Look) ->
     """Positions and losses (m, 1) after steps from ``y`` that neither increase a loss nor leave the box."""
     value, way = look(others, p, y)
     size = torch.ones_like(value)
-    for _ in range(_STEPS):
+    for _ in range(PLACING_STEPS):
         onto = torch.clamp(y + size * way, *box)
-        moving = (onto - y).square().sum(1, keepdim=True) >= _STILL**2
+        moving = (onto - y).square().sum(1, keepdim=True) >= _native.PLACING_STILL**2
         if not bool(moving.any()):
             break
         there, onward = look(others, p, onto)

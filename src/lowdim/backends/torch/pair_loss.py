@@ -5,6 +5,7 @@ from typing import Any
 import torch
 import triton
 
+from lowdim import _native
 from lowdim.backends.torch.cross_entropy import block_of
 from lowdim.backends.torch.kernels.pair_step import pair_step
 from lowdim.backends.torch.new_points import among_sample, placed_new
@@ -15,7 +16,7 @@ from lowdim.solve.pair_loss import LAST, rate_at, weights_at
 from lowdim.work.progress import Tick, stage
 
 _TOLD = 10  # iterations between two ticks
-_NEAR = 10.0  # shift of near pairs
+_NEAR = _native.PAIR_NEAR
 
 
 class _Ring:

@@ -7,7 +7,12 @@ ones, lie its shifts apart. A kind's force is ``factor/(shift + d̃)² (y_i − 
 import triton
 import triton.language as tl
 
+from lowdim import _native
 from lowdim.backends.torch.kernels.ring import coordinates, partners
+
+_NEAR, _MID = tl.constexpr(_native.PAIR_NEAR), tl.constexpr(_native.PAIR_MID)
+_DECAY, _DECAY_SQUARES = tl.constexpr(_native.ADAM_DECAY), tl.constexpr(_native.ADAM_DECAY_SQUARES)
+_LEAST = tl.constexpr(_native.ADAM_LEAST)
 
 
 @triton.jit(do_not_specialize=["n", "k", "around", "near", "mid", "further", "rate"])
@@ -52,9 +57,9 @@ def pair_step(
         entry = tl.load(entries + e, mask=there, other=0)
         kind = entry % 4
         gap = own[:, None, :] - coordinates(Y, entry // 4, there, d, k)
-        shift = tl.where(kind == 0, 10.0, tl.where(kind == 1, 10000.0, 1.0))
+        shift = tl.where(kind == 0, _NEAR, tl.where(kind == 1, _MID, 1.0))
         apart = tl.where(kind == 2, -2.0 * further, 2.0 * further)
-        factor = tl.where(kind == 0, 20.0 * near, tl.where(kind == 1, 20000.0 * mid, apart))
+        factor = tl.where(kind == 0, 2.0 * _NEAR * near, tl.where(kind == 1, 2.0 * _MID * mid, apart))
         t = tl.sum(gap * gap, 2) + shift + 1.0
         force = tl.where(there, factor / (t * t), 0.0)
         slope += tl.sum(force[:, :, None] * gap, 1)
@@ -71,9 +76,9 @@ def pair_step(
         tl.store(onto + r, 0.5 * cost, mask=r < n)
     else:
         m = tl.load(first + at, mask=here, other=0.0)
-        m += 0.1 * (slope - m)
+        m += (1.0 - _DECAY) * (slope - m)
         q = tl.load(second + at, mask=here, other=0.0)
-        q += 0.001 * (slope * slope - q)
+        q += (1.0 - _DECAY_SQUARES) * (slope * slope - q)
         tl.store(first + at, m, mask=here)
         tl.store(second + at, q, mask=here)
-        tl.store(onto + at, own - rate * m / (tl.sqrt(q) + 1e-7), mask=here)
+        tl.store(onto + at, own - rate * m / (tl.sqrt(q) + _LEAST), mask=here)

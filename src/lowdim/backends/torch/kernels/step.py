@@ -3,6 +3,11 @@
 import triton
 import triton.language as tl
 
+from lowdim import _native
+
+_UP, _DOWN = tl.constexpr(_native.GAIN_UP), tl.constexpr(_native.GAIN_DOWN)
+_LEAST = tl.constexpr(_native.LEAST_GAIN)
+
 
 @triton.jit(do_not_specialize=["n", "dimensions"])
 def step(Y, velocity, gains, pull, push, total, plan, n, dimensions, B: tl.constexpr, BD: tl.constexpr):
@@ -19,7 +24,7 @@ def step(Y, velocity, gains, pull, push, total, plan, n, dimensions, B: tl.const
     g = factor * tl.load(pull + at, mask=there, other=0.0) - share * tl.load(push + at, mask=there, other=0.0)
     v = tl.load(velocity + at, mask=there, other=0.0)
     gain = tl.load(gains + at, mask=there, other=1.0)
-    gain = tl.maximum(tl.where((g > 0) != (v > 0), gain + 0.2, gain * 0.8), 0.01)
+    gain = tl.maximum(tl.where((g > 0) != (v > 0), gain + _UP, gain * _DOWN), _LEAST)
     v = momentum * v - rate * gain * g
     length = tl.sqrt(tl.sum(v * v, 1))
     v = v * tl.where(length > longest, longest / tl.maximum(length, 1e-30), 1.0)[:, None]

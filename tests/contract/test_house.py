@@ -30,6 +30,11 @@ def test_layers_import_only_downwards(monkeypatch, capsys):
     assert lint_imports(no_cache=True) == 0, capsys.readouterr().out
 
 
+def test_private_functions_of_scikit_learn_are_imported_in_one_module():
+    private = re.compile(r"^\s*from sklearn[\w.]*\._|^\s*from sklearn[\w.]* import .*\b_\w|^\s+_\w+,$", re.M)
+    assert {path.name for path in PACKAGE.rglob("*.py") if private.search(path.read_text())} == {"compat.py"}
+
+
 def test_method_files_do_not_import_each_other():
     methods = {method.module.rpartition(".")[2] for method in registry.METHODS}
     for path in (PACKAGE / "methods").glob("*.py"):

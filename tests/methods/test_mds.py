@@ -49,11 +49,11 @@ def test_stress_is_that_of_the_formula_and_falls_at_every_step(cloud):
     assert model.stress_ == pytest.approx(np.square(gaps).sum(), rel=1e-5)
     share = np.square(gaps).sum() / np.square(pdist(cloud)).sum()
     assert model.normalized_stress_ == pytest.approx(np.sqrt(share), rel=1e-5)
-    assert (np.diff(model.stress_trace_) <= 0).all()
-    assert len(model.stress_trace_) == model.n_iter_ + 1
-    assert model.stress_trace_[-1] == model.stress_
+    assert (np.diff(model.loss_curve_) <= 0).all()
+    assert len(model.loss_curve_) == model.n_iter_ + 1
+    assert model.loss_curve_[-1] == model.stress_
     start = MDS(2, kind="classical", normalized=False).fit(cloud)
-    assert model.stress_trace_[0] == pytest.approx(start.stress_, rel=1e-5)
+    assert model.loss_curve_[0] == pytest.approx(start.stress_, rel=1e-5)
 
 
 def test_a_step_is_guttmans_transform(cloud):
@@ -103,7 +103,7 @@ def test_weights_of_one_change_nothing_and_weights_decide_what_is_kept(cloud):
     close = squareform(W, checks=False) == 1
     gaps = [np.square(pdist(m.embedding_) - squareform(D))[close].sum() for m in (near, plain)]
     assert gaps[0] < gaps[1]
-    assert (np.diff(near.stress_trace_) <= 0).all()
+    assert (np.diff(near.loss_curve_) <= 0).all()
 
 
 def test_unknown_distances_are_left_out():

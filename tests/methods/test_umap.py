@@ -240,8 +240,8 @@ def test_other_metrics_give_maps(metric, digits):
 
 def test_approximate_neighbours_tell_their_recall(digits):
     model = UMAP(neighbor_search="approximate", n_epochs=20, random_state=0).fit(digits[0])
-    assert model.neighbors_ == "approximate"
-    assert 0.5 < model.neighbors_recall_ <= 1
+    assert model.neighbor_search_ == "approximate"
+    assert 0.5 < model.neighbor_recall_ <= 1
 
 
 def test_a_callback_sees_the_map_and_can_stop(digits):

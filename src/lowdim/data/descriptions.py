@@ -36,9 +36,9 @@ MAP_TEXTS = {
         Loss during the optimisation, and the iterations at which it was recorded.
     timings_ : dict
         Seconds per stage.
-    neighbors_ : str
+    neighbor_search_ : str
         Neighbour search used.
-    neighbors_recall_ : float or None
+    neighbor_recall_ : float or None
         Share of the true neighbours found by an approximate search, measured on a sample.""",
 }
 

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_classifier
 from sklearn.utils import get_tags
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data import options, validation
+from lowdim.data.compat import check_feature_names, check_n_features
 from lowdim.methods import choosing
 from lowdim.methods.callbacks import demand_no_callback
 from lowdim.methods.html_summary import with_facts
@@ -227,10 +228,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         if type(X) is not np.ndarray or "feature_names_in_" in vars(self):  # no names now, none before
             with validation.advising():
-                _check_feature_names(self, validation.outline(X), reset=reset)
+                check_feature_names(self, validation.outline(X), reset=reset)
         X = validation.rows(X, self._name, sparse=sparse, minimum=minimum, scan=scan)
         with validation.advising():
-            _check_n_features(self, X, reset=reset)
+            check_n_features(self, X, reset=reset)
         if reset and hint:
             self._hint_at_scales(X)
         return moved(X, self._device, self._name)

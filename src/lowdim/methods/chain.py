@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 
+from lowdim.data.compat import rows_at
 from lowdim.methods.base import Reducer, fewer_components_allowed
 
 CLASS_NAME = "Chain"
@@ -105,7 +105,7 @@ class Chain(Pipeline):
             return X, y
         kept = np.flatnonzero(complete)
         take = X.iloc if hasattr(X, "iloc") else X
-        return take[kept], _safe_indexing(y, kept)
+        return take[kept], rows_at(y, kept)
 
 
 def _length(y: Any) -> int | None:

@@ -34,7 +34,7 @@ _TEXTS: dict[str, Callable[[Any], str]] = {  # fitted attribute to its text, in 
     "n_epochs_": lambda count: f"{count:,} epochs",
     "n_connected_components_": lambda count: f"neighbour graph of {count} connected components" if count > 1 else "",
     "solver_": lambda name: f"solver {name}",
-    "neighbors_": lambda name: f"{name} neighbours",
+    "neighbor_search_": lambda name: f"{name} neighbours",
     "support_": lambda kept: f"{int(np.sum(kept))} of {len(kept)} features selected",
     "timings_": lambda stages: f"{sum(stages.values()):.2g} s",
 }

@@ -74,7 +74,7 @@ class MDS(MetricReducer):
         Stress of the map, see ``normalized``.
     raw_stress_, normalized_stress_ : float
         Stress in either form.
-    stress_trace_ : array (n_iter_ + 1,)
+    loss_curve_ : array (n_iter_ + 1,)
         Stress at the start and after each iteration; it never increases.
     n_iter_ : int
         Number of iterations from the start that was kept.
@@ -144,7 +144,7 @@ class MDS(MetricReducer):
             "stress_": fields.number(0),
             "raw_stress_": fields.number(0),
             "normalized_stress_": fields.number(0),
-            "stress_trace_": fields.array("t", low=0),
+            "loss_curve_": fields.array("t", low=0),
             "n_iter_": fields.count(),
             "eigenvalues_": fields.nothing | fields.array("k"),
             "_dual": fields.nothing | fields.array("m", "k"),
@@ -277,7 +277,7 @@ class MDS(MetricReducer):
         self.raw_stress_ = found.stress * scale
         self.normalized_stress_ = float(np.sqrt(found.stress / size))
         self.stress_ = self.normalized_stress_ if self.normalized else self.raw_stress_
-        self.stress_trace_ = np.sqrt(found.trace / size) if self.normalized else found.trace * scale
+        self.loss_curve_ = np.sqrt(found.trace / size) if self.normalized else found.trace * scale
         self.n_iter_ = len(found.trace) - 1
 
     def _known(self, X: Any) -> tuple[Any, NDArray]:

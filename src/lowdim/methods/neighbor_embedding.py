@@ -163,7 +163,7 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
         neighbours, by which ``trust`` judges new rows.
         """
         if X is None:
-            self.neighbors_, self.neighbors_recall_ = "given", None
+            self.neighbor_search_, self.neighbor_recall_ = "given", None
             self._forget(("n_features_in_", "feature_names_in_", "_spacings", "_loosenesses", "_spreads", "_worse"))
             return self._given_relations(relations, None, y), None, None, None
         with self._timed("neighbors"):
@@ -175,7 +175,7 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
             else:
                 relations = moved_to(self._given_relations(relations, near, y), X)
             differ = self._metric == "euclidean" and Z is X and all_differ(near.distances, near.how)
-            self.neighbors_, self.neighbors_recall_ = near.how, near.recall
+            self.neighbor_search_, self.neighbor_recall_ = near.how, near.recall
             close = own(near.indices[:, :NEAREST]), own(near.distances[:, :NEAREST])
         with self._timed("start"):
             first = None if differ else self._first_equal(X)
@@ -400,8 +400,8 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
             "loss_iterations_": fields.array("t", kind="i", low=0),
             "timings_": fields.mapping(fields.number(0)),
             "n_iter_": fields.count(),
-            "neighbors_": fields.text(),
-            "neighbors_recall_": fields.nothing | fields.number(0, 1),
+            "neighbor_search_": fields.text(),
+            "neighbor_recall_": fields.nothing | fields.number(0, 1),
             "_spacings": fields.optional(fields.array(n, low=0)),  # files of format 1 lack both
             "_loosenesses": fields.optional(fields.array(n, low=0)),
             "_spreads": fields.optional(fields.array(n, low=0)),  # files written before 0.2 lack both

@@ -8,7 +8,14 @@ Values = dict[str, Any]
 
 _SINCE = 3  # format that has the names of today
 _CLASSES = {"SequentialSelector": "SequentialFeatureSelector"}
-_MAPS = {"n_iter": "max_iter", "loss_trace_": "loss_curve_", "neighbors": "neighbor_search", "_X": "_rows"}
+_MAPS = {
+    "n_iter": "max_iter",
+    "loss_trace_": "loss_curve_",
+    "neighbors": "neighbor_search",
+    "neighbors_": "neighbor_search_",
+    "neighbors_recall_": "neighbor_recall_",
+    "_X": "_rows",
+}
 _STOCHASTIC = _MAPS | {
     "exaggeration": "early_exaggeration",
     "exaggeration_iter": "early_exaggeration_iter",
@@ -26,7 +33,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "PaCMAP": _MAPS | {"mid_near": "MN_ratio", "further": "FP_ratio"},
     "PCA": {"solver": "svd_solver"},
     "KernelPCA": {"solver": "eigen_solver", "inverse": "fit_inverse_transform", "ridge": "alpha"},
-    "MDS": {"n_iter": "max_iter"},
+    "MDS": {"n_iter": "max_iter", "stress_trace_": "loss_curve_"},
     "Isomap": _GRAPHS,
     "LLE": _GRAPHS | {"variant": "method"},
     "LaplacianEigenmaps": _SIMILARITIES,

@@ -10,16 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import (
-    _check_feature_names,
-    _check_feature_names_in,
-    _check_n_features,
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data import column_kinds, column_plans, options, preparation, validation
 from lowdim.data.column_recipes import Recipe, check_recipe
+from lowdim.data.compat import check_feature_names, check_feature_names_in, check_n_features, output_of
 from lowdim.data.table_columns import Columns, columns_of
 from lowdim.methods.base import Reducer, applying, fitting
 from lowdim.persist import fields
@@ -230,8 +225,8 @@ class Prepare(Reducer):
         dispatch.require_supported(X, self._name)
         table = columns_of(X, self._name, minimum=minimum)
         with validation.advising():
-            _check_feature_names(self, X, reset=reset)
-            _check_n_features(self, table.X, reset=reset)
+            check_feature_names(self, X, reset=reset)
+            check_n_features(self, table.X, reset=reset)
         if hasattr(self, "feature_names_in_"):
             table.names = [str(name) for name in self.feature_names_in_]
         return table
@@ -263,7 +258,7 @@ class Prepare(Reducer):
         out, lost = preparation.encode(recipes, table)
         if not lost.any():
             return out
-        if hasattr(X, "iloc") and _get_output_config("transform", self)["dense"] == "pandas":
+        if hasattr(X, "iloc") and output_of(self) == "pandas":
             return type(X)(out[~lost], index=X.index[~lost], columns=self.get_feature_names_out())
         return out[~lost]
 
@@ -325,7 +320,7 @@ class Prepare(Reducer):
         return [j for j, recipe in enumerate(self._made) for _ in recipe.suffixes]
 
     def _names_in(self, input_features: Any) -> list[str]:
-        return [str(name) for name in _check_feature_names_in(self, input_features)]
+        return [str(name) for name in check_feature_names_in(self, input_features)]
 
     @classmethod
     def _params_from_file(cls, params: dict[str, Any]) -> dict[str, Any]:

@@ -6,13 +6,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from lowdim.backends import DASK
 from lowdim.backends.dask import validation
 from lowdim.backends.dask.graphs import each, key, lengths_of
 from lowdim.backends.dask.partitioned import Spread, Where
+from lowdim.data.compat import check_feature_names, check_n_features, output_of
 from lowdim.data.validation import advising
 from lowdim.data.validation import second_view as second_view_here
 from lowdim.work.blockwise import float_dtype
@@ -22,7 +21,7 @@ from lowdim.work.rows import call
 @DASK.implements(call)
 def call_lazily(model: Any, method: str, X: Any, y: Any = None) -> Any:
     """Dask array of ``model.method(X)``, or of both views; the model is one key that any worker can recompute."""
-    if method == "transform" and (asked := _get_output_config("transform", model)["dense"]) != "default":
+    if method == "transform" and (asked := output_of(model)) != "default":
         raise ValueError(
             f"{model._name}: set_output(transform='{asked}') has no effect on Dask collections, whose scores are a "
             "Dask array. Call set_output(transform='default'), and make a DataFrame of the scores by "
@@ -42,13 +41,13 @@ def call_lazily(model: Any, method: str, X: Any, y: Any = None) -> Any:
 def _rows(model: Any, X: Any) -> Spread:
     """Rows with the features of fit."""
     with advising():
-        _check_feature_names(model, validation.outline(X), reset=False)
+        check_feature_names(model, validation.outline(X), reset=False)
     if model._any_columns:
         rows = Spread(X, np.dtype(np.float64), int(X.shape[1]), lengths_of(X), model._name)
     else:
         rows = validation.rows(X, model._name, sparse=model._sparse)
     with advising():
-        _check_n_features(model, rows, reset=False)
+        check_n_features(model, rows, reset=False)
     return rows
 
 

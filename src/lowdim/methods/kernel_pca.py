@@ -28,6 +28,8 @@ from lowdim.work.dispatch import backend_of
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast
 
+_SAME = {"arpack": "krylov", "randomized": "krylov"}  # scikit-learn's names
+
 
 class KernelPCA(KernelReducer):
     """Kernel principal component analysis, exact or by a low-rank approximation.
@@ -61,7 +63,7 @@ class KernelPCA(KernelReducer):
     eigen_solver : {"auto", "dense", "krylov", "matrix_free"}
         How exact components are found: LAPACK on the stored matrix; products with the stored matrix; products with
         blocks computed anew at each pass, for matrices that do not fit. docs/maths/kernel_pca.md has the rule. With an
-        approximation it has no effect.
+        approximation it has no effect. scikit-learn's ``"arpack"`` and ``"randomized"`` mean "krylov".
     fit_inverse_transform : bool
         Also learn pre-images, for ``inverse_transform``.
     alpha : float
@@ -113,7 +115,7 @@ class KernelPCA(KernelReducer):
         "rank": options.integer(1) | options.none,
         "tol": options.real(0, 1),
         "refine": options.integer(0),
-        "eigen_solver": options.one_of(*spectrum.SOLVERS),
+        "eigen_solver": options.one_of(*spectrum.SOLVERS, *_SAME),
         "fit_inverse_transform": options.flag,
         "alpha": options.real(0),
         "random_state": options.seed,
@@ -237,7 +239,9 @@ class KernelPCA(KernelReducer):
         """Solver, once there is memory for what it needs."""
         k, way, named = int(self.n_components), self._approximation(), self._kernel(1.0)
         if way is None:
-            return spectrum.choose(X, k, self.eigen_solver, named, inverse=bool(self.fit_inverse_transform))
+            return spectrum.choose(
+                X, k, _SAME.get(self.eigen_solver, self.eigen_solver), named, inverse=bool(self.fit_inverse_transform)
+            )
         spectrum.demand_memory(X, k, named, way)
         return way.name
 

@@ -239,9 +239,8 @@ class KernelPCA(KernelReducer):
         """Solver, once there is memory for what it needs."""
         k, way, named = int(self.n_components), self._approximation(), self._kernel(1.0)
         if way is None:
-            return spectrum.choose(
-                X, k, _SAME.get(self.eigen_solver, self.eigen_solver), named, inverse=bool(self.fit_inverse_transform)
-            )
+            solver = str(_SAME.get(self.eigen_solver, self.eigen_solver))
+            return spectrum.choose(X, k, solver, named, inverse=bool(self.fit_inverse_transform))
         spectrum.demand_memory(X, k, named, way)
         return way.name
 

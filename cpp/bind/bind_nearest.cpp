@@ -28,13 +28,14 @@ template <class T> struct Rows {
 
     Grouped<T> checked(std::int64_t d, std::int64_t wide, std::int64_t groups, int n_threads) const {
         const std::int64_t n = size(values);
-        check(size(values, 1) == d && size(exact, 1) == wide,
-              "points and queries must have the same dimensions; got others. Match them.");
-        check(size(exact) == n && size(order) == n,
-              "values, exact and order must have a row each; got different lengths. Match them.");
-        check(size(starts) == groups + 1 && starts.data()[0] == 0 && starts.data()[groups] == n &&
-                  std::is_sorted(starts.data(), starts.data() + groups + 1),
-              "starts must rise from 0 to the number of rows, one a group; got others. Check the groups.");
+        demand(size(values, 1) == d && size(exact, 1) == wide,
+               "nearest: values and exact of points and of queries must have the same columns", values,
+               exact);
+        demand(size(exact) == n && size(order) == n, "nearest: values, exact and order must have a row each",
+               values, exact, order);
+        demand(size(starts) == groups + 1 && starts.data()[0] == 0 && starts.data()[groups] == n &&
+                   std::is_sorted(starts.data(), starts.data() + groups + 1),
+               "nearest: starts must rise from 0 to the number of rows, one more than groups", starts);
         check(std::all_of(order.data(), order.data() + n, [n](std::int32_t i) { return 0 <= i && i < n; }),
               "order must hold rows; got a number out of range. Pass a permutation.");
         demand_bounded(values.data(), n * d, "nearest: rows", n_threads, 1e10f);
@@ -65,10 +66,10 @@ template <class T> struct Given {
         const std::int64_t n_stages = size(stages);
         check(groups >= 1 && d >= 1,
               "there must be a group and a dimension; got none. Pass one centre at least.");
-        check(1 <= n_stages && n_stages <= 8 && stages.data()[0] >= 1 && stages.data()[n_stages - 1] == d &&
-                  std::is_sorted(stages.data(), stages.data() + n_stages, std::less_equal<>()),
-              "stages must rise to the " + std::to_string(d) +
-                  " dimensions in 1 to 8 steps; got others. Check them.");
+        demand(1 <= n_stages && n_stages <= 8 && stages.data()[0] >= 1 && stages.data()[n_stages - 1] == d &&
+                   std::is_sorted(stages.data(), stages.data() + n_stages, std::less_equal<>()),
+               "nearest: stages must rise to the " + std::to_string(d) + " dimensions in 1 to 8 steps",
+               stages);
         demand_threads(n_threads);
         demand_bounded(centres.data(), groups * d, "nearest: centres", n_threads, 1e10f);
         const auto p = points.checked(d, wide, groups, n_threads);

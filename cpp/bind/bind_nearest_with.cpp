@@ -17,9 +17,9 @@ nb::tuple call(const Matrix<T>& base, const Matrix<T>& queries, const Matrix<T>&
                const Integers& members, const Integers& offsets, std::int64_t k, bool joining, int n_threads,
                nb::handle tick) {
     const std::int64_t q = size(base), n = size(base, 1), d = size(queries);
-    if (size(queries, 1) != q || size(points, 1) != n || size(points) != d)
-        refuse("nearest_with: queries and points must be (d, q) and (d, n) for base of shape (q, n); got "
-               "others. Match them.");
+    demand(size(queries, 1) == q && size(points, 1) == n && size(points) == d,
+           "nearest_with: queries and points must be (d, q) and (d, n) for base (q, n)", queries, points,
+           base);
     if (k < 1 || k > n)
         refuse("nearest_with: k must be between 1 and the " + std::to_string(n) + " points; got " +
                std::to_string(k) + ". Lower it.");
@@ -29,9 +29,10 @@ nb::tuple call(const Matrix<T>& base, const Matrix<T>& queries, const Matrix<T>&
     bool sound = units >= 0 && offset[0] == 0 && offset[units] == listed;
     for (std::int64_t u = 0; sound && u < units; ++u)
         sound = offset[u] < offset[u + 1];
-    if (!sound || std::any_of(member, member + listed, [d](std::int32_t f) { return f < 0 || f >= d; }))
-        refuse("nearest_with: offsets must rise from 0 to len(members), and members lie below " +
-               std::to_string(d) + "; got others. Check the units.");
+    demand(sound, "nearest_with: offsets must rise from 0 to len(members)", offsets, members);
+    demand_each(
+        member, listed, [d](std::int32_t f) { return 0 <= f && f < d; },
+        "nearest_with: members must lie below " + std::to_string(d));
 
     auto indices = empty<std::int32_t>(units, q, k);
     auto distances = empty<T>(units, q, k);
@@ -46,9 +47,8 @@ nb::tuple call(const Matrix<T>& base, const Matrix<T>& queries, const Matrix<T>&
 template <class T>
 void call_move(const Output<T>& base, const Vector<T>& queries, const Vector<T>& points, bool joining,
                int n_threads) {
-    if (size(queries) != size(base) || size(points) != size(base, 1))
-        refuse("move_distances: queries and points must be (q) and (n) for base of shape (q, n); got others. "
-               "Match them.");
+    demand(size(queries) == size(base) && size(points) == size(base, 1),
+           "move_distances: queries and points must be (q,) and (n,) for base (q, n)", queries, points, base);
     demand_threads(n_threads);
     watched(nb::none(), [&](Watch& watch) {
         move_distances(base.data(), queries.data(), points.data(), size(base), size(base, 1), joining,

@@ -99,7 +99,7 @@ void all_geodesics(const Graph& given, const PackedSymmetric<float>& out, std::i
     const Sources sources{along.data(), own.data(), none.data(), graph.nodes};
     const std::vector<std::int64_t> all(along.begin(), along.end() - 1);
     const detail::Shells shells(graph);
-    const auto settle = LOWDIM_PICK(settle);
+    const auto relax = LOWDIM_PICK(relax);
     const auto mirror = LOWDIM_PICK(mirror);
     const auto square = LOWDIM_PICK(square);
     detail::Workspaces<Search> searches(n_threads);
@@ -110,8 +110,8 @@ void all_geodesics(const Graph& given, const PackedSymmetric<float>& out, std::i
         for (std::int64_t panel = 0; panel < before; ++panel)
             mirror(out.at(panel, first), count, search.distances() + panel * lanes * lanes);
         search.begin(sources, all.data() + first, count, before * lanes);
-        if (!settle(graph, search.order.data(), before * lanes, search.state.data(), search.distances(),
-                    watch, place == 0))
+        if (!relax(graph, search.order.data(), before * lanes, search.state.data(), search.distances(), watch,
+                   place == 0))
             return;
         square(search.distances() + first * lanes, (graph.nodes - first) * lanes, out.at(batch, first));
         watch.advance(count);

@@ -84,13 +84,13 @@ LOWDIM_TARGET static void rows_backward(const Passes& c, std::int64_t first, Com
             if (k > length / 2)
                 break;
             const Complexes &a = halves[0][l], &b = halves[1][l];
-            const bool twin = k && 2 * k != length;
+            const bool mirrored = k && 2 * k != length;
             for (int part = 0; part < natives; ++part) {
                 const Native ar = part_of(a.im, part), ai = part_of(a.re, part);
                 const Native br = part_of(b.im, part), bi = part_of(b.re, part);
                 part_of(x[k].im, part) = ar - bi;
                 part_of(x[k].re, part) = ai + br;
-                if (twin) {
+                if (mirrored) {
                     part_of(x[length - k].im, part) = ar + bi;
                     part_of(x[length - k].re, part) = br - ai;
                 }

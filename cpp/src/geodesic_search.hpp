@@ -123,7 +123,7 @@ public:
     }
 
     std::vector<std::int32_t> order;
-    std::vector<std::uint8_t> state; // see settle
+    std::vector<std::uint8_t> state; // see relax
 
 private:
     void reach(std::int32_t node, float distance) {

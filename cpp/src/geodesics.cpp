@@ -84,7 +84,7 @@ void geodesics(const Graph& graph, const Sources& sources, bool squared, float* 
     const detail::Batches plan = detail::gather(graph, sources);
     const std::vector<std::int64_t> along = detail::every_node(graph);
     const detail::Shells shells(graph);
-    const auto settle = LOWDIM_PICK(settle);
+    const auto relax = LOWDIM_PICK(relax);
     const auto batches = static_cast<std::int64_t>(plan.begins.size()) - 1;
     detail::Workspaces<Search> searches(n_threads);
     detail::each_piece(batches, n_threads, watch, [&](std::int64_t b, int place) {
@@ -92,8 +92,7 @@ void geodesics(const Graph& graph, const Sources& sources, bool squared, float* 
         const std::int64_t* batch = plan.sources.data() + plan.begins[b];
         const int count = static_cast<int>(plan.begins[b + 1] - plan.begins[b]);
         search.begin(sources, batch, count, 0);
-        if (!settle(graph, search.order.data(), 0, search.state.data(), search.distances(), watch,
-                    place == 0))
+        if (!relax(graph, search.order.data(), 0, search.state.data(), search.distances(), watch, place == 0))
             return;
         write(search.distances(), graph.nodes, batch, count, squared, out);
         watch.advance(count);

@@ -56,8 +56,8 @@ LOWDIM_TARGET LOWDIM_INLINE bool lower(const Vector* from, float length, float* 
 // all its neighbours and lowers those visited before; then nodes that were lowered since their last visit
 // lower their neighbours, until there are none. `state` is 0 for a node not visited yet, 2 for one that was
 // lowered since, 1 otherwise. The ends of a node's edges rise. False if stopped.
-LOWDIM_TARGET bool settle(const Graph& graph, const std::int32_t* order, std::int64_t known,
-                          std::uint8_t* state, float* distances, Watch& watch, bool keeper) {
+LOWDIM_TARGET bool relax(const Graph& graph, const std::int32_t* order, std::int64_t known,
+                         std::uint8_t* state, float* distances, Watch& watch, bool keeper) {
     Vector own[vectors];
     for (bool again = true, first = true; again; first = false) {
         again = false;

@@ -91,7 +91,7 @@ template <class T> struct Counting {
                     if (!known)
                         std::fill(workspace.exact, workspace.exact + side, -1.0);
                     known = true;
-                    before += settle(i, start, at, t, workspace);
+                    before += resolve(i, start, at, t, workspace);
                 }
                 if (before)
                     std::atomic_ref(out[at]).fetch_add(before, std::memory_order_relaxed);
@@ -100,8 +100,8 @@ template <class T> struct Counting {
     }
 
     // Of the rows of a block whose bounds leave it open, those that come before the target.
-    std::int32_t settle(std::int64_t i, std::int64_t start, std::int64_t at, float t,
-                        Workspace& workspace) const {
+    std::int32_t resolve(std::int64_t i, std::int64_t start, std::int64_t at, float t,
+                         Workspace& workspace) const {
         const double reached = thresholds.exact[static_cast<std::size_t>(at)];
         const std::int64_t target = targets[at];
         std::int32_t before = 0;

@@ -10,7 +10,7 @@ from typing import Any
 import lowdim
 from lowdim.methods import registry
 
-ROOMS = {
+MODULES = {
     "lowdim.data": "Data",
     "lowdim.quality": "Quality measures",
     "lowdim.show": "Plots",
@@ -28,7 +28,7 @@ GROUPS = {  # headings of the methods in the order of the page; those of the reg
 
 def sections() -> Iterator[tuple[str, list[str]]]:
     """Heading and full names of each group of public names."""
-    own = {name for name in lowdim.__all__ if f"lowdim.{name}" not in ROOMS and name != "__version__"}
+    own = {name for name in lowdim.__all__ if f"lowdim.{name}" not in MODULES and name != "__version__"}
     for heading, names in GROUPS.items():
         yield heading, [f"lowdim.{name}" for name in names if name in own]
     grouped = {name for names in GROUPS.values() for name in names}
@@ -37,15 +37,15 @@ def sections() -> Iterator[tuple[str, list[str]]]:
     if more:
         yield "Further methods", [f"lowdim.{name}" for name in more]
     yield "Models, comparison and files", [f"lowdim.{name}" for name in sorted(own - estimators - grouped)]
-    for module, heading in ROOMS.items():
+    for module, heading in MODULES.items():
         yield heading, [f"{module}.{name}" for name in sorted(import_module(module).__all__)]
 
 
 def stem(full: str, names: list[str]) -> str:
     """Name of the page's file; a class that differs from a function only in capitals gets a suffix."""
     short = full.removeprefix("lowdim.")
-    twins = sum(other.lower() == full.lower() for other in names)
-    return f"{short}-class" if twins > 1 and full.rpartition(".")[2][0].isupper() else short
+    namesakes = sum(other.lower() == full.lower() for other in names)
+    return f"{short}-class" if namesakes > 1 and full.rpartition(".")[2][0].isupper() else short
 
 
 def resolved(full: str) -> Any:

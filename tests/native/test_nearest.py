@@ -50,9 +50,9 @@ def test_arrays_that_do_not_fit_are_refused():
         _native.nearest((values, exact, order + 1, starts), centres, stages, k=3, probes=2)
     with pytest.raises(ValueError, match="stages must rise"):
         _native.nearest((values, exact, order, starts), centres, stages - 1, k=3, probes=2)
-    with pytest.raises(ValueError, match="same dimensions"):
+    with pytest.raises(ValueError, match=r"same columns; got \(40, 5\), \(40, 5\)"):
         _native.nearest((values, exact, order, starts), centres[:, 1:].copy(), stages - 1, k=3, probes=2)
-    with pytest.raises(ValueError, match="different lengths"):
+    with pytest.raises(ValueError, match=r"a row each; got \(40, 5\), \(39, 5\), \(40,\)"):
         _native.nearest((values, exact[1:], order, starts), centres, stages, k=3, probes=2)
     with pytest.raises(ValueError, match="four"):
         _native.nearest((values, exact, order), centres, stages, k=3, probes=2)

@@ -346,6 +346,8 @@ def with_old_names(state):
         "method": "repulsion",
         "method_": "repulsion_",
         "neighbor_search": "neighbors",
+        "neighbor_search_": "neighbors_",
+        "neighbor_recall_": "neighbors_recall_",
         "loss_curve_": "loss_trace_",
         "kl_divergence_error_": "kl_normalizer_",
         "_rows": "_X",
@@ -385,7 +387,8 @@ def test_weights_of_umap_in_files_of_older_formats_have_the_units_of_today(tmp_p
         state["params"]["repulsion_strength"] /= 2
         fitted = state["fitted"]
         fitted |= {"graph_": fitted.pop("_graph"), "_X": fitted.pop("_rows"), "loss_how_": "exact: all pairs"}
-        fitted |= {"loss_trace_": fitted.pop("loss_curve_")}
+        fitted |= {"loss_trace_": fitted.pop("loss_curve_"), "neighbors_": fitted.pop("neighbor_search_")}
+        fitted |= {"neighbors_recall_": fitted.pop("neighbor_recall_")}
         del fitted["loss_error_"], fitted["_fitted"]
 
     path, X = tmp_path / "umap.lowdim", rng.normal(size=(60, 4))

@@ -35,7 +35,7 @@ def without(monkeypatch):
 
 
 def test_cuda_kernels_are_optional(monkeypatch):
-    monkeypatch.setenv("LOWDIM_TWINS", "0")
+    monkeypatch.setenv("LOWDIM_CUPY", "0")
     assert cuda_kernels.find.__wrapped__("candidates", WIDTH=64) is None
 
 

@@ -52,7 +52,7 @@ def of_layout(found: Sequence[Suspicion], skip: int) -> list[Diagnosis]:
 def of_columns(table: "Table", found: "list[Survey]") -> list[Diagnosis]:
     """Findings about the columns, and about the label if there is one."""
     told = [*_leaks(table), *_unusable(found), *_sentinels(table, found), *_gaps(found), *_kinds(found)]
-    told += [*_coded(table, found), *_skewed(table, found), *_twins(table, found)]
+    told += [*_coded(table, found), *_skewed(table, found), *_repeated_columns(table, found)]
     return sorted(told, key=lambda one: one.harm)
 
 
@@ -195,7 +195,7 @@ def _skewed(table: "Table", found: "list[Survey]") -> list[Diagnosis]:
     return [Diagnosis(3, words, _names(some), "standardised", 'numbers = "log1p"')] if some else []
 
 
-def _twins(table: "Table", found: "list[Survey]") -> list[Diagnosis]:
+def _repeated_columns(table: "Table", found: "list[Survey]") -> list[Diagnosis]:
     """Columns equal to an earlier one."""
     seen: dict[Any, str] = {}
     told = []

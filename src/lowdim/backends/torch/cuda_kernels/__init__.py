@@ -1,7 +1,7 @@
-"""Twins in CUDA C++ of the few Triton kernels, and of torch's Fourier transforms, that gain by it.
+"""CUDA C++ versions of the few Triton kernels, and of torch's Fourier transforms, that gain by it.
 
-They are used where CuPy is installed to compile them by NVRTC, and give the same results as their twins, against
-which they are tested. ``LOWDIM_TWINS=0`` disables them.
+They are used where CuPy is installed to compile them by NVRTC, and give the same results as those, against which
+they are tested. ``LOWDIM_CUPY=0`` disables them.
 """
 
 import os
@@ -23,7 +23,7 @@ def find(file: str, name: str | None = None, **macros: int) -> Callable[..., Non
 
     A kernel without a name of its own has that of the file.
     """
-    if os.environ.get("LOWDIM_TWINS") == "0" or not torch.cuda.is_available() or find_spec("cupy") is None:
+    if os.environ.get("LOWDIM_CUPY") == "0" or not torch.cuda.is_available() or find_spec("cupy") is None:
         return None
     import cupy
 

@@ -1,4 +1,4 @@
-// Attraction sum_j p_ij (y_i - y_j) / (1 + |y_i - y_j|^2) in the plane from packed rows of 32 bits: the twin of
+// Attraction sum_j p_ij (y_i - y_j) / (1 + |y_i - y_j|^2) in the plane from packed rows of 32 bits, as by
 // kernels/attraction.py for t-SNE of one degree of freedom. LANES threads share a row.
 extern "C" __global__ void __launch_bounds__(256)
     attraction(const float2* __restrict__ Y, const int* __restrict__ starts, const unsigned* __restrict__ packed,

@@ -1,5 +1,5 @@
-// Rows x whose score |x|^2 - 2 q.x for a query q does not exceed its limit, in no order: the twin of
-// kernels/candidates.py for rows of WIDTH halves, WIDTH 32, 64 or 128.
+// Rows x whose score |x|^2 - 2 q.x for a query q does not exceed its limit, in no order, as by
+// kernels/neighbor_candidates.py for rows of WIDTH halves, WIDTH 32, 64 or 128.
 //
 // A block of 4 warps takes 128 queries, whose factors stay in registers, and every so manieth tile of rows of X, which
 // comes through shared memory: rows in some order lie next to each other, and no block should have all neighbours of a

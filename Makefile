@@ -93,7 +93,7 @@ bench: $(TOOLS) ## time, memory and quality beside the peers, to benchmarks/resu
 	$(BIN)/pip install -q --group bench
 	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE)) $(if $(ROUNDS),--rounds $(ROUNDS))
 	$(BIN)/python -m benchmarks.ratios
-	$(BIN)/python -m benchmarks.readme
+	$(BIN)/python -m benchmarks.summary
 
 bench-libraries: $(TOOLS) ## what the core writes by hand beside libraries, to benchmarks/results_libraries.md
 	@$(BIN)/pip install -q --group libraries || echo "Not all libraries of PyPI could be had; those are skipped."

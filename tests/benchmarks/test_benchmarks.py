@@ -1,3 +1,4 @@
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,8 +11,8 @@ from benchmarks import __main__ as main_module
 from benchmarks.__main__ import main, systems_of
 from benchmarks.memory import Anonymous, Resident
 from benchmarks.ratios import draw, ratios
-from benchmarks.readme import rewritten
 from benchmarks.rounds import Row, play
+from benchmarks.summary import rewritten
 from benchmarks.table import CHANGES, changes, section, table
 from benchmarks.task import System, Task
 from benchmarks.tasks import declared
@@ -193,10 +194,15 @@ def test_changes_are_taken_round_by_round():
     assert line.count("|") == failed.count("|") == CHANGES.splitlines()[0].count("|")
 
 
-def test_the_table_of_the_readme_is_that_of_the_results():
+def test_the_short_table_and_the_figures_of_the_readme_are_those_of_the_results():
     root = Path(__file__).parents[2]
+    page = (root / "docs" / "benchmarks.md").read_text()
+    assert rewritten(page, (root / "benchmarks" / "results.md").read_text()) == page
     readme = (root / "README.md").read_text()
-    assert rewritten(readme, (root / "benchmarks" / "results.md").read_text()) == readme
+    speed = readme[readme.index("## Speed") : readme.index("## Methods")]
+    shown = set(re.findall(r"[\d.]+ s\b", speed))
+    assert len(shown) == 9
+    assert shown <= set(re.findall(r"[\d.]+ s\b", page))
 
 
 def test_a_gpu_that_is_not_there_is_told(capsys, monkeypatch):

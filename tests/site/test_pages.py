@@ -126,7 +126,8 @@ def test_the_last_blocks_of_the_readme_run(folder, rng):
     X, y = lowdim.data.load("digits")
     columns = {f"x{j}": [None, *rng.normal(size=59)] for j in range(50)}
     table = pl.DataFrame(columns | {"size": rng.choice(["S", "M"], 60)})
-    names = run("README", {"lowdim": lowdim, "X": X[:150], "y": y[:150], "table": table}, first=2)
+    given = {"lowdim": lowdim, "PCA": lowdim.PCA, "TSNE": lowdim.TSNE, "X": X[:150], "y": y[:150], "table": table}
+    names = run("README", given, first=2)
     assert names["c"].best in names["c"].embeddings
     assert {"report.html", "table.lowdim"} <= {path.name for path in folder.iterdir()}
 

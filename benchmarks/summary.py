@@ -1,4 +1,4 @@
-"""``python -m benchmarks.readme`` writes the table of the README from results.md."""
+"""``python -m benchmarks.summary`` writes the short table of docs/benchmarks.md from results.md."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from benchmarks.reading import Chart, charts, seconds
 
 _HERE = Path(__file__).parent
-_README = _HERE.parent / "README.md"
+_PAGE = _HERE.parent / "docs" / "benchmarks.md"
 _START, _END = "<!-- bench:start -->", "<!-- bench:end -->"
 _MNIST50 = "MNIST along 50 principal axes"
 
@@ -76,14 +76,14 @@ _LINES = (
 
 
 def table(text: str) -> str:
-    """Lines of the README from those of a results file."""
+    """Lines of the short table from those of a results file."""
     found = {chart.heading: chart for chart in charts(text)}
     lines = [
         "| MNIST, 70,000 × 784, 2 cores | lowdim | scikit-learn | scikit-learn-intelex | specialised peer |",
         "|---|---:|---:|---:|---:|",
         *(_line(line, found[line.title]) for line in _LINES),
     ]
-    return "\n".join(f"  {line}" for line in lines)
+    return "\n".join(lines)
 
 
 def _line(line: Line, chart: Chart) -> str:
@@ -111,12 +111,12 @@ def _cell(line: Line, row: dict[str, str]) -> str:
     return f"{cell}, {line.word}{f'{float(value):.0e}'.replace('e-0', 'e-') if 'e-' in value else value}"
 
 
-def rewritten(readme: str, results: str) -> str:
-    """The README with its table made anew."""
-    head, _, rest = readme.partition(_START)
-    return f"{head}{_START}\n{table(results)}\n  {_END}{rest.partition(_END)[2]}"
+def rewritten(page: str, results: str) -> str:
+    """The page with its table made anew."""
+    head, _, rest = page.partition(_START)
+    return f"{head}{_START}\n{table(results)}\n{_END}{rest.partition(_END)[2]}"
 
 
 if __name__ == "__main__":
-    _README.write_text(rewritten(_README.read_text(), (_HERE / "results.md").read_text()))
-    print(_README)
+    _PAGE.write_text(rewritten(_PAGE.read_text(), (_HERE / "results.md").read_text()))
+    print(_PAGE)

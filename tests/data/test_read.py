@@ -3,6 +3,7 @@ import io
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -616,3 +617,40 @@ def test_any_text_is_a_table_of_finite_width_or_a_clear_error(tmp_path, text):
     else:
         assert table.X.shape[1] == len(table.names)
         assert not np.isnan(table.X).any()
+
+
+@pytest.mark.parametrize("mark", ["-", "–", "..", ":"])
+def test_marks_among_numbers_are_missing_and_told_and_levels_among_words(put, mark):
+    table = read(put(f"a,b\n$1.50,+\n{mark},{mark}\n$3,+\n$2,{mark}\n"), mixed=True, missing="keep")
+    assert table.X["a"].to_list() == ["$1.50", None, "$3", "$2"]
+    assert table.X["b"].null_count() == 0
+    assert table.notes == (f"{mark!r} taken as missing in 1 column",)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-8-sig"])
+def test_a_first_line_that_names_the_separator_is_no_title(put, encoding):
+    table = read(put("sep=;\na;b\n1;2\n3;4,5\n".encode(encoding)))
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4.5]])
+    assert "separated by semicolons, as its first line says" in table.notes
+    with pytest.raises(ValueError, match="line 4 of .* has 1"):
+        read(put("sep=;\na;b\n1;2\n3\n".encode(encoding)))
+
+
+def test_lines_above_a_table_in_utf16_are_left_out(put):
+    table = read(put("Sales 2024\na\tb\n1\t2\n3\t4\n".encode("utf-16")), skip=1)
+    assert table.names == ["a", "b"]
+
+
+def test_words_for_missing_values_in_any_case_are_missing(put):
+    with pytest.raises(ValueError, match="'a' has 3 missing"):
+        read(put("a,b\n1,2\nn/a,3\n#DIV/0!,4\nn.a.,5\n"))
+
+
+def test_a_first_sheet_of_notes_asks_for_another_and_a_blank_row_counts():
+    pytest.importorskip("fastexcel")
+    path = Path(__file__).parent / "tables" / "notes_first.xlsx"  # notes; a title, a blank row and a table
+    with pytest.raises(ValueError, match=r"the first of .* has 2 row\(s\) of 1 column\(s\).*notes_first.xlsx::Data'"):
+        read(path)
+    with pytest.raises(ValueError, match="begin below 2 rows. Pass skip=2"):
+        read(f"{path}::Data")
+    assert read(f"{path}::Data", skip=2).names == ["a", "b", "c"]

@@ -199,3 +199,33 @@ def test_a_plan_names_kinds_orders_and_separators():
     np.testing.assert_array_equal(model.transform(frame)[:3, :4], [[1, 1, 0, 2], [1, 0, 0, 1], [0, 1, 1, 0]])
     with pytest.raises(ValueError, match="the answers in column 'b' .* are of no known scale"):
         Prepare(plan={"b": "ordinal"}).fit(frame)
+
+
+def test_times_with_offsets_are_instants_on_both_sides_of_a_change_of_clocks():
+    text = ["2024-03-31T01:30:00+01:00", "2024-03-31T03:30:00+02:00", "2024-03-31T04:30:00.5+0200"]
+    found, model = kinds(pl.DataFrame({"at": text, "x": [1.0, 5.0, 2.0]}), numbers="as_is")
+    assert found["at"] == "date"
+    days = model.transform(pl.DataFrame({"at": text, "x": [1.0, 5.0, 2.0]}))[:, 0]
+    np.testing.assert_allclose(np.diff(days) * 86_400, [3600, 3600.5], rtol=1e-6)
+    utc = pl.Series(["2024-03-31 00:30:00"]).str.to_datetime().to_numpy().astype("M8[s]").astype(float) / 86_400
+    np.testing.assert_allclose(days[:1], utc)
+
+
+def test_codes_with_extensions_stay_text():
+    found, _ = kinds(pl.DataFrame({"zip": ["94110", "10001-1234", "94110", "10001-1234"], "x": [1.0, 2, 4, 3]}))
+    assert found["zip"] == "code"
+
+
+def test_infinity_is_refused_unless_its_column_is_left_out():
+    frame = pl.DataFrame({"a": [1.0, np.inf, 2.0], "b": [1.0, 2.0, 5.0]})
+    with pytest.raises(ValueError, match="X must be finite; got inf .* row 1 .*'a'"):
+        Prepare().fit(frame)
+    assert Prepare(plan={"a": "drop"}).fit_transform(frame).shape == (3, 1)
+    with pytest.warns(UserWarning, match="1 column was left out.*'a' \\(X must be finite"):
+        assert Prepare(on_unusable="drop").fit_transform(frame).shape == (3, 1)
+
+
+def test_indian_thousands_are_numbers():
+    found, model = kinds(pl.DataFrame({"pay": ["₹1,23,456", "₹12,34,567.5", "₹5,000"], "x": [1.0, 5, 2]}))
+    assert found["pay"] == "number"
+    assert model._made[0].mean == pytest.approx(np.mean([123456, 1234567.5, 5000]))

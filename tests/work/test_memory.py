@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from lowdim.work import memory
@@ -62,3 +65,13 @@ def test_a_trifle_is_given_without_a_look_at_the_system_unless_a_limit_is_set(mo
     monkeypatch.setenv("LOWDIM_MEMORY", "10")
     with pytest.raises(MemoryError):
         memory.require(11, "X", "Y")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v is enforced on Linux")
+def test_a_limit_of_the_address_space_is_seen():
+    limited = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30));"
+        "from lowdim.work import memory; print(memory.available())"
+    )
+    found = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True, check=True)
+    assert 0 < int(found.stdout) < 3 * 2**30

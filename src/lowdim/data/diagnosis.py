@@ -40,7 +40,11 @@ class Diagnosis:
 
 def of_layout(found: Sequence[Suspicion], skip: int) -> list[Diagnosis]:
     """Findings about the layout of the file."""
-    told = [Diagnosis(1, f"{skip} lines above the header", "", "skipped", f"skip = {skip}")] if skip else []
+    told = (
+        [Diagnosis(1, f"{skip} line{'s' * (skip > 1)} above the header", "", "skipped", f"skip = {skip}")]
+        if skip
+        else []
+    )
     treatments = {"transposed": "turned, samples in rows", "copies of rows": "kept once"}
     for one in found:
         line = one.option.replace("=True", " = true")
@@ -162,6 +166,8 @@ def _kinds(found: "list[Survey]") -> list[Diagnosis]:
         told.append(Diagnosis(2, words, _names(merged), "merged", "merge = false"))
     for kind, (harm, what, treatment, line) in _SAID.items():
         if some := [one for one in found if one.finding.kind == kind and not one.wrong]:
+            if kind == "multi-select":
+                line = f'separator = "{some[0].finding.spelling}"'
             told.append(Diagnosis(harm, what, _names(some), treatment, line))
     return told
 

@@ -52,13 +52,15 @@ def learn(table: Columns, asked: list[Wish], on_unusable: str = "error") -> tupl
             "missing='mean' to fill them."
         )
     recipes: list[Recipe] = []
+    kept = set(used)
     with progress.stage("scales and levels", total=len(asked)) as tick:
         for j, (finding, wish) in enumerate(zip(findings, asked, strict=True)):
             column = table.series(j)
-            if column.dtype.is_float() and bool(column.is_infinite().any()):
-                _refuse_infinity(table.names[j], column, int(column.is_infinite().arg_max() or 0))
+            infinite = column.is_infinite() if column.dtype.is_float() and j in kept else None
             column = column.filter(~lost) if lost.any() else column
             try:
+                if infinite is not None and infinite.any():
+                    _refuse_infinity(table.names[j], table.series(j), int(infinite.arg_max() or 0))
                 recipes.append(column_plans.learn(table.names[j], column, finding, wish, table.order(j)))
             except ValueError as error:
                 obstacles[j] = str(error)

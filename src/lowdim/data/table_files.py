@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lowdim.data.file_errors import damaged, find, listing
 from lowdim.data.file_memory import demand_texts
 from lowdim.data.table import Table, Wanted
-from lowdim.data.text_files import of_frame
+from lowdim.data.text_files import demand_header, of_frame
 from lowdim.data.text_formats import MISSING
 from lowdim.work import memory
 from lowdim.work.archive_errors import ARCHIVE_ERRORS
@@ -64,13 +64,22 @@ def read_excel(path: Path, source: str, wanted: Wanted, part: str) -> Table:
     skip = wanted.layout.skip or 0
     options = {"header_row": skip}
     frame = _checked(
-        lambda: pl.read_excel(path, sheet_name=name, engine="calamine", read_options=options, raise_if_empty=False),
+        lambda: pl.read_excel(
+            path, sheet_name=name, engine="calamine", read_options=options, raise_if_empty=False, drop_empty_rows=False
+        ),
         source,
         "spreadsheet",
     )
+    if wanted.layout.skip is None:
+        demand_header(frame, source)
     frame = _without_margins(frame)
+    if not part and len(sheets) > 1 and (frame.height < 2 or (frame.width == 1 and frame.dtypes[0] == pl.String)):
+        raise ValueError(
+            f"read: a sheet with a table is needed; the first of {source}, {name!r}, has {frame.height} row(s) of "
+            f"{frame.width} column(s). Name another, as by '{path}{PART}{sheets[1]}'; there are {listing(sheets)}."
+        )
     notes = (f"sheet {name!r} of {listing(sheets)}",) if len(sheets) > 1 else ()
-    return of_frame(frame, source, wanted, notes, header_may_be_below=wanted.layout.skip is None)
+    return of_frame(frame, source, wanted, notes, sheet=True)
 
 
 def _without_margins(frame: "pl.DataFrame") -> "pl.DataFrame":

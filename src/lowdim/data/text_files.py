@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowdim.data.file_errors import damaged
+from lowdim.data.column_kinds import recognise
+from lowdim.data.file_errors import damaged, listing
 from lowdim.data.file_memory import demand_frame, demand_text, demand_texts, demand_unpacked, unpacked
 from lowdim.data.report_layout import TitlesAboveError, lines_above, mend
 from lowdim.data.table import Table, Wanted, as_list, from_frame
-from lowdim.data.text_formats import MISSING, are_codes, number_style, spelled_numbers, stripped
+from lowdim.data.text_formats import MARKS, MISSING, are_codes, number_style, spelled_numbers, stripped
 from lowdim.data.text_lines import (
     NotUTF8Error,
     below_lines,
     even,
     first_lines,
+    in_utf16,
+    named_separator,
     opened,
     recoded,
     separator_of,
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 _SHAPE = ("separator", "has_header", "glob")
 _PANDAS_INDEX = "__index_level_0__"
 _SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_HEADER = 0.6  # share of the cells of a header that are filled, in a sheet
 _PROBE = 10_000  # rows by which types of columns are first inferred
 
 
@@ -47,6 +51,8 @@ def read_text(data: Path | bytes, source: str, wanted: Wanted, separator: str | 
         except ARCHIVE_ERRORS as error:
             raise damaged(source, "gzip", error, "Compress it again.") from None
     try:
+        if in_utf16(data):
+            raise NotUTF8Error
         return _read(data, source, wanted, separator, [])
     except NotUTF8Error:
         data, encoding = recoded(data, source)
@@ -61,6 +67,11 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
     if skip:
         data = below_lines(data, skip)
     lines = first_lines(data, source, notes)
+    above_it = skip or 0
+    if lines and (named := named_separator(lines[0])):
+        above_it += 1
+        separator, data, lines = named, below_lines(data, 1), lines[1:]
+        notes.append(f"separated by {_SIGNS.get(named, repr(named))}, as its first line says")
     if separator is None:
         separator = separator_of(lines)
         if separator != ",":
@@ -101,14 +112,14 @@ def _read(data: Path | bytes, source: str, wanted: Wanted, separator: str | None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, *ARCHIVE_ERRORS) as error:
         if "utf-8" in str(error).lower():
             raise NotUTF8Error from None
-        _blank_rows(data, source, separator, header, len(cells))  # a ragged line is the likely cause: name it
+        _blank_rows(data, source, separator, header, len(cells), above_it)  # a ragged line is the likely cause: name it
         raise damaged(source, "text", error, "Check its quotes.") from None
     if wanted.mixed and (padded := zero_padded(data, frame, separator)):
         texts = pl.read_csv(data, columns=padded, infer_schema=False, **{k: options[k] for k in _SHAPE})
         codes = [column.alias(frame.columns[j]) for j, column in zip(padded, texts, strict=True)]
         frame = frame.with_columns([text for text in codes if are_codes(stripped(text).drop_nulls())])
     if frame.width > 1 and frame.height and frame[:, -1].null_count():
-        blank = _blank_rows(data, source, separator, header, frame.width)
+        blank = _blank_rows(data, source, separator, header, frame.width, above_it)
         frame = frame.filter(~pl.Series(np.isin(np.arange(frame.height), blank))) if blank else frame
     if frame.width == 1 and frame.height and (filled := frame[:, 0].is_not_null()).any():
         frame = frame.head(int(filled.arg_true()[-1]) + 1)  # blank lines at the end hold no value that is missing
@@ -145,8 +156,11 @@ def _parses(cell: str, kind: type) -> bool:
     return True
 
 
-def _blank_rows(data: Path | bytes, source: str, separator: str, header: bool, width: int) -> list[int]:
-    """Positions of blank lines among the rows; raises if a line has more or fewer cells than the first."""
+def _blank_rows(data: Path | bytes, source: str, separator: str, header: bool, width: int, above: int = 0) -> list[int]:
+    """Positions of blank lines among the rows; raises if a line has more or fewer cells than the first.
+
+    ``above`` lines of the file are not in ``data``.
+    """
     if even(data, separator, width):
         return []
     blank: list[int] = []
@@ -164,7 +178,7 @@ def _blank_rows(data: Path | bytes, source: str, separator: str, header: bool, w
                 elif len(cells) != width:
                     raise ValueError(
                         f"read: every line needs {width} cells; "
-                        f"line {lines.line_num} of {source} has {len(cells)}. "
+                        f"line {above + lines.line_num} of {source} has {len(cells)}. "
                         f"Correct the line, or quote cells that contain {separator!r}."
                     )
                 row += 1
@@ -191,6 +205,9 @@ def _tidy(frame: "pl.DataFrame", wanted: Wanted, *, commas: bool) -> tuple["pl.D
             if wanted.mixed and are_codes(text.drop_nulls()):
                 frame = frame.with_columns(text)
                 continue
+            if wanted.mixed and not identity and column.name != wanted.label and (marked := _marked(text)) is not None:
+                text, mark = marked
+                spelt[mark] += 1
             numbers = _numbers(text, identity or column.name == wanted.label, whole=identity)
             if numbers.dtype == pl.String and not identity and column.name != wanted.label and _maybe_numbers(text):
                 style, share = number_style(text, commas=commas)
@@ -198,6 +215,17 @@ def _tidy(frame: "pl.DataFrame", wanted: Wanted, *, commas: bool) -> tuple["pl.D
                     numbers, spelt[style] = spelled_numbers(text, style), spelt[style] + 1
             frame = frame.with_columns(numbers)
     return *_without_index(frame, index, wanted), spelt
+
+
+def _marked(text: "pl.Series") -> tuple["pl.Series", str] | None:
+    """Numbers or dates in text without the marks that stand for missing values among them, and a note of the marks."""
+    marks = text.is_in(MARKS)
+    if not marks.any():
+        return None
+    rest = text.set(marks, None)
+    if recognise(rest).kind not in ("number", "date"):
+        return None  # a level among others
+    return rest, f"{listing(text.filter(marks).unique().sort().to_list())} taken as missing"
 
 
 def _numbers(text: "pl.Series", exact: bool, whole: bool) -> "pl.Series":
@@ -242,35 +270,39 @@ def read_parquet(path: Path, source: str, wanted: Wanted) -> Table:
     return of_frame(frame, source, wanted)
 
 
+def demand_header(frame: "pl.DataFrame", source: str) -> None:
+    """Refuse a sheet whose first row names few of its columns: the header seems to stand below it."""
+    unnamed = sum(name.startswith("__UNNAMED__") for name in frame.columns)
+    if not 2 * unnamed > frame.width > 1:
+        return
+    above = 1
+    for row in frame.head(50).rows():
+        if sum(cell not in (None, "") for cell in row) > _HEADER * frame.width:
+            what, them = ("a title", "it") if above == 1 else (f"{above} rows", "them")
+            raise TitlesAboveError(
+                f"read: the first row must be the header; the table of {source} seems to begin below {what}. "
+                f"Pass skip={above} to leave {them} out, or skip=0.",
+                above,
+            )
+        above += 1
+
+
 def of_frame(
     frame: "pl.DataFrame",
     source: str,
     wanted: Wanted,
     notes: tuple[str, ...] = (),
     *,
-    header_may_be_below: bool | None = None,
+    sheet: bool = False,
 ) -> Table:
-    """Table of a frame whose columns have types.
-
-    ``header_may_be_below`` says of spreadsheets whether no line of the header was named; None refuses ``skip``.
-    """
+    """Table of a frame whose columns have types; those of text in a ``sheet`` may spell numbers."""
     import polars as pl
 
-    if header_may_be_below is None and wanted.layout.skip:
+    if wanted.layout.skip and not sheet:
         raise ValueError(f"read: skip is for text files and spreadsheets; {source} has named columns. Leave it out.")
-    if header_may_be_below:
-        unnamed = sum(name.startswith("__UNNAMED__") for name in frame.columns)
-        if 2 * unnamed > frame.width > 1:
-            rows = [[str(cell) if cell is not None else "" for cell in row] for row in frame.head(50).rows()]
-            above = 1 + next((i for i, row in enumerate(rows) if sum(map(bool, row)) > 0.6 * frame.width), 0)
-            raise TitlesAboveError(
-                f"read: the first row must be the header; the table of {source} seems to begin below {above} rows. "
-                f"Pass skip={above} to leave them out, or skip=0.",
-                above,
-            )
     index = _PANDAS_INDEX if _PANDAS_INDEX in frame.columns else None
     frame = mend(frame, wanted.layout)
-    if frame.height and any(dtype == pl.String for dtype in frame.dtypes) and header_may_be_below is not None:
+    if frame.height and sheet and any(dtype == pl.String for dtype in frame.dtypes):
         frame, _, spelt = _tidy(frame, wanted, commas=False)
         notes = (*notes, *(f"{style} in {n} column{'s' * (n > 1)}" for style, n in spelt.items()))
     frame, index = _without_index(frame, index, wanted)

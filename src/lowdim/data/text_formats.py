@@ -9,12 +9,24 @@ if TYPE_CHECKING:
     import polars as pl
 
 # cells that mean a missing value
-MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
+MISSING: tuple[str, ...] = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
+MISSING += ("n/a", "N.A.", "n.a.", "n. a.", "<NA>", "NaT", "k.A.", "k. A.", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!")
+MARKS = (
+    "-",
+    "–",
+    "—",
+    "−",
+    ".",
+    "..",
+    "...",
+    "…",
+    ":",
+)  # and, in files, among numbers and dates, where text keeps them
 # How numbers are written: the name shown to the user, and the pattern of a whole cell.
 PLAIN, COMMAS, THOUSANDS = "decimal points", "decimal commas", "thousands separators"
 _PATTERNS = {
     COMMAS: r"^[+-]?(\d{1,3}([. '’\x{a0}\x{202f}]\d{3})+|\d+)(,\d+)?([eE][+-]?\d+)?$",
-    THOUSANDS: r"^[+-]?(\d{1,3}([, '’\x{a0}\x{202f}]\d{3})+|\d+)(\.\d+)?([eE][+-]?\d+)?$",
+    THOUSANDS: r"^[+-]?(\d{1,3}([, '’\x{a0}\x{202f}]\d{3})+|\d{1,2}(,\d{2})+,\d{3}|\d+)(\.\d+)?([eE][+-]?\d+)?$",
 }
 _GROUPS = {COMMAS: r"[. '’\x{a0}\x{202f}]", THOUSANDS: r"[, '’\x{a0}\x{202f}]"}
 # Where day and month are ambiguous, the day comes first if every cell allows it.
@@ -32,6 +44,10 @@ DATE_FORMATS = (
     "%Y-%m-%dT%H:%M:%S",
     "%Y-%m-%dT%H:%M:%S%.f",
     "%Y-%m-%dT%H:%M:%S%.fZ",
+    "%Y-%m-%dT%H:%M:%S%.f%z",
+    "%Y-%m-%d %H:%M:%S%.f%z",
+    "%Y-%m-%dT%H:%M%z",
+    "%Y-%m-%d %H:%M%z",
     "%d.%m.%Y %H:%M",
     "%d.%m.%Y %H:%M:%S",
     "%d/%m/%Y %H:%M",
@@ -110,6 +126,8 @@ def spelled_dates(text: "pl.Series", form: str) -> "pl.Series":
     """Points in time written as text in a format, null where a cell is not one."""
     import polars as pl
 
+    if "%z" in form:  # an offset from UTC, of each cell: instants, in UTC
+        return text.str.to_datetime(form, strict=False, time_unit="us", exact=True).dt.replace_time_zone(None)
     if "%H" in form:
         return text.str.to_datetime(form, strict=False, time_unit="us", exact=True)
     return text.str.to_date(form, strict=False, exact=True).cast(pl.Datetime("us"))
@@ -165,10 +183,15 @@ def are_answers(values: "pl.Series") -> bool:
 
 
 def are_codes(values: "pl.Series") -> bool:
-    """Whether text consists of digits, some beginning with a zero that a number would lose.
+    """Whether text consists of digits, some beginning with a zero that a number would lose, or with an extension.
 
     >>> import polars as pl
     >>> are_codes(pl.Series(["01234", "98765"])), are_codes(pl.Series(["0", "1"]))
     (True, False)
+    >>> are_codes(pl.Series(["94110", "10001-1234"])), are_codes(pl.Series(["2020-01", "2020-02"]))
+    (True, False)
     """
-    return bool(values.str.contains(r"^\d+$").all() and values.str.contains(r"^0\d").any())
+    if not values.str.contains(r"^\d+(-\d{2,})?$").all():
+        return False
+    extended = values.str.contains("-", literal=True)
+    return bool(values.str.contains(r"^0\d").any() or (extended.any() and not extended.all()))

@@ -23,6 +23,22 @@ class NotUTF8Error(ValueError):
     """Bytes that are not UTF-8: the file has another encoding."""
 
 
+def in_utf16(data: Path | bytes) -> bool:
+    """Whether a file begins with the byte order mark of UTF-16."""
+    with opened(data) as file:
+        return file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+
+
+def named_separator(line: str) -> str:
+    """Separator that the first line of a file of a spreadsheet names; empty if it is an ordinary line.
+
+    >>> named_separator("sep=;"), named_separator("separator;x")
+    (';', '')
+    """
+    found = re.fullmatch(r'"?sep=([,;|\t])"?', line.lstrip("\ufeff"), re.IGNORECASE)
+    return found[1] if found else ""
+
+
 def recoded(data: Path | bytes, source: str) -> tuple[bytes, str]:
     """Bytes of a file converted to UTF-8, and its encoding."""
     raw = data

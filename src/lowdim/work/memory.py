@@ -45,8 +45,22 @@ def _cgroup_free(root: Path = Path("/sys/fs/cgroup")) -> float:
     return free
 
 
+def _address_space_free() -> float:
+    """Bytes left to the address space of this process, where it is limited (``ulimit -v``)."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return float("inf")
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return float("inf")
+    import psutil
+
+    return float(limit - psutil.Process().memory_info().vms)
+
+
 def available() -> int:
-    """Bytes that can be allocated now: the system's free memory, the cgroup's, and LOWDIM_MEMORY if set.
+    """Bytes that can be allocated now: the system's, the cgroup's, the address space's, and LOWDIM_MEMORY if set.
 
     The variable LOWDIM_MEMORY (such as ``8G`` or ``500M``) lowers the limit for this process.
 
@@ -55,7 +69,7 @@ def available() -> int:
     """
     import psutil
 
-    free = min(float(psutil.virtual_memory().available), _cgroup_free())
+    free = min(float(psutil.virtual_memory().available), _cgroup_free(), _address_space_free())
     asked = os.environ.get("LOWDIM_MEMORY", "").strip()
     if asked:
         parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", asked.upper())

@@ -175,6 +175,11 @@ def test_the_row_under_the_pointer_is_named_and_click_shows_its_neighbours(tab, 
     assert (lines[..., 3] > 0).sum() > 200
     torn = tab.run("e.about.querySelectorAll('.torn').length")
     assert torn == 10 - sum(tab.run("[...e.links.kept[e.map.id]]"))
+    tab.until("e.moves !== null && e.about.querySelector('.moves') !== null")  # what moves it, and arrows
+    assert tab.run("e.about.querySelectorAll('.moves li').length") == 8
+    lines = tab.pixels(canvas="over")
+    tab.run("e.moves = null; e.panes.remark()")
+    assert (tab.pixels(canvas="over")[..., 3] > 0).sum() < (lines[..., 3] > 0).sum()
 
 
 def test_lasso_selects_the_rows_inside_and_greys_the_others(tab):

@@ -106,6 +106,19 @@ def test_frames_hold_the_places_of_the_map(page, data, dims):
     np.testing.assert_array_equal(pushed[0].arrays["positions"], frame.arrays["positions"])
 
 
+def test_a_row_is_explained_by_the_columns_that_move_it(page):
+    number = page.ask("fit", method="pca", parameters={}).fields["map"]
+    one = page.finish(number)
+    told = page.ask("explain", row=3, map=number).fields["columns"]
+    X = np.asarray(page.session.X, np.float64)
+    sizes = np.linalg.norm(one.fitted.components_, axis=0) * X.std(axis=0)
+    assert [entry["column"] for entry in told[:3]] == [f"x{j}" for j in np.argsort(-sizes)[:3]]
+    first = int(told[0]["column"][1:])
+    np.testing.assert_allclose(told[0]["toward"], one.fitted.components_[:, first] * X[:, first].std(), rtol=1e-5)
+    assert told[0]["value"] == pytest.approx(X[3, first])
+    assert "row from 0" in page.refused("explain", row=-1, map=number)
+
+
 def test_every_method_offered_makes_a_map(page):
     for method in page.ask("hello").fields["methods"]:
         if method["name"] != "autoencoder":  # learns for seconds

@@ -209,6 +209,9 @@ class Visitor:
     def _on_reliability(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
         return lambda: selection_analysis.doubts(self.session, fields.get("map"), fields.get("refits", 0))
 
+    def _on_explain(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
+        return lambda: selection_analysis.explained(self.session, fields.get("row"), fields.get("map"))
+
     def _on_select(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
         if "mask" not in arrays:
             raise ValueError("select: a mask of the rows is needed.")

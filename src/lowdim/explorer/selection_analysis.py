@@ -23,6 +23,7 @@ _COUNTED = 20  # categories counted in each column
 _CATEGORIES = 1000  # categories up to which a column is counted
 _MOST_REFITS = 20
 _CLEAR = 0.4  # share of neighbours kept from which neighbours on the map are mostly neighbours in the data
+_EXPLAINED = 4096  # columns up to which a row's position is explained
 _TELLING = 20  # columns that distinguish the selection
 
 
@@ -118,6 +119,35 @@ def doubts(session: Session, number: Any, refits: Any) -> Message:
     one.dubious = np.nan_to_num(arrays["dubious"]) > 0
     fields = {"map": one.number, "frame": one.frame, "count": len(found.dubious), "refits": found.refits}
     return Message("reliability", None, fields, arrays)
+
+
+def explained(session: Session, row: Any, number: Any) -> Message:
+    """Columns that move a row on a finished map most, and the way each moves it for one standard deviation."""
+    one = session.map(number)
+    if not isinstance(row, int) or not 0 <= row < session.n:
+        raise ValueError(f"explain: a row from 0 to {session.n - 1} is needed; got {row!r}.")
+    fields: dict[str, Any] = {"row": row, "map": one.number, "columns": []}
+    inside = one.fitted is not None and (one.rows is None or row in one.rows)
+    if inside and hasattr(one.fitted, "explain") and session.X.shape[1] <= _EXPLAINED:
+        rows = session.X
+        scale = np.sqrt(session.moments.variance)
+        found = one.fitted.explain(rows[[row]], scale=scale)
+        if found.resolved[0]:
+            names, far = session.made.names, found.sensitivity[0]
+            order = np.argsort(-far, kind="stable")[:_TELLING]
+            motion = found.jacobian[0] * found.scale
+            fields["columns"] = [
+                {
+                    "column": str(names[j]),
+                    "share": float(far[j] / (far.sum() or 1.0)),
+                    "value": float(rows[row, j]),
+                    "mean": float(session.moments.mean[j]),
+                    "toward": [float(v) for v in np.pad(motion[:, j], (0, max(0, one.dims - len(motion))))],
+                }
+                for j in order
+                if far[j] > 0
+            ]
+    return Message("explain", None, fields)
 
 
 class Frame(NamedTuple):

@@ -282,6 +282,11 @@ class Session:
         return column_moments(self.features)
 
     @cached_property
+    def moments(self) -> ColumnMoments:
+        """Mean and variance of the columns that the methods take."""
+        return self.spread if self.features is self.X else column_moments(self.X)
+
+    @cached_property
     def brightness(self) -> tuple[float, float]:
         """Smallest and largest value of the features, for images."""
         return float(self.features.min()), float(self.features.max())

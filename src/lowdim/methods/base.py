@@ -8,6 +8,7 @@ from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +17,7 @@ from lowdim.data import options, validation
 from lowdim.data.compat import check_feature_names, check_n_features
 from lowdim.methods import choosing
 from lowdim.methods.callbacks import demand_no_callback
+from lowdim.methods.explanation import Explanation, by_differences, explained, small_steps
 from lowdim.methods.html_summary import with_facts
 from lowdim.persist.fields import SEEN, Field, check_fields
 from lowdim.relate.feature_scales import scales
@@ -278,6 +280,47 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Raise ValueError if ``witness``, computed from all of ``X``, shows NaN or infinity there."""
         if dispatch.backend_of(X) is None:  # other backends have checked
             validation.demand_finite(self._name, X, witness, columns=getattr(self, "feature_names_in_", None))
+
+    @applying
+    def explain(self, X: Any, *, scale: Any = None) -> Explanation:
+        """How the positions of rows change with each column.
+
+        In closed form for linear methods. For t-SNE, SNE and UMAP by implicit differentiation of the row's own loss,
+        with all other rows fixed; a row of the fit is not its own neighbour. For others by placing rows of which one
+        column was changed; PaCMAP, whose pairs do not change with small steps, takes steps of the length of the
+        distance to the fifth neighbour.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            Rows, of the fit or new, with the features seen in ``fit``.
+        scale : array (n_features,), optional
+            Standard deviation of each column, the unit of sensitivities. None takes that of the rows of the fit, if the
+            model has them, or of ``X``.
+
+        Returns
+        -------
+        Explanation
+            ``.table`` (columns by sensitivity), ``.sensitivity``, ``.jacobian``; :func:`lowdim.show.explanation` draws
+            it. A derivative holds for small changes, and describes the map, not a cause.
+        """
+        from lowdim.work.backend_arrays import is_native
+
+        if self._keeps_values or self._any_columns or not hasattr(self, "transform"):
+            raise TypeError(f"{self._name}: explain needs a method with positions. Pass the model of a map.")
+        if getattr(self, "metric", "") == "precomputed" or getattr(self, "kernel", "") == "precomputed":
+            raise ValueError(f"{self._name}: explain needs rows of features; got a model of distances. Fit rows.")
+        tags = self.__sklearn_tags__().input_tags
+        X = self._take(X, reset=False, sparse=tags.sparse, hint=False)
+        if not is_native(X):
+            raise TypeError(f"{self._name}: explain needs NumPy rows; got a {type(X).__name__}. Convert them.")
+        if X.dtype.kind != "f":
+            X = X.astype(float_dtype(X.dtype))
+        return explained(self, X, scale, self._jacobian)
+
+    def _jacobian(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Positions (m, k) of validated rows, and their derivatives (m, k, d)."""
+        return by_differences(X, lambda Q, _: self.transform(Q), small_steps(self, X), self.transform(X))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to ``path``, whole or not at all; :func:`lowdim.load` reads it back.

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from lowdim.data.compat import rows_at
 from lowdim.methods.base import Reducer, fewer_components_allowed
+from lowdim.methods.explanation import Explanation, chained
 
 CLASS_NAME = "Chain"
 
@@ -71,6 +73,39 @@ class Chain(Pipeline):
         """
         with self._as_it_was():
             return super().fit_transform(*self._complete(X, y), **params)
+
+    def explain(self, X: Any, *, scale: Any = None) -> Explanation:
+        """How the positions of rows change with each column, by the chain rule over the steps.
+
+        After :class:`Prepare`, columns are those that it makes.
+
+        Parameters
+        ----------
+        X : what the first step takes
+            Rows, of the fit or new.
+        scale : array (n_features,), optional
+            Standard deviation of each column; None takes that of ``X``, or of the rows of the fit where the first step
+            has them.
+
+        Returns
+        -------
+        Explanation
+            As of the ``explain`` of a single method.
+        """
+        found, names = None, None
+        for _, step in self.steps:
+            if getattr(step, "_any_columns", False):
+                X, names = np.asarray(step.transform(X)), step.get_feature_names_out()
+                continue
+            here = step.explain(X, scale=scale if found is None else None)
+            if found is None:
+                found = here if names is None else replace(here, columns=tuple(map(str, names)))
+            else:
+                found = chained(here, found)
+            X = np.asarray(step.transform(X))
+        if found is None:
+            raise TypeError(f"{type(self).__name__}: explain needs a method with positions; got preparation alone.")
+        return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all steps to ``path``, whole or not at all; :func:`lowdim.load` reads them back.

@@ -1,7 +1,7 @@
 """Base classes of methods that learn an embedding of the training rows, and embed new rows by it."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from lowdim.data.precomputed import find_zero
 from lowdim.data.sizes import demand_components
 from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.methods.explanation import by_differences, small_steps
 from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.neighbors import whitened, whitening
@@ -26,6 +27,7 @@ class EmbeddingReducer(Reducer, ABC):
 
     _sparse = True
     _scale_matters = True
+    _step: ClassVar[float | None] = None  # of derivatives by differences, in standard deviations
     n_components: int
     embedding_: NDArray
     _rows: Any
@@ -134,6 +136,14 @@ class EmbeddingReducer(Reducer, ABC):
         rows = moved_to(self._rows, X)
         Q = searchable(in_form_of(X, rows), rows.dtype)
         return Q, find_equal(rows, Q)
+
+    def _jacobian(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        Q = self._known(X)[0]
+
+        def place(moved: Any, _: Any) -> NDArray:
+            return self._place(searchable(in_form_of(moved, Q), Q.dtype))
+
+        return by_differences(Q, place, small_steps(self, Q, self._step), self._place(Q))
 
     @abstractmethod
     def _place(self, Q: Any) -> NDArray:

@@ -53,6 +53,10 @@ class LinearReducer(Reducer):
         self._demand_finite(X, Y)
         return Y
 
+    def _jacobian(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        P = self._projection().T
+        return self._scores(X, np.dtype(np.float64)), np.broadcast_to(P, (X.shape[0], *P.shape)).copy()
+
     def _scores(self, X: Any, dtype: np.dtype) -> NDArray:
         return project(X, self._projection(), self.mean_.astype(np.float64), dtype)
 

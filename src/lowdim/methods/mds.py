@@ -91,6 +91,7 @@ class MDS(MetricReducer):
     True
     """
 
+    _step = 0.1  # the descent of a new row's stress stops before smaller steps are seen
     _rules = {
         "n_components": options.integer(1),
         "kind": options.one_of("metric", "nonmetric", "classical"),

@@ -22,6 +22,7 @@ from lowdim.data.precomputed import demand_distances, find_zero, first_equal, le
 from lowdim.methods.base import METRIC_RULES, Call, applying
 from lowdim.methods.callbacks import calling_back
 from lowdim.methods.embedding import EmbeddingReducer
+from lowdim.methods.neighbor_jacobian import neighbor_jacobian
 from lowdim.persist import fields
 from lowdim.relate.affinities import with_nearest
 from lowdim.relate.equal_rows import all_differ, find_equal, merge_equal
@@ -198,9 +199,22 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
             self.__dict__.pop(name, None)
 
     def _place(self, Q: Any) -> NDArray:
-        near, positions = self._near(Q), moved_to(self.embedding_, Q)
+        return self._among(self._near(Q), moved_to(self.embedding_, Q))
+
+    def _among(self, near: Neighbors, positions: Any) -> NDArray:
+        """Positions of new rows with these neighbours."""
         weights = with_nearest(self._weights(near), near.distances)
         return place(near.indices, weights, positions, self._loss(len(positions), 0, again=True))
+
+    def _jacobian(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self._demand_rows("explain")
+        return neighbor_jacobian(self, *self._known(X))
+
+    def _weight_slopes(
+        self, lengths: NDArray[np.float64], slopes: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Weights of a row's neighbours, and their slopes (near, d); None where they do not change smoothly."""
+        return None
 
     def _known(self, X: Any) -> tuple[Any, NDArray]:
         X = self._in_form(X)

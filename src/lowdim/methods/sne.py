@@ -23,6 +23,7 @@ from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
 from lowdim.relate.affinities import Affinities, affinities, likelihoods, neighbors_for
 from lowdim.relate.neighbors import Neighbors
+from lowdim.relate.weight_slopes import likelihood_slopes
 from lowdim.solve import divergence
 from lowdim.solve.descent import Reached
 from lowdim.solve.divergence import Divergence, Falloff
@@ -251,6 +252,11 @@ class _Stochastic(NeighborEmbedding):
 
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:
         return self._likelihoods(near)[0]
+
+    def _weight_slopes(
+        self, lengths: NDArray[np.float64], slopes: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return likelihood_slopes(lengths, slopes, self._perplexities, self.sigma)
 
     def _iterations(self, n: int) -> int:
         return int(self.max_iter)

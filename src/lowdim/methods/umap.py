@@ -23,6 +23,7 @@ from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
 from lowdim.relate.fuzzy import FuzzyGraph, fuzzy_union, memberships, sharpened, typical_distance
 from lowdim.relate.neighbors import Neighbors
+from lowdim.relate.weight_slopes import membership_slopes
 from lowdim.solve.cross_entropy import CrossEntropy, curve
 from lowdim.solve.descent import Reached
 from lowdim.work.backend_arrays import to_numpy
@@ -282,6 +283,12 @@ class UMAP(NeighborEmbedding):
 
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:
         return memberships(near.distances, float(self.local_connectivity), self._typical).values
+
+    def _weight_slopes(
+        self, lengths: NDArray[np.float64], slopes: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        found = memberships(lengths[None], float(self.local_connectivity), self._typical)
+        return membership_slopes(lengths, slopes, found)
 
     def _layout(self, X: Any, n: int, relations: Any, seed: int) -> NDArray:
         return layout.widened(super()._layout(X, n, relations, seed), _WIDTH * float(self.spread))

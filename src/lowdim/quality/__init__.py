@@ -3,6 +3,7 @@
 from lowdim.quality.coranking import rnx_auc, rnx_curve
 from lowdim.quality.dimension import intrinsic_dimension
 from lowdim.quality.distance_scores import reconstruction_error, residual_variance, shepard_correlation, stress
+from lowdim.quality.drivers import Drivers, drivers
 from lowdim.quality.fitted_map import Interval
 from lowdim.quality.label_scores import knn_accuracy, neighbor_hit, silhouette
 from lowdim.quality.measure import Measure
@@ -21,6 +22,7 @@ from lowdim.quality.structure import Structure, structure
 
 __all__ = [
     "Distortion",
+    "Drivers",
     "Interval",
     "Measure",
     "Reliability",
@@ -29,6 +31,7 @@ __all__ = [
     "Structure",
     "continuity",
     "distortion",
+    "drivers",
     "intrinsic_dimension",
     "knn_accuracy",
     "lcmc",

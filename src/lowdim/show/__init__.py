@@ -6,6 +6,7 @@ Nothing here loads matplotlib until a function is called.
 from lowdim.show.biplot import biplot
 from lowdim.show.components import components
 from lowdim.show.distortion import distortion
+from lowdim.show.explanation import explanation
 from lowdim.show.loss import loss
 from lowdim.show.neighbor_graph import graph
 from lowdim.show.reconstructions import reconstructions
@@ -20,6 +21,7 @@ __all__ = [
     "biplot",
     "components",
     "distortion",
+    "explanation",
     "graph",
     "loss",
     "reconstructions",

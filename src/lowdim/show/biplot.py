@@ -87,7 +87,7 @@ def biplot(
     ax.set_ylabel(columns[1], color=style.INK, fontsize="small")
     arrows = loadings[list(dims)].T
     longest = np.argsort(-np.linalg.norm(arrows, axis=1), kind="stable")[:top]
-    _draw_arrows(ax, _fit(arrows[longest], Y), [called[j] for j in longest])
+    draw_arrows(ax, _fit(arrows[longest], Y), [called[j] for j in longest])
     return ax
 
 
@@ -99,26 +99,27 @@ def _fit(arrows: Floats, Y: Floats) -> Floats:
     return arrows * REACH * scale
 
 
-def _draw_arrows(ax: Any, tips: Floats, texts: list[str]) -> None:
-    """Arrows from the origin, their names at the tips, moved apart where they would overlap."""
+def draw_arrows(ax: Any, tips: Floats, texts: list[str], origin: Any = (0.0, 0.0)) -> None:
+    """Arrows from the ``origin``, their names at the tips, moved apart where they would overlap."""
     from matplotlib.patheffects import withStroke
 
     halo = [withStroke(linewidth=2.5, foreground="white")]
     for tip in tips:
         ax.annotate(
-            "", tip, (0.0, 0.0), zorder=4,
+            "", tip, tuple(origin), zorder=4,
             arrowprops={"arrowstyle": "-|>", "color": ARROW, "linewidth": 1.1, "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
-    ax.update_datalim(1.12 * tips)
+    ax.update_datalim(np.asarray(origin) + 1.12 * (tips - origin))
     ax.autoscale_view()
     line = 0.045 * abs(np.diff(ax.get_ylim())[0])  # about the height of a name
     for right in (True, False):  # names on the two sides of the origin do not overlap
-        side = [i for i, tip in enumerate(tips) if (tip[0] >= 0) == right]
+        side = [i for i, tip in enumerate(tips) if (tip[0] >= origin[0]) == right]
         height = -np.inf
         for i in sorted(side, key=lambda i: tips[i][1]):
             height = max(float(tips[i][1]), height + line)
             name = ax.annotate(
-                texts[i], tips[i], (tips[i][0] * 1.02, height), ha="left" if right else "right", va="center",
+                texts[i], tips[i], (tips[i][0] + 0.02 * (tips[i][0] - origin[0]), height),
+                ha="left" if right else "right", va="center",
                 zorder=5, fontsize="small", fontweight="bold", color=ARROW, path_effects=halo,
             )  # fmt: skip
             ax.update_datalim(ax.transData.inverted().transform(name.get_window_extent()))  # names stay inside

@@ -88,6 +88,15 @@ def in_form_of(A: Any, other: Any) -> Any:
     return A.toarray()
 
 
+def dense(A: Any) -> NDArray:
+    """Rows of NumPy or CSR as a dense array.
+
+    >>> dense(sp.csr_array(np.eye(2)))[0]
+    array([1., 0.])
+    """
+    return np.asarray(A.toarray() if sp.issparse(A) else A)
+
+
 @operation(on=1)
 def uninitialised(shape: tuple[int, ...], like: Any) -> Any:
     """Uninitialised array of the type of ``like``, in C order, on its backend."""

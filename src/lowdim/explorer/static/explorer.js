@@ -27,7 +27,7 @@ function strengths(kind, { score, dubious, moves }) {
 export class Explorer {
   constructor(root, channel, { saved = null } = {}) {
     Object.assign(this, { root, saved, maps: new Map(), columns: new Map(), selection: null, selected: 0, hover: -1, pinned: -1,
-      links: null, tool: "move", latest: {} });
+      links: null, moves: null, tool: "move", latest: {} });
     this.line = new Line(channel);
     for (const type of ["frame", "loss", "status", "done", "maps", "dropped", "columns", "error"])
       this.line.on(type, (message) => this.heard(type, message));
@@ -278,11 +278,11 @@ export class Explorer {
     if (row < 0) this.free(); else this.hold(row);
   }
 
-  free() { this.pinned = -1; this.links = null; this.about.replaceChildren(); this.about.hidden = true; this.panes.remark(); }
+  free() { this.pinned = -1; this.links = this.moves = null; this.about.replaceChildren(); this.about.hidden = true; this.panes.remark(); }
 
   async hold(row) {
     this.pinned = row;
-    this.links = null;
+    this.links = this.moves = null;
     this.panes.remark();
     this.showRow({});
     try {
@@ -306,12 +306,25 @@ export class Explorer {
     } catch (error) { this.failed(error); return; }
     this.showRow({});
     this.panes.remark();
+    this.explain(row, maps);
+  }
+
+  // Columns that move the pinned row on each finished map, and arrows of the first ones.
+  async explain(row, maps) {
+    const ended = maps.filter((map) => ["done", "stopped"].includes(map.status));
+    try {
+      const replies = await Promise.all(ended.map((map) => this.line.ask("explain", { row, map: map.id })));
+      if (this.pinned !== row) return;
+      this.moves = Object.fromEntries(replies.map((one) => [one.map, one.columns]));
+    } catch { return; } // a method without derivatives has no arrows
+    this.showRow({});
+    this.panes.remark();
   }
 
   showRow(known) {
     this.rowKnown = { ...(this.rowKnown?.row === this.pinned ? this.rowKnown : {}), row: this.pinned, ...known };
     this.about.hidden = false;
-    this.about.replaceChildren(...rowFacts({ ...this.rowKnown, links: this.links, maps: this.panes.maps, picture: (row) => this.pictures.of(row),
+    this.about.replaceChildren(...rowFacts({ ...this.rowKnown, links: this.links, moves: this.moves, maps: this.panes.maps, picture: (row) => this.pictures.of(row),
       hold: (row) => this.hold(row), free: () => this.free() }));
   }
 

@@ -12,7 +12,7 @@ const bar = (share, kind = "") => {
 };
 
 // `row` {row, columns, cells}, `links` {index, distance, kept: {map: bytes}}, `maps` shown, `picture(row)` a canvas or null.
-export function rowFacts({ row, columns, cells, links, maps, picture, hold, free }) {
+export function rowFacts({ row, columns, cells, links, maps, picture, hold, free, moves }) {
   const parts = [make("div", { className: "heading" }, make("h2", {}, `Row ${grouped(row + 1)}`), button("Unpin", free))];
   const image = picture(row);
   if (image) parts.push(make("div", { className: "portrait" }, image));
@@ -20,6 +20,7 @@ export function rowFacts({ row, columns, cells, links, maps, picture, hold, free
     const pairs = columns.slice(0, CELLS).flatMap((name, i) => [make("dt", {}, name), make("dd", {}, cells[i])]);
     parts.push(make("dl", { className: "cells" }, ...pairs));
   }
+  for (const map of maps) if (moves?.[map.id]?.length) parts.push(...movesOn(map, moves[map.id]));
   if (links) {
     parts.push(make("h3", {}, `${links.index.length} nearest in the data`));
     parts.push(make("ul", { className: "near" }, ...Array.from(links.index, (other, i) => {
@@ -36,6 +37,17 @@ export function rowFacts({ row, columns, cells, links, maps, picture, hold, free
     parts.push(make("p", { className: "note" }, "Solid lines: neighbours that are near on the map as well. Dashed lines: neighbours that are not."));
   }
   return parts;
+}
+
+// Columns that move the row on a map, with the way it would go: arrows of two dimensions point as on the map.
+function movesOn({ title, dims }, columns) {
+  const most = columns[0].share;
+  return [make("h3", {}, `What moves it on ${title}`), make("ul", { className: "counts telling moves" },
+    ...columns.slice(0, BARS).map(({ column, share, value, mean, toward }) => {
+      const way = make("span", { className: "way", "aria-hidden": "true" }, dims === 2 ? "→" : "");
+      if (dims === 2) way.style.rotate = `${-Math.atan2(toward[1], toward[0])}rad`;
+      return make("li", {}, cutName(column), bar(share / most), make("small", {}, `${digits(value)} (mean ${digits(mean)}) `, way));
+    })), make("p", { className: "note" }, "One standard deviation more of a column moves the row along its arrow; bars compare how far. This describes the map, not causes.")];
 }
 
 // `facts` is the reply to `select`.

@@ -4,6 +4,7 @@ import { Camera, projected, frameOf } from "./camera.js";
 import { enclosed } from "./lasso.js";
 import { DOUBTFUL } from "./files.js";
 
+const ARROWS = 3, ARROW = 72; // columns whose arrows are drawn, and pixels of the longest
 const REACH = 14; // pixels from the pointer within which a row is found
 const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -106,6 +107,7 @@ export class View {
     if (map?.cloud.count) {
       const { pinned, links } = host;
       if (pinned >= 0 && links && map.cloud.has(pinned)) this.drawLinks(pen, pinned, links);
+      if (pinned >= 0 && host.moves?.[map.id] && map.cloud.has(pinned)) this.drawMoves(pen, pinned, host.moves[map.id]);
       this.drawPlaced(pen, host.placed(map));
       for (const [row, radius] of [[pinned, 8], [host.hover, 7]])
         if (row >= 0 && map.cloud.has(row)) this.ring(pen, ...this.at(row), radius, host.ink(this).css(row));
@@ -159,6 +161,32 @@ export class View {
       pen.arc(u, v, 3.2, 0, 2 * Math.PI);
       pen.fill();
     });
+  }
+
+  // Which way the columns move the row that do so most, with their names.
+  drawMoves(pen, row, columns) {
+    const { colours } = this.host, start = [...this.map.cloud.at(row, this.blend)], [x, y] = this.at(row);
+    const most = columns[0] ? Math.hypot(...columns[0].toward) : 1;
+    pen.font = "600 12px system-ui, sans-serif";
+    for (const { column, toward } of columns.slice(0, ARROWS)) {
+      const far = Math.hypot(...toward), tip = start.map((v, i) => v + (toward[i] ?? 0) / (far || 1));
+      const [u, v] = projected(this.eye, tip, this.width, this.height), turn = Math.atan2(v - y, u - x);
+      const length = ARROW * (far / most), [a, b] = [x + length * Math.cos(turn), y + length * Math.sin(turn)];
+      for (const [width, style] of [[4.5, colours.paper], [2, colours.ink]]) {
+        pen.lineWidth = width;
+        pen.strokeStyle = style;
+        pen.beginPath();
+        pen.moveTo(x, y); pen.lineTo(a, b);
+        for (const side of [2.6, -2.6]) { pen.moveTo(a, b); pen.lineTo(a + 9 * Math.cos(turn + side), b + 9 * Math.sin(turn + side)); }
+        pen.stroke();
+      }
+      pen.textAlign = a < x ? "right" : "left";
+      pen.lineWidth = 3;
+      pen.strokeStyle = colours.paper;
+      pen.strokeText(column, a + (a < x ? -5 : 5), b + 4);
+      pen.fillStyle = colours.ink;
+      pen.fillText(column, a + (a < x ? -5 : 5), b + 4);
+    }
   }
 
   // Rows of a dropped file as diamonds: filled if their trust is high, hollow if low.

@@ -53,10 +53,31 @@ class SimilarityReducer(GraphReducer, ABC):
         return isinstance(self.gamma, str) and self.gamma == "self_tuning"
 
     def _learn(self, X: Any, y: Any) -> None:
-        given, n_components = self.metric == "precomputed", int(self.n_components)
-        X = self._take(X, reset=True, sparse=not given or not self._full, minimum=2)
-        n = X.shape[0]
-        if given:
+        X = self._demand_possible(X)
+        n, dtype = X.shape[0], float_dtype(X.dtype)
+        Z, metric = self._searched(X)
+        first = first_equal(X, self._name) if self._given else find_equal(self._rows, self._rows)
+        kept = np.flatnonzero(first == np.arange(n))  # the others share the position of the row they equal
+        if len(kept) == 1:
+            self._learn_a_point(n, dtype)
+            return
+        if len(kept) < n:
+            Z = Z[kept][:, kept] if self._given else Z[kept]
+            self._demand_distinct(len(kept))
+        V, inside = self._all_similarities(Z, metric) if self._full else self._similarities(Z, metric)
+        self._keep_rows_fitted(kept, inside, n)
+        self._density = np.asarray(V.sum(axis=1), dtype=np.float64).ravel() ** self._power
+        seed = seed_of(self.random_state)
+        found = spectral_map(divided(V, self._density), int(self.n_components), seed=seed, tol=_TOL)
+        self.residual_, self.solver_, self._shrink = found.residual, found.solver, 1.0 - found.values
+        Y = self._finish(found.values, found.positions)
+        self._complete(Y.astype(dtype), X if self._given else self._rows, first)
+        self._tell_of_few_rows(Y)
+
+    def _demand_possible(self, X: Any) -> Any:
+        """Validated rows or distances; refuses parameters that do not suit them, before any work."""
+        X = self._take(X, reset=True, sparse=not self._given or not self._full, minimum=2)
+        if self._given:
             demand_distances(X, self._name)
         self._demand_one_size()
         if self._binary and (self._full or self.gamma != "median"):
@@ -64,36 +85,15 @@ class SimilarityReducer(GraphReducer, ABC):
                 f"{self._name}: weights='binary' needs n_neighbors or a radius, and takes no gamma; got "
                 f"n_neighbors={self.n_neighbors}, gamma={self.gamma!r}. Use weights='heat'."
             )
-        self.n_neighbors_ = None if self._full or self.radius is not None else self._count_neighbors(n)
-        self._demand_components(n - 1, "n_samples")
+        self.n_neighbors_ = None if self._full or self.radius is not None else self._count_neighbors(X.shape[0])
+        self._demand_components(X.shape[0] - 1, "n_samples")
         self._ask_memory(*X.shape)
-        seed, dtype = seed_of(self.random_state), float_dtype(X.dtype)
-        self._rows = np.empty((0, 0), dtype) if given else self._keep_rows(X)
-        self._whitening = self._learn_whitening(X)
-        first = first_equal(X, self._name) if given else find_equal(self._rows, self._rows)
-        kept = np.flatnonzero(first == np.arange(n))  # the others share the position of the row they equal
-        if len(kept) == 1:
-            self._learn_a_point(n, dtype)
-            return
-        Z, metric = self._flat(X if given else self._rows)
-        if len(kept) < n:
-            Z = Z[kept][:, kept] if given else Z[kept]
-            self._demand_distinct(len(kept))
-        if self._full:
-            V, inside = self._all_similarities(Z, metric), np.arange(len(kept))
-        else:
-            V, inside = self._similarities(Z, metric)
-        chosen = kept[inside]
-        self._fitted = None if len(chosen) == n else chosen
+        return X
+
+    def _keep_rows_fitted(self, kept: NDArray, inside: NDArray, n: int) -> None:
+        """Store which rows the map is fitted on, and the bridges, by their numbers among all n rows."""
+        self._fitted = None if len(inside) == n else kept[inside]
         self.bridges_ = kept[self.bridges_].astype(np.int32)
-        density = np.asarray(V.sum(axis=1), dtype=np.float64).ravel() ** self._power
-        self._density = density
-        found = spectral_map(divided(V, density), n_components, seed=seed, tol=_TOL)
-        self.residual_, self.solver_ = found.residual, found.solver
-        self._shrink = 1.0 - found.values
-        Y = self._finish(found.values, found.positions)
-        self._complete(Y.astype(dtype), X if given else self._rows, first)
-        self._tell_of_few_rows(Y)
 
     @abstractmethod
     def _finish(self, values: NDArray, Y: NDArray) -> NDArray:
@@ -121,8 +121,8 @@ class SimilarityReducer(GraphReducer, ABC):
         V = sp.csr_array((v, graph.ends, graph.starts), shape=(n, n))
         return sp.csr_array(V + sp.eye_array(n)) if self._loops else V
 
-    def _all_similarities(self, Z: Any, metric: str) -> NDArray[np.float64]:
-        """Similarities of all pairs of rows."""
+    def _all_similarities(self, Z: Any, metric: str) -> tuple[NDArray[np.float64], NDArray]:
+        """Similarities of all pairs of rows, and the rows fitted, which are all."""
         n = Z.shape[0]
         self.n_connected_components_, self.bridges_ = 1, np.empty((0, 2), np.int32)
         self.bridge_lengths_ = np.empty(0, np.float32)
@@ -136,7 +136,7 @@ class SimilarityReducer(GraphReducer, ABC):
                 f"{self._name}: every row needs a similar row; {len(alone):,} rows have none, the first is "
                 f"row {alone[0]}, with gamma={self.gamma!r}. Pass a smaller gamma, or use n_neighbors."
             )
-        return V
+        return V, np.arange(n)
 
     def _weighted_pairs(self, D: NDArray) -> NDArray[np.float64]:
         """Similarities of all pairs of the rows fitted, from their distances."""

@@ -192,6 +192,13 @@ class MetricReducer(EmbeddingReducer, ABC):
         """Rows and metric for the neighbour search: Mahalanobis' distance is Euclidean after whitening."""
         return (X, self._metric) if self._whitening is None else (whitened(X, *self._whitening), "euclidean")
 
+    def _searched(self, X: Any) -> tuple[Any, Any]:
+        """Rows and metric of the neighbour search; the rows are kept, unless X holds distances."""
+        given = self.metric == "precomputed"
+        self._rows = np.empty((0, 0), float_dtype(X.dtype)) if given else self._keep_rows(X)
+        self._whitening = self._learn_whitening(X)
+        return self._flat(X if given else self._rows)
+
     def _learn_whitening(self, X: Any) -> tuple[NDArray, NDArray] | None:
         return whitening(X, self._metric.given.get("VI")) if self.metric == "mahalanobis" else None
 

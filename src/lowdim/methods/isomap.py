@@ -211,13 +211,6 @@ class Isomap(GraphReducer):
         self._keep_map(graph, rows, drawn, made)
         self._complete(cast(made.positions * self._unit, float_dtype(X.dtype)), X if self._given else self._rows)
 
-    def _searched(self, X: Any) -> tuple[Any, Any]:
-        """Rows and metric of the neighbour search; the rows are kept, unless X holds distances."""
-        given = self.metric == "precomputed"
-        self._rows = np.empty((0, 0), float_dtype(X.dtype)) if given else self._keep_rows(X)
-        self._whitening = self._learn_whitening(X)
-        return self._flat(X if given else self._rows)
-
     def _keep_map(self, graph: Graph, rows: NDArray | None, drawn: NDArray | None, made: GeodesicMap) -> None:
         """Store the graph of the rows fitted, the landmarks drawn among them, and what was found, in units of X."""
         self._fitted, self._graph = rows, (graph.starts, graph.ends, graph.lengths)

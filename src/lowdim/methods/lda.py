@@ -5,7 +5,7 @@ Maximises Fisher's ratio ``wᵀ S_b w / wᵀ S_w w``, that is ``S_b w = λ S_w w
 their means about ``m = Σ_c π_c m_c``.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -177,50 +177,66 @@ class LDA(DiscriminantClassifier, LinearReducer):
         if self.solver == "gram":
             dispatch.require_one_memory(X, "LDA: solver='gram'", "Use solver='range'.")
         found = labels(self._name, y, X)
-        limit = self._room(len(found.classes), X.shape[1])
-        pi = priors(self, self.priors, found)
+        limit, pi = self._limit(len(found.classes), X.shape[1]), priors(self, self.priors, found)
         self._ask_memory(*X.shape)
         wide = self._is_wide(*X.shape) and not dispatch.is_distributed(X)
-        leave, target = self._shrinkage(X, found, pi)
-        T, V, ridge, means = self._coordinates(X, found, pi, target) if wide else (X, None, target, None)
-        # A common factor is left out of the weights: equal weights keep the sums of uint8 exact.
-        most = leave.max()
-        weights = pi / found.counts * (leave / most if most else 1.0)
-        M = class_moments(T, found.codes, weights)
-        self._demand_finite(X, M.means)
-        S = self._within(M, most, ridge, X.shape[1])
-        sure = None
-        if M.rounded:
-            sure = _resolved(T, found.codes, weights, S, self._tolerance)
-            if sure is None:
-                M = class_moments(T, found.codes, weights, doubles=True)
-                S = self._within(M, most, ridge, X.shape[1])
-        if sure is not None and sure.rank < len(S) and self.solver in ("auto", "range"):
-            P, self.solver_, rank = sure
-        else:
-            P, self.solver_, rank = self._whitening(S, wide)
-        k = self._count(limit, rank)
+        left, target = self._shrinkage(X, found, pi)
+        view = self._coordinates(X, found, pi, target) if wide else _Coordinates(X, None, target, None)
+        M, within = self._within(X, view, found.codes, pi / found.counts, left)
+        k = self._count(limit, within.rank)
         B = np.sqrt(pi)[:, None] * (M.means - pi @ M.means)  # S_b = BᵀB
         if self.orthogonal:
-            values, W = orthogonal_discriminants(P, B, k, np.eye(len(P)) if V is None else V @ V.T)
+            V = view.basis
+            values, W = orthogonal_discriminants(within.P, B, k, np.eye(len(within.P)) if V is None else V @ V.T)
         else:
-            values, W = discriminants(P, B, k)
-        W = W if V is None else W @ V
-        dtype = float_dtype(X.dtype)
-        self.classes_, self.priors_, self.shrinkage_ = found.classes, pi, 1.0 - leave
-        self.means_ = (M.means if means is None else means).astype(dtype)
-        self.mean_ = pi @ self.means_
-        self.components_ = (W * signs(W)[:, None]).astype(dtype)
-        self.eigenvalues_ = values.astype(dtype)
-        self.n_components_ = k
-        total = np.square(B @ P).sum()
-        self.explained_variance_ratio_ = (
-            None if self.orthogonal else (values / total if total else values).astype(dtype)
-        )
-        C = (M.means - pi @ M.means) @ P @ P.T  # S_w⁻¹ (m_c − m)
-        C = C if V is None else C @ V
-        self.coef_, self.intercept_ = linear_rule(C, self.means_, self.mean_, pi, dtype)
+            values, W = discriminants(within.P, B, k)
+        self.classes_, self.priors_, self.shrinkage_ = found.classes, pi, 1.0 - left
+        self._keep(M, view, within, B, values, W, float_dtype(X.dtype))
         return self
+
+    def _within(
+        self, X: Any, view: "_Coordinates", codes: NDArray, each: NDArray, left: NDArray
+    ) -> tuple[ClassMoments, Whitening]:
+        """Moments of the classes, and the whitening of the scatter within them; a row of class c weighs ``each[c]``."""
+        # A common factor is left out of the weights: equal weights keep the sums of uint8 exact.
+        most = left.max()
+        weights = each * (left / most if most else 1.0)
+        M = class_moments(view.rows, codes, weights)
+        self._demand_finite(X, M.means)
+        S, clear = self._scatter(M, most, view.ridge, X.shape[1]), None
+        if M.rounded:
+            clear = _resolved(view.rows, codes, weights, S, self._tolerance)
+            if clear is None:
+                M = class_moments(view.rows, codes, weights, doubles=True)
+                S = self._scatter(M, most, view.ridge, X.shape[1])
+        if clear is not None and clear.rank < len(S) and self.solver in ("auto", "range"):
+            return M, clear
+        return M, self._whitening(S, view.basis is not None)
+
+    def _keep(
+        self,
+        M: ClassMoments,
+        view: "_Coordinates",
+        within: Whitening,
+        B: NDArray,
+        values: NDArray,
+        W: NDArray,
+        dtype: np.dtype,
+    ) -> None:
+        """Store the directions and the rule of classes, in terms of the features."""
+        P, pi = within.P, self.priors_
+        C = (M.means - pi @ M.means) @ P @ P.T  # S_w⁻¹ (m_c − m)
+        if view.basis is not None:
+            W, C = W @ view.basis, C @ view.basis
+        total = np.square(B @ P).sum()
+        shares = None if self.orthogonal else (values / total if total else values)
+        self.solver_ = within.how
+        self.means_ = (M.means if view.means is None else view.means).astype(dtype)
+        self.mean_ = pi @ self.means_
+        self.components_, self.n_components_ = (W * signs(W)[:, None]).astype(dtype), len(W)
+        self.eigenvalues_ = values.astype(dtype)
+        self.explained_variance_ratio_ = None if shares is None else shares.astype(dtype)
+        self.coef_, self.intercept_ = linear_rule(C, self.means_, self.mean_, pi, dtype)
 
     def _class_scores(self, X: Any) -> NDArray:
         if "coef_" not in vars(self):
@@ -257,10 +273,8 @@ class LDA(DiscriminantClassifier, LinearReducer):
             return 1.0 - intensities, pi @ targets
         return np.full(len(found.classes), 1.0 - float(self.shrinkage or 0.0)), 0.0
 
-    def _coordinates(
-        self, X: NDArray, found: Labels, pi: NDArray, target: Any
-    ) -> tuple[NDArray, NDArray, Any, NDArray]:
-        """Rows in the range of their scatter (n, q), that range's basis as rows (q, d), the ridge there, class means.
+    def _coordinates(self, X: NDArray, found: Labels, pi: NDArray, target: Any) -> "_Coordinates":
+        """Rows in the range of their scatter.
 
         From the Gram matrix of the rows, ``Z Zᵀ = U Λ Uᵀ``: coordinates ``U Λ^½``, basis ``Λ^-½ Uᵀ Z``. Features are
         scaled by their standard deviations within classes, or so that the ridge becomes the identity, which any
@@ -281,9 +295,9 @@ class LDA(DiscriminantClassifier, LinearReducer):
         if not inside.any():
             raise _nothing_varies()
         U, size = to_numpy(pairs.vectors)[:, inside], np.sqrt(pairs.values[inside])
-        return U * size, Z.pull(U / size) / scale, ridge, means
+        return _Coordinates(U * size, Z.pull(U / size) / scale, ridge, means)
 
-    def _within(self, M: ClassMoments, most: float, ridge: Any, d: int) -> NDArray:
+    def _scatter(self, M: ClassMoments, most: float, ridge: Any, d: int) -> NDArray:
         """``S_w = Σ_c π_c (1 − γ_c) S_c + diag(ridge)``."""
         S = M.within()
         if self.shrinkage not in (None, "auto"):
@@ -297,18 +311,18 @@ class LDA(DiscriminantClassifier, LinearReducer):
         """Share of the largest eigenvalue below which an eigenvalue is taken as 0."""
         return max(float(self.tol) ** 2, 30 * float(np.finfo(np.float64).eps))
 
-    def _whitening(self, S: NDArray, wide: bool) -> tuple[NDArray, str, int]:
+    def _whitening(self, S: NDArray, wide: bool) -> Whitening:
         how = "range" if wide else self.solver
         try:
-            P, how, rank = whiten(S, self._tolerance, how=how, scaled=not wide)
+            found = whiten(S, self._tolerance, how=how, scaled=not wide)
         except np.linalg.LinAlgError:
             raise ValueError(
                 "LDA: solver='cholesky' needs a regular covariance within classes; got one that is singular (constant, "
                 "dependent or too many features). Use solver='auto' or shrinkage='auto'."
             ) from None
-        return P, "gram" if wide else how, rank
+        return found._replace(how="gram") if wide else found
 
-    def _room(self, n_classes: int, d: int) -> int:
+    def _limit(self, n_classes: int, d: int) -> int:
         limit = min(n_classes - 1, d)
         if self.n_components is not None and self.n_components > limit:
             raise ValueError(
@@ -327,6 +341,15 @@ class LDA(DiscriminantClassifier, LinearReducer):
                 f"{self.n_components}. Lower it, or pass shrinkage=0.1 for rows that hardly vary within classes."
             )
         return self.n_components or min(limit, rank)
+
+
+class _Coordinates(NamedTuple):
+    """Rows (n, q), their basis as rows (q, d) (None: the features), the ridge there, and class means if known."""
+
+    rows: Any
+    basis: NDArray | None
+    ridge: Any
+    means: NDArray | None
 
 
 def _resolved(T: NDArray, codes: NDArray, weights: NDArray, S: NDArray, tol: float) -> Whitening | None:

@@ -1,13 +1,16 @@
-"""``python -m benchmarks.summary`` writes the short table of docs/benchmarks.md from results.md."""
+"""``python -m benchmarks.summary`` writes short tables from results.md: docs/benchmarks.md and docs/which_method.md."""
 
 import re
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.reading import Chart, charts, seconds
+from benchmarks.tasks import every_method
+from lowdim.methods import registry
 
 _HERE = Path(__file__).parent
 _PAGE = _HERE.parent / "docs" / "benchmarks.md"
+_CHOICE = _HERE.parent / "docs" / "which_method.md"
 _START, _END = "<!-- bench:start -->", "<!-- bench:end -->"
 _MNIST50 = "MNIST along 50 principal axes"
 
@@ -111,12 +114,59 @@ def _cell(line: Line, row: dict[str, str]) -> str:
     return f"{cell}, {line.word}{f'{float(value):.0e}'.replace('e-0', 'e-') if 'e-' in value else value}"
 
 
-def rewritten(page: str, results: str) -> str:
+def sizes(text: str) -> str:
+    """Times of each method by the number of rows, from those of a results file."""
+    found = {chart.heading: chart for chart in charts(text)}
+    each = {row["system"].split()[1]: row for row in found[every_method.TITLE].rows if row["system"][:6] == "lowdim"}
+    lines = ["| method | 5,000 × 50, memory | 70,000 rows of MNIST | more |", "|---|---:|---:|---:|"]
+    for method in registry.METHODS:
+        if row := each.get(method.name):
+            small = f"{_cell(Line('', ''), row)}, {row['memory']}"
+            more = [_with(found[title], words) if title else "–" for title, words in _MORE.get(method.name, _NONE)]
+            lines.append("| " + " | ".join([f"`{method.class_name}`", small, *more]) + " |")
+    return "\n".join(lines)
+
+
+_NONE = (("", ""), ("", ""))
+_MORE = {  # the tasks of 70,000 rows and of more, by method, and what to say of them
+    "pca": (
+        ("PCA, MNIST float32, 70,000×784, k = 50", "50 of 784"),
+        ("PCA, ten copies of MNIST in a uint8 file, 700,000×784 (549 MB), k = 50", "700,000 of 784, from a file"),
+    ),
+    "lda": (("LDA, MNIST float32, 70,000×784", "of 784"), ("", "")),
+    "kernel_pca": (("Kernel PCA, rbf, MNIST float32, 70,000×784, k = 50, low rank", "50 of 784, low rank"), ("", "")),
+    "tsne": ((f"t-SNE, {_MNIST50}, 70,000×50", ""), ("t-SNE, flow cytometry, 1,600,000×13", "1.6 million of 13")),
+    "umap": ((f"UMAP, {_MNIST50}, 70,000×50", ""), ("UMAP, flow cytometry, 1,600,000×13", "1.6 million of 13")),
+    "pacmap": ((f"PaCMAP, {_MNIST50}, 70,000×50", ""), ("", "")),
+    "isomap": (
+        (
+            "Isomap, MNIST in 50 dimensions, all 70,000 rows, 10 neighbours, k = 2, 1,000 landmarks",
+            "`landmarks=1000`",
+        ),
+        ("", ""),
+    ),
+}
+
+
+def _with(chart: Chart, words: str) -> str:
+    """Our time in a table, and what it is of."""
+    ours = chart.ours()
+    return "–" if ours is None else _cell(Line("", ""), ours) + (f" ({words})" if words else "")
+
+
+def rewritten(page: str, lines: str) -> str:
     """The page with its table made anew."""
     head, _, rest = page.partition(_START)
-    return f"{head}{_START}\n{table(results)}\n{_END}{rest.partition(_END)[2]}"
+    return f"{head}{_START}\n{lines}\n{_END}{rest.partition(_END)[2]}"
+
+
+def pages(results: str) -> dict[Path, str]:
+    """The pages that show figures of a results file, with their tables made anew."""
+    made = {_PAGE: table(results), _CHOICE: sizes(results)}
+    return {page: rewritten(page.read_text(encoding="utf-8"), lines) for page, lines in made.items()}
 
 
 if __name__ == "__main__":
-    _PAGE.write_text(rewritten(_PAGE.read_text(), (_HERE / "results.md").read_text()))
-    print(_PAGE)
+    for page, text in pages((_HERE / "results.md").read_text(encoding="utf-8")).items():
+        page.write_text(text, encoding="utf-8")
+        print(page)

@@ -7,6 +7,7 @@ STAMP := $(VENV)/.installed
 TOOLS := $(VENV)/.tools
 # Where the native module comes from; a change here builds it again.
 NATIVE := CMakeLists.txt $(wildcard cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp)
+WASM := src/lowdim/explorer/static/engine.wasm
 CPP := cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp $(addprefix benchmarks/libraries/*.,cpp hpp inl)
 SANITIZED := build/sanitized
 CLANG ?= clang++
@@ -22,7 +23,7 @@ TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for G
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery docs test test-oldest test-newest lint format bench bench-libraries wheel sanitize clang cross torture clean
+.PHONY: help setup demo gallery docs wasm test test-oldest test-newest lint format bench bench-libraries wheel sanitize clang cross torture clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -58,13 +59,19 @@ demo: $(STAMP) ## compare the methods on the digits, write the page and print wh
 gallery: $(TOOLS) ## render the pictures of docs/gallery.md (set LOWDIM_DATA for faces, objects and MNIST)
 	@$(BIN)/python -m examples
 
-docs: $(TOOLS) ## build the site in build/site and check its links; any warning is an error
+wasm: $(WASM) ## compile the core for browsers, with zig: the pages that compute hold it
+
+$(WASM): $(VENV)/.build $(NATIVE) cpp/wasm/build.py
+	@$(BIN)/pip install -q ziglang && $(BIN)/python cpp/wasm/build.py \
+	  || { test -z "$$CI" && echo "No module for browsers: pages do not compute, and their tests are skipped."; }
+
+docs: $(TOOLS) $(WASM) ## build the site in build/site and check its links; any warning is an error
 	$(BIN)/pip install -q --group docs
 	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d build/doctrees docs build/site
 	$(BIN)/python docs/_site/links.py build/site
 	@echo "$(abspath build/site)/index.html"
 
-test: $(TOOLS) ## everything CI runs except lint: tests, doctests, layers
+test: $(TOOLS) $(WASM) ## everything CI runs except lint: tests, doctests, layers
 	$(BIN)/python -m pytest $(TESTS)
 
 # Old dependencies warn of newer ones of theirs, which says nothing of us.
@@ -99,7 +106,7 @@ bench-libraries: $(TOOLS) ## what the core writes by hand beside libraries, to b
 	@$(BIN)/pip install -q --group libraries || echo "Not all libraries of PyPI could be had; those are skipped."
 	$(BIN)/python -m benchmarks.libraries
 
-wheel: $(TOOLS) ## sdist and wheels in dist/, each tried in a fresh environment (PYTHONS names interpreters)
+wheel: $(TOOLS) $(WASM) ## sdist and wheels in dist/, each tried in a fresh environment (PYTHONS names interpreters)
 	$(BIN)/pip install -q --group wheels
 	$(BIN)/python wheels/build.py $(PYTHONS)
 

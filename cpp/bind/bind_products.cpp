@@ -1,4 +1,4 @@
-// _native.multiply and _native.assign.
+// _native.multiply.
 #include "bind.hpp"
 
 #include <lowdim/products.hpp>
@@ -48,21 +48,6 @@ void call_multiply(std::uintptr_t gemm, const Strides<const T>& A, const Strides
     });
 }
 
-Made<std::int64_t> call_assign(std::uintptr_t gemm, const Strides<const float>& Z,
-                               const Strides<const float>& C, const Vector<float>& halves, int n_threads) {
-    const Dense<float> z = dense("Z", Z), c = dense("C", C);
-    demand(!z.by_columns && !c.by_columns && z.cols == c.cols && z.cols > 0,
-           "assign: rows of Z and C must be contiguous and of one length", Z, C);
-    demand(c.rows >= 1 && c.rows <= std::numeric_limits<std::int32_t>::max() / 128 && size(halves) == c.rows,
-           "assign: centres, and one number for each, are needed", size(halves));
-    demand_threads(n_threads);
-    Made<std::int64_t> out = empty<std::int64_t>(z.rows);
-    watched(nb::none(), [&](Watch& watch) {
-        assign(reinterpret_cast<Gemm<float>>(gemm), z, c, halves.data(), out.data(), n_threads, watch);
-    });
-    return out;
-}
-
 template <class T> void define(nb::module_& m) {
     m.def("multiply", &call_multiply<T>, nb::arg("gemm"), nb::arg("A").noconvert(), nb::arg("B").noconvert(),
           nb::arg("out").noconvert(), nb::kw_only(), nb::arg("high"), nb::arg("wide"), nb::arg("parts") = 1,
@@ -77,10 +62,6 @@ template <class T> void define(nb::module_& m) {
 void bind_products(nb::module_& m) {
     define<float>(m);
     define<double>(m);
-    m.def(
-        "assign", &call_assign, nb::arg("gemm"), nb::arg("Z").noconvert(), nb::arg("C").noconvert(),
-        nb::arg("halves").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1,
-        "The first j with the largest z·c_j - halves_j for each row z of Z, by BLAS at the address `gemm`.");
 }
 
 } // namespace lowdim::bind

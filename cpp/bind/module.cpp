@@ -15,6 +15,7 @@ void bind_csr(nb::module_& m);
 void bind_distances(nb::module_& m);
 void bind_descent(nb::module_& m);
 void bind_geodesics(nb::module_& m);
+void bind_groups(nb::module_& m);
 void bind_guttman(nb::module_& m);
 void bind_nearest(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
@@ -44,6 +45,7 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_distances(m);
     lowdim::bind::bind_descent(m);
     lowdim::bind::bind_geodesics(m);
+    lowdim::bind::bind_groups(m);
     lowdim::bind::bind_guttman(m);
     lowdim::bind::bind_nearest(m);
     lowdim::bind::bind_nearest_with(m);

@@ -177,10 +177,25 @@ def multiply(
 ) -> None:
     """Fill out with A B, or where `less` out - A B, by the BLAS function at the address `gemm`, by pieces."""
 
-def assign(
-    gemm: int, Z: NDArray[np.float32], C: NDArray[np.float32], halves: NDArray[np.float32], *, n_threads: int = 1
-) -> NDArray[np.int64]:
-    """The first j with the largest z·c_j - halves_j for each row z of Z, by BLAS at the address `gemm`."""
+GROUPS_PLAIN: float
+GROUPS_WIDEST: int
+GROUPS_LEAST: int
+GROUPS_AXES: int
+GROUPS_EACH: int
+
+def groups(n: int) -> int:
+    """Number of groups of n rows."""
+
+def stages(variances: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Numbers of coordinates after which a partial distance is checked."""
+
+def centres(gemm: int, sample: NDArray[np.float32], count: int, *, n_threads: int = 1) -> NDArray[np.float32]:
+    """Centres (count, d) of some steps of k-means, by BLAS at the address `gemm`; the first rows are its start."""
+
+def group(
+    gemm: int, Z: NDArray[np.float32], centres: NDArray[np.float32], *, n_threads: int = 1
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Order of the rows by groups, the nearest to the centre first, and where each group starts."""
 
 def phases(
     sizes: NDArray[np.int64], *, failing: int = -1, n_threads: int = 1, tick: Callable[[int], Any] | None = None

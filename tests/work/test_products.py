@@ -1,12 +1,13 @@
 """Large products: right, and with the same bits for any number of threads."""
 
 import ctypes
+import itertools
 
 import numpy as np
 import pytest
 
 from lowdim.work import products, thread_limit
-from lowdim.work.products import assign, centred, inner, multiply, subtract_product
+from lowdim.work.products import centred, centres, group, inner, multiply, subtract_product
 
 
 def _arrays(*shapes, dtype=np.float64):
@@ -103,14 +104,43 @@ def test_shapes_that_do_not_fit_are_refused():
         multiply(A, B[:300], out=np.empty((400, 399)))
 
 
+def assigned(Z, centres):
+    """The nearest of the centres to each row, from the order of the rows by groups."""
+    order, starts = group(np.ascontiguousarray(Z), np.ascontiguousarray(centres))
+    out = np.empty(len(Z), np.int64)
+    out[order] = np.repeat(np.arange(len(centres)), np.diff(starts))
+    return out
+
+
 @pytest.mark.parametrize("count", [1, 7, 16, 37, 200])
 def test_rows_are_assigned_to_the_first_of_the_nearest_centres(rng, count):
-    Z = rng.integers(-3, 4, (700, 12)).astype(np.float32)[:, :10]  # rows that are not side by side, and ties
+    Z = rng.integers(-3, 4, (700, 10)).astype(np.float32)  # with ties
     centres = np.repeat(rng.integers(-3, 4, (count, 10)).astype(np.float32), 2, axis=0)
     apart = np.square(Z[:, None] - centres).sum(axis=2)
     for n in (1, 3):
         with thread_limit.using(n):
-            np.testing.assert_array_equal(assign(Z, centres), np.argmin(apart, axis=1))
+            np.testing.assert_array_equal(assigned(Z, centres), np.argmin(apart, axis=1))
+
+
+def test_rows_of_a_group_come_by_distance_from_its_centre(rng):
+    Z = rng.normal(size=(300, 60)).astype(np.float32)  # more coordinates than decide the group
+    there = np.zeros((9, 60), np.float32)
+    there[:, :48] = Z[:9, :48]
+    order, starts = group(Z, there)
+    for g, (start, stop) in enumerate(itertools.pairwise(starts)):
+        apart = np.square(Z[order[start:stop]] - there[g]).sum(axis=1)
+        assert (np.diff(apart) >= -1e-4).all()
+    np.testing.assert_array_equal(assigned(Z, there), np.square(Z[:, None, :48] - there[:, :48]).sum(axis=2).argmin(1))
+
+
+def test_centres_are_the_means_of_their_rows_for_any_number_of_threads(rng):
+    """Of clusters far apart the first step finds the means, and those after it keep them."""
+    Z = (rng.normal(size=(400, 5)) + 100 * np.arange(400)[:, None] % 400).astype(np.float32)
+    with thread_limit.using(1):
+        found = centres(Z, 4)
+    with thread_limit.using(3):
+        np.testing.assert_array_equal(centres(Z, 4), found)
+    np.testing.assert_allclose(found, [Z[i::4].mean(axis=0) for i in range(4)], rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -139,6 +169,6 @@ def test_a_blas_with_other_integers_is_not_called(dtype, monkeypatch):
             if dtype == np.float32:
                 Z, centres = A[:, :8], A[:40, :8]
                 far = ((Z[:, None] - centres) ** 2).sum(2)
-                np.testing.assert_array_equal(assign(Z, centres), far.argmin(1))
+                np.testing.assert_array_equal(assigned(Z, centres), far.argmin(1))
     finally:
         products._gemm.cache_clear()

@@ -16,21 +16,21 @@ from lowdim import _native
 from lowdim.relate.moments import moments
 from lowdim.work import memory, thread_limit
 from lowdim.work.blockwise import row_blocks
-from lowdim.work.products import assign, multiply
+from lowdim.work.products import centres as centres_of
+from lowdim.work.products import group, multiply
 from lowdim.work.random import stream
 from lowdim.work.value_limits import SQUARES
 
 Singles = NDArray[np.float32]
 
-_PLAIN = 2e9  # multiplications below which there is nothing to gain
-_WIDEST = 1500  # columns up to which principal axes save time
+# The rule behind the groups, which searches without Python share.
+_PLAIN = _native.GROUPS_PLAIN  # multiplications below which there is nothing to gain
+_WIDEST = _native.GROUPS_WIDEST  # columns up to which principal axes save time
+_AT_LEAST = _native.GROUPS_LEAST  # coordinates per stage
+_AXES = _native.GROUPS_AXES  # coordinates that k-means uses
+_EACH = _native.GROUPS_EACH  # rows per centre in the sample of k-means
 _SAMPLE = 20_000  # rows that give the axes
-_STEPS = 3  # of k-means
-_EACH = 32  # rows per centre in the sample of k-means
-_AXES = 48  # coordinates that k-means uses
-_SHARES = (0.6, 0.8, 0.92)  # share of the variance after which a partial distance is checked
 _PROBES = 24  # groups, at the least, of an approximate search
-_AT_LEAST = 8  # coordinates per stage
 
 
 @dataclass(frozen=True)
@@ -130,44 +130,17 @@ def _axes(X: NDArray) -> tuple[NDArray, NDArray]:
     """Principal axes (d, d) of some rows, by descending variance, and the coordinates at which stages end."""
     with thread_limit.alone():
         values, vectors = np.linalg.eigh(moments(X[:: max(1, len(X) // _SAMPLE)]).scatter)
-    share = np.cumsum(np.maximum(values[::-1], 0))
-    d = len(values)
-    if not 0 < share[-1] < np.inf:
+    d, largest = len(values), float(values[-1])
+    if not 0 < largest < np.inf:
         return np.eye(d), np.array([d])
-    ends = [-(-int(np.searchsorted(share, s * share[-1]) + 1) // 4) * 4 for s in _SHARES]
-    stages = [0]
-    for end in ends:
-        if end >= stages[-1] + _AT_LEAST and end <= d - _AT_LEAST:
-            stages.append(end)
-    return vectors[:, ::-1], np.array([*stages[1:], d])
+    return vectors[:, ::-1], _native.stages(np.ascontiguousarray(values[::-1]))
 
 
 def _centres(Z: Singles, seed: int) -> Singles:
     """Centres (c, d) of some steps of k-means on a sample; the same for any number of threads."""
-    count = int(1.5 * np.sqrt(len(Z)))
-    chosen = stream(seed, "centres").permutation(len(Z))[: _EACH * count]
-    sample = Z[np.sort(chosen)]
-    centres = Z[chosen[:count]].copy()
-    for _ in range(_STEPS):
-        nearest = assign(sample, centres)
-        order, starts = _sorted(nearest, count)
-        there = np.diff(starts) > 0
-        sums = np.add.reduceat(sample[order], starts[:-1][there], axis=0)
-        centres[there] = sums / np.diff(starts)[there, None]
-    return centres
-
-
-def _sorted(nearest: NDArray, count: int, then: NDArray | None = None) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Rows in the order of their groups, and where each group starts."""
-    order = np.argsort(nearest, kind="stable") if then is None else np.lexsort((then, nearest))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(nearest, minlength=count))])
-    return order.astype(np.int32), starts.astype(np.int64)
+    count = _native.groups(len(Z))
+    return centres_of(Z[stream(seed, "centres").permutation(len(Z))[: _EACH * count]], count)
 
 
 def _grouped(Z: Singles, exact: NDArray, centres: Singles) -> GroupedRows:
-    nearest = assign(Z[:, :_AXES], centres[:, :_AXES]) if len(centres) > 1 else np.zeros(len(Z), np.int64)
-    apart = np.empty(len(Z), np.float32)
-    for rows, block in row_blocks(Z, Z.dtype):
-        gap = block - centres[nearest[rows]]
-        apart[rows] = np.einsum("ij,ij->i", gap, gap)
-    return GroupedRows(Z, exact, *_sorted(nearest, len(centres), apart))
+    return GroupedRows(Z, exact, *group(Z, centres))

@@ -123,16 +123,27 @@ def centred(A: Any, dtype: Any) -> Any:
     return out
 
 
-def assign(Z: NDArray[np.float32], centres: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Nearest of the ``centres`` (c, d) to each row of ``Z`` (n, d), the first of several.
+def centres(sample: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    """Centres (count, d) of some steps of k-means on a sample, whose first rows are the first centres.
 
-    >>> assign(np.array([[0.0], [5.0]], np.float32), np.array([[4.0], [1.0]], np.float32))
-    array([1, 0])
+    >>> centres(np.array([[0.0], [9.0], [1.0]], np.float32), 2).ravel()
+    array([0.5, 9. ], dtype=float32)
     """
-    Z, centres = (A if A.strides[1] == A.itemsize else np.ascontiguousarray(A) for A in (Z, centres))
-    halves = np.einsum("ij,ij->i", centres, centres) / 2
+    sample = np.ascontiguousarray(sample)
     with thread_limit.alone():
-        return _native.assign(_gemm("float32"), Z, centres, halves, n_threads=thread_limit.current())
+        return _native.centres(_gemm("float32"), sample, count, n_threads=thread_limit.current())
+
+
+def group(Z: NDArray[np.float32], centres: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Order (n,) of the rows by their nearest centre, the nearest row first, and where each group starts (c + 1,).
+
+    The first coordinates decide, see cpp/include/lowdim/groups.hpp; centres are 0 in the others.
+
+    >>> group(np.array([[9.0], [2.0], [1.0]], np.float32), np.array([[1.0], [8.0]], np.float32))
+    (array([2, 1, 0], dtype=int32), array([0, 2, 3]))
+    """
+    with thread_limit.alone():
+        return _native.group(_gemm("float32"), Z, centres, n_threads=thread_limit.current())
 
 
 def _for_blas(A: NDArray, dtype: np.dtype) -> NDArray:

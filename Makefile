@@ -23,7 +23,7 @@ TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for G
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery docs wasm test test-oldest test-newest lint format bench bench-libraries wheel sanitize clang cross torture clean
+.PHONY: help setup demo gallery docs wasm test test-oldest test-newest lint format bench bench-quick bench-libraries wheel sanitize clang cross torture clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -101,6 +101,10 @@ bench: $(TOOLS) ## time, memory and quality beside the peers, to benchmarks/resu
 	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE)) $(if $(ROUNDS),--rounds $(ROUNDS))
 	$(BIN)/python -m benchmarks.ratios
 	$(BIN)/python -m benchmarks.summary
+
+bench-quick: $(TOOLS) ## twelve tasks beside their peers in a few minutes; fails where a ratio fell (QUICK=--store keeps the new ones)
+	$(BIN)/pip install -q --group bench
+	$(BIN)/python -m benchmarks.quick $(QUICK)
 
 bench-libraries: $(TOOLS) ## what the core writes by hand beside libraries, to benchmarks/results_libraries.md
 	@$(BIN)/pip install -q --group libraries || echo "Not all libraries of PyPI could be had; those are skipped."

@@ -264,6 +264,15 @@ def test_colours_legend_and_search_filter(tab, rows):
     tab.run("void e.misplaced(e.map, null)")
 
 
+def test_islands_have_names_that_do_not_cover_each_other(tab):
+    before = (tab.pixels(canvas="over")[..., 3] > 0).sum()
+    tab.run("void e.nameIslands(e.map)")
+    tab.until("e.map.names && e.map.names.length > 1 && e.panes.active.view.named > 0")
+    assert (tab.pixels(canvas="over")[..., 3] > 0).sum() > before + 100
+    tab.run("e.nameIslands(e.map)")
+    tab.until("!e.map.names")
+
+
 def test_labels_become_a_column(tab):
     mask = "Uint8Array.from({ length: e.n }, (_, i) => (i < 40 ? 1 : 0))"
     tab.run(f"void e.choose({mask}).then(() => e.label('mine', '{EVIL}'))")

@@ -119,6 +119,28 @@ def test_a_row_is_explained_by_the_columns_that_move_it(page):
     assert "row from 0" in page.refused("explain", row=-1, map=number)
 
 
+def test_islands_are_named_by_the_colour_or_the_columns(page):
+    number = page.ask("fit", method="umap", parameters={"n_epochs": 100}).fields["map"]
+    one = page.finish(number)
+    named = page.ask("names", map=number, column=page.ask("hello").fields["colour"]).fields["names"]
+    assert named
+    low, high = one.positions().min(0), one.positions().max(0)
+    assert all((low <= entry["at"]).all() and (entry["at"] <= high).all() for entry in named)
+    by_columns = page.ask("names", map=number, column=None).fields["names"]
+    assert all("high " in entry["name"] or "low " in entry["name"] for entry in by_columns), by_columns
+
+
+def test_groups_become_a_column_of_labels(page):
+    offered = page.ask("hello").fields["groupings"]
+    assert "hdbscan" in offered
+    column = page.ask("group", method="hdbscan").fields["column"]
+    assert column["name"] == "hdbscan"
+    assert column["label"]
+    page.ask("group", method="hdbscan")  # again replaces it
+    assert len(page.session.labels) == 1
+    assert "a method of" in page.refused("group", method="k-means")
+
+
 def test_every_method_offered_makes_a_map(page):
     for method in page.ask("hello").fields["methods"]:
         if method["name"] != "autoencoder":  # learns for seconds

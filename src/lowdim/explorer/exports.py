@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.write import harmless
-from lowdim.explorer import thumbnails
+from lowdim.explorer import selection_analysis, thumbnails
 from lowdim.explorer.message_format import Message, encode
 from lowdim.explorer.page_source import plain, saved_page
 from lowdim.explorer.running_fits import Map
@@ -38,6 +38,7 @@ _FORMATS = {
 }
 _SAVED_COLUMNS, _SAVED_BYTES = 40, 24 * 2**20  # of a saved page
 _SAVED_IMAGES = 20_000
+_NAMED = 200_000  # rows up to which a saved page has the names of islands
 _AXES = "xyz"
 
 
@@ -192,6 +193,8 @@ def _page(visitor: "Visitor", view: dict[str, Any]) -> bytes:
             messages.append(Message("frame", None, frame.fields | {"final": True}, frame.arrays))
         if one.trace:
             messages.append(one.curve())
+        if session.n <= _NAMED:
+            messages.append(selection_analysis.names(session, one.number, view.get("colour")))
     if session.image_shape is not None and session.n <= _SAVED_IMAGES:
         messages.append(thumbnails.atlas(session, np.arange(session.n)))
     messages.append(Message("view", None, {"view": view}))

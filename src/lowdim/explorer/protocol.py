@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import __version__
-from lowdim.explorer import exports, new_rows, selection_analysis, thumbnails
+from lowdim.explorer import clusters, exports, new_rows, selection_analysis, thumbnails
 from lowdim.explorer.message_format import Message, WireError, decode, pack_bits, unpack_bits
 from lowdim.explorer.message_queue import Outbox
 from lowdim.explorer.running_fits import Map
@@ -118,6 +118,7 @@ class Visitor:
             "methods": session.methods,
             "maps": self._maps(),
             "images": None if shape is None else {"height": shape[0], "width": shape[1], "channels": 1},
+            "groupings": clusters.available(session.n),
             "limits": {"upload_bytes": UPLOAD_BYTES},
         }
         return Message("hello", None, fields)
@@ -208,6 +209,16 @@ class Visitor:
 
     def _on_reliability(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
         return lambda: selection_analysis.doubts(self.session, fields.get("map"), fields.get("refits", 0))
+
+    def _on_names(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
+        return lambda: selection_analysis.names(self.session, fields.get("map"), fields.get("column"))
+
+    def _on_group(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
+        def answer() -> Message:
+            labels = clusters.group(self.session, fields.get("method"))
+            return Message("group", None, {"column": labels.described()})
+
+        return answer
 
     def _on_explain(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Later:  # noqa: ARG002
         return lambda: selection_analysis.explained(self.session, fields.get("row"), fields.get("map"))

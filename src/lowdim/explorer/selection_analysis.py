@@ -10,6 +10,7 @@ from lowdim.explorer.map_quality import judge
 from lowdim.explorer.message_format import Message
 from lowdim.explorer.running_fits import Map
 from lowdim.explorer.session import Session
+from lowdim.quality import islands
 from lowdim.quality import reliability as quality_of_rows
 from lowdim.relate.moment_states import ColumnMoments
 from lowdim.relate.moments import column_moments
@@ -23,6 +24,8 @@ _COUNTED = 20  # categories counted in each column
 _CATEGORIES = 1000  # categories up to which a column is counted
 _MOST_REFITS = 20
 _CLEAR = 0.4  # share of neighbours kept from which neighbours on the map are mostly neighbours in the data
+_TRIED = 200  # texts that tell sentences from names
+_FEWEST_NAMED = 20  # rows of a map from which its islands have names
 _EXPLAINED = 4096  # columns up to which a row's position is explained
 _TELLING = 20  # columns that distinguish the selection
 
@@ -148,6 +151,33 @@ def explained(session: Session, row: Any, number: Any) -> Message:
                 if far[j] > 0
             ]
     return Message("explain", None, fields)
+
+
+def names(session: Session, number: Any, column: Any) -> Message:
+    """Names of the islands of a map: from a column of texts, the categories of ``column``, or the features."""
+    one = session.map(number)
+    Y = one.positions()
+    there = np.flatnonzero(~np.isnan(Y).any(axis=1))
+    if Y.shape[1] < 2 or len(there) < _FEWEST_NAMED:
+        return Message("names", None, {"map": one.number, "frame": one.frame, "names": []})
+    texts = next((each for each in _listed(session) if each.kind == "text" and _in_sentences(each)), None)
+    known = session.column(column) if isinstance(column, str) and column else None
+    about: Any = take(session.features, there)
+    called: list[str] | None = [name for name, each in session.columns.items() if each.is_feature]
+    if (known is not None and known.kind == "category") or texts is not None:
+        chosen = known if known is not None and known.kind == "category" else texts
+        assert chosen is not None
+        about, called = np.array(chosen.raw(there), dtype=object), None
+    found = islands(Y[there], about, names=called, levels=3)
+    told = [
+        {"name": each.name, "at": list(each.position), "level": each.level, "rows": len(each.rows)} for each in found
+    ]
+    return Message("names", None, {"map": one.number, "frame": one.frame, "names": told})
+
+
+def _in_sentences(column: Column) -> bool:
+    """Whether the texts of a column have three words or more, unlike names of rows."""
+    return float(np.mean([len(text.split()) for text in column.texts(np.arange(min(_TRIED, len(column))))])) >= 3
 
 
 class Frame(NamedTuple):

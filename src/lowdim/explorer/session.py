@@ -117,6 +117,19 @@ class Session:
         self.tell("columns", None)
         return labels
 
+    def relabel(self, column: str, codes: NDArray[np.intp], names: dict[int, str]) -> Labels:
+        """Replace a column of labels by groups of rows; codes without a name are no label."""
+        if column in self.columns:
+            raise ValueError(f"label: the data have a column {column!r}, which cannot be changed.")
+        labels = Labels(column, self.n)
+        for code, name in names.items():
+            labels.put(codes == code, name)
+        with self._lock:
+            self.labels[column] = labels
+            self.unsaved = True
+        self.tell("columns", None)
+        return labels
+
     # Maps
 
     @cached_property

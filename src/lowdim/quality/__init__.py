@@ -5,6 +5,7 @@ from lowdim.quality.dimension import intrinsic_dimension
 from lowdim.quality.distance_scores import reconstruction_error, residual_variance, shepard_correlation, stress
 from lowdim.quality.drivers import Drivers, drivers
 from lowdim.quality.fitted_map import Interval
+from lowdim.quality.islands import Island, islands
 from lowdim.quality.label_scores import knn_accuracy, neighbor_hit, silhouette
 from lowdim.quality.measure import Measure
 from lowdim.quality.neighborhood_scores import (
@@ -24,6 +25,7 @@ __all__ = [
     "Distortion",
     "Drivers",
     "Interval",
+    "Island",
     "Measure",
     "Reliability",
     "Report",
@@ -33,6 +35,7 @@ __all__ = [
     "distortion",
     "drivers",
     "intrinsic_dimension",
+    "islands",
     "knn_accuracy",
     "lcmc",
     "neighbor_hit",

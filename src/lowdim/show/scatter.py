@@ -13,6 +13,7 @@ import numpy as np
 
 from lowdim.data.categories import Categories, Values, read_labels
 from lowdim.show import style
+from lowdim.show.names_on_map import name_islands
 from lowdim.show.style import Floats
 
 MOST_MARKERS = 50_000
@@ -29,7 +30,8 @@ def scatter(
     dims: Sequence[int] | None = None,
     kind: str | None = None,
     names: Mapping[Any, str] | Sequence[str] | None = None,
-    labels: bool = False,
+    labels: bool | str = False,
+    about: Any = None,
     title: str | None = None,
     legend: bool = True,
     size: float | None = None,
@@ -57,8 +59,11 @@ def scatter(
         Overrides how ``y`` is interpreted.
     names : mapping or sequence of str, optional
         Names of the categories, by label or in sorted order of the labels.
-    labels : bool
-        Write the name of each category at the median of its samples.
+    labels : bool or "auto"
+        Write the name of each category at the median of its samples. "auto" names the dense parts of the map, as
+        :func:`lowdim.quality.islands` does, large ones first, where there is room.
+    about : texts, labels or a table of the same rows, optional
+        What automatic names are made of: terms of texts, or columns of a table. ``y`` by default.
     title : str, optional
         Title of the plot.
     legend : bool
@@ -87,6 +92,14 @@ def scatter(
     """
     points, columns = style.read_table(Y, dims)
     n, width = points.shape
+    if labels not in (True, False, "auto") or (labels == "auto" and y is None and about is None):
+        came = "no y and no about" if labels == "auto" else repr(labels)
+        raise ValueError(
+            f"scatter: labels must be True, False or 'auto', which needs y or about; got {came}. Pass the texts, the "
+            "table or the labels that names are made of."
+        )
+    if labels == "auto" and width == 1:
+        raise ValueError("scatter: labels='auto' needs two or three columns; got 1. Pass labels=False.")
     read = None if y is None else read_labels(y, n, kind=kind, names=names)
     solid = width == 3
     if ax is not None and (ax.name == "3d") != solid:
@@ -109,7 +122,7 @@ def scatter(
     if isinstance(read, Categories) and width > 1:
         if legend:
             _add_legend(ax, read, ink, shapes=markers)
-        if labels:
+        if labels is True:
             _name_on_map(ax, points, read)
     elif legend and ink.scale is not None and isinstance(read, Values):
         bar = ax.figure.canvas.figure.colorbar(ink.scale, ax=ax, shrink=0.8, aspect=30, label=read.title)
@@ -121,6 +134,8 @@ def scatter(
         _shade_space(ax, points, ink, alpha)
     else:
         _shade_plane(ax, points, ink, alpha)
+    if labels == "auto":
+        name_islands(ax, points, y if about is None else about)
     if solid:
         spans = np.abs(np.diff([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()], axis=1)).ravel()
         ax.set_box_aspect(spans, zoom=1.1)  # equal aspect; it needs the limits, so it comes last

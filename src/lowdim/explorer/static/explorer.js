@@ -48,7 +48,7 @@ export class Explorer {
     Object.assign(this, parts);
     this.colours = pageColours(this.root);
     this.panes = new Panes(parts.stage, this);
-    this.legend = new Legend(parts.colour, { root: this.root, ink: this.inkOfColumn, say: (text) => this.say(text),
+    this.legend = new Legend(parts.colour, { root: this.root, ink: this.inkOfColumn, groupings: this.saved ? [] : this.hello.groupings ?? [], group: (method) => this.group(method), say: (text) => this.say(text),
       painted: () => this.panes.redraw(), colourBy: (name) => this.colourBy(name) });
     this.legend.offer(this.hello.columns);
     if (!this.saved) this.runs = new Runs(parts.making, this);
@@ -205,6 +205,7 @@ export class Explorer {
     try {
       this.legend.show(name, name === null ? null : await this.column(name));
       if (view?.scale) this.legend.rescale(view.scale);
+      if (!this.saved) for (const map of this.maps.values()) if (map.names) this.nameIslands(map, true);
       if (view) { this.legend.kept = new Set(view.kept ?? []); this.legend.range = view.range ?? null; this.legend.paint(); }
     } catch (error) { this.failed(error); this.legend.show(null, null); }
   }
@@ -244,6 +245,30 @@ export class Explorer {
     } catch (error) { map.overlay = null; this.failed(error); }
     map.asking = false;
     if (map.again) { const next = map.again; map.again = null; if (map.overlay) setTimeout(() => this.misplaced(map, next), 500); }
+  }
+
+  // Names of the islands, written over the map: those that the zoom has room for.
+  async nameIslands(map, again = false) {
+    if (map.names && !again) map.names = null;
+    else {
+      try { map.names = (await this.line.ask("names", { map: map.id, column: this.legend.name })).names; }
+      catch (error) { this.failed(error); return; }
+      if (!map.names.length) this.say(`${map.title} has no islands that could be named`);
+    }
+    this.panes.remark();
+    this.panes.told(map);
+  }
+
+  // Groups of rows, found in the data, become a column of labels.
+  async group(method) {
+    this.say(`${method} looks for groups …`);
+    try {
+      const { column } = await this.line.ask("group", { method });
+      const told = { missing: 0, ...column, label: true };
+      this.columnsChanged([told, ...this.hello.columns.filter((one) => one.name !== told.name)]);
+      await this.colourBy(told.name);
+      this.say(`${plural(told.categories.length, "group")} by ${method}`);
+    } catch (error) { this.failed(error); }
   }
 
   overlay(map, kind) {

@@ -15,7 +15,9 @@ export class Legend {
     this.all = false;
     this.choice = make("select", { "aria-label": "Colour by column", onchange: () => host.colourBy(this.choice.value || null) });
     this.list = make("div", { className: "legend", role: "group", "aria-label": "Legend: press a class to show it alone" });
+    const groups = (host.groupings ?? []).map((method) => button(method === "hdbscan" ? "HDBSCAN" : "Leiden", () => host.group(method)));
     place.append(make("label", { className: "field" }, make("span", {}, "Colour by"), this.choice), this.list);
+    if (groups.length) place.append(make("div", { className: "deeds" }, make("span", {}, "Find groups: "), ...groups));
   }
 
   offer(columns) {

@@ -47,11 +47,13 @@ export class Panes {
       press(pane.density, pane.view.density);
       pane.view.refresh();
     }, { title: "Show the density of the rows" }), false);
+    pane.names = press(button("Names", () => { if (pane.view.map) this.host.nameIslands(pane.view.map); },
+      { title: "Name the islands of the map" }), false);
     pane.stability = button("Stability", () => { if (pane.view.map) this.host.misplaced(pane.view.map, "moves"); },
       { title: "Fit samples of the rows again, and show which places change" });
     pane.closing = button("×", () => this.close(pane), { className: "close", "aria-label": "Close this view" });
     pane.root = make("section", { className: "pane", "aria-label": "View" },
-      make("header", {}, pane.choice, pane.overlay, pane.density, pane.stability, pane.told, pane.closing), plot, pane.key, pane.fault);
+      make("header", {}, pane.choice, pane.overlay, pane.density, pane.names, pane.stability, pane.told, pane.closing), plot, pane.key, pane.fault);
     pane.choice.addEventListener("change", () => {
       const map = [...this.host.maps.values()].find((one) => String(one.id) === pane.choice.value);
       if (map) this.show(this.list.indexOf(pane), map);
@@ -125,6 +127,8 @@ export class Panes {
       pane.told.title = inWords(map.parameters);
       pane.overlay.value = map.overlay?.kind ?? "";
       press(pane.density, pane.view.dense);
+      press(pane.names, Boolean(map.names));
+      pane.names.hidden = map.dims < 2 || !["done", "stopped"].includes(map.status);
       pane.overlay.hidden = Boolean(this.host.saved) && !map.shares;
       for (const option of pane.overlay.options) option.hidden = Boolean(this.host.saved && option.value && !map.shares?.[option.value]);
       pane.key.hidden = !map.overlay;

@@ -28,6 +28,7 @@ export function savedChannel(messages) {
       images: messages.some((one) => one.type === "thumbs") ? hello.images : null }],
     column: ({ name }) => [columns.has(name) && messages.find((one) => one.type === "column" && one.name === name)],
     map: ({ map }) => [kept("frame", map)],
+    names: ({ map }) => [kept("names", map)],
     thumbs: ({ rows }) => [cutTiles(messages.find((one) => one.type === "thumbs"), rows)],
     search: ({ text }) => {
       const bytes = new Uint8Array(n), sought = text.toLowerCase();

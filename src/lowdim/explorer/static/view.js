@@ -4,6 +4,7 @@ import { Camera, projected, frameOf } from "./camera.js";
 import { enclosed } from "./lasso.js";
 import { DOUBTFUL } from "./files.js";
 
+const NAME_SIZES = [15, 12.5, 11.5], NAME_WIDTH = 26; // pixels by level, and characters of a line
 const ARROWS = 3, ARROW = 72; // columns whose arrows are drawn, and pixels of the longest
 const REACH = 14; // pixels from the pointer within which a row is found
 const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -109,6 +110,7 @@ export class View {
       if (pinned >= 0 && links && map.cloud.has(pinned)) this.drawLinks(pen, pinned, links);
       if (pinned >= 0 && host.moves?.[map.id] && map.cloud.has(pinned)) this.drawMoves(pen, pinned, host.moves[map.id]);
       this.drawPlaced(pen, host.placed(map));
+      if (map.names) this.drawNames(pen, map.names);
       for (const [row, radius] of [[pinned, 8], [host.hover, 7]])
         if (row >= 0 && map.cloud.has(row)) this.ring(pen, ...this.at(row), radius, host.ink(this).css(row));
     }
@@ -161,6 +163,33 @@ export class View {
       pen.arc(u, v, 3.2, 0, 2 * Math.PI);
       pen.fill();
     });
+  }
+
+  // Names of islands, large scales first; one that would cover another waits until the map is magnified.
+  drawNames(pen, names) {
+    const { colours } = this.host, taken = [];
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    for (const { name, at, level } of names) {
+      const size = NAME_SIZES[level], [x, y] = projected(this.eye, at, this.width, this.height), lines = nameLines(name);
+      pen.font = `${level ? 500 : 700} ${size}px system-ui, sans-serif`;
+      const wide = Math.max(...lines.map((line) => pen.measureText(line).width)) / 2 + 3, high = (lines.length * size * 1.15) / 2 + 2;
+      if (x < 0 || y < 0 || x > this.width || y > this.height) continue;
+      if (level > 0 && this.camera.zoom < level) continue;
+      if (taken.some(([u, v, w, h]) => Math.abs(u - x) < w + wide && Math.abs(v - y) < h + high)) continue;
+      taken.push([x, y, wide, high]);
+      lines.forEach((line, i) => {
+        const v = y + (i - (lines.length - 1) / 2) * size * 1.15;
+        pen.lineWidth = 3.5;
+        pen.lineJoin = "round";
+        pen.strokeStyle = colours.paper;
+        pen.strokeText(line, x, v);
+        pen.fillStyle = colours.ink;
+        pen.fillText(line, x, v);
+      });
+    }
+    this.named = taken.length;
+    pen.textBaseline = "alphabetic";
   }
 
   // Which way the columns move the row that do so most, with their names.
@@ -322,4 +351,15 @@ export class View {
     else return;
     event.preventDefault();
   }
+}
+
+// A name in lines, broken between its terms.
+function nameLines(name) {
+  const lines = [""], parts = name.split(" · ");
+  parts.forEach((part, i) => {
+    const term = part + (i + 1 < parts.length ? " ·" : ""), last = lines[lines.length - 1];
+    if (last && last.length + 1 + term.length > NAME_WIDTH) lines.push(term);
+    else lines[lines.length - 1] = `${last} ${term}`.trim();
+  });
+  return lines;
 }

@@ -15,6 +15,7 @@ import numpy as np
 from lowdim import __version__
 from lowdim.data.categories import MOST_NAMED, Categories, fold_rare
 from lowdim.methods.prepared_table import Preparation
+from lowdim.quality import islands
 from lowdim.show import style
 from lowdim.show.report import charts, encoded_maps
 from lowdim.show.report.html_pieces import code, table
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _POINTS = 90  # of each curve
 _NO_LABEL = 65_535
 _MISPLACED = 0.5  # distortion from which a point has the strongest colour
+_FEWEST_NAMED, _NAMED = 20, 24  # rows of a map from which it has names, and names on it
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
@@ -94,6 +96,7 @@ def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[s
                 "name": outcome.name,
                 "xy": encoded_maps.packed(points, bits),
                 "beyond": beyond,
+                "islands": _islands(comparison, outcome.embedding[shown], points, shown),
                 "misplaced": encoded_maps.text(encoded_maps.bytes_of(misplaced, 0.0, _MISPLACED)),
             }
         )
@@ -115,6 +118,17 @@ def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[s
             comparison.prepared.table.X[shown], comparison.image_shape, order[order >= 0], room
         )
     return data
+
+
+def _islands(comparison: "Comparison", Y: Any, points: Any, shown: Any) -> list[dict[str, Any]]:
+    """Names on a map, of classes or of the columns that differ most, with places in the coordinates of the page."""
+    if Y.shape[1] < 2 or len(Y) < _FEWEST_NAMED:
+        return []
+    about, called = comparison.prepared.X[shown], list(comparison.prepared.names)
+    if isinstance(labels := comparison.labels, Categories):
+        about = np.array([*labels.names, "other", None], dtype=object)[labels.codes[shown]]
+    found = islands(Y[:, :2], about, names=called, levels=1, most=_NAMED)
+    return [{"name": one.name, "at": np.median(points[one.rows], axis=0).round().tolist()} for one in found]
 
 
 def _labels(comparison: "Comparison", chosen: Any) -> dict[str, Any] | None:

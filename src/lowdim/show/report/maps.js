@@ -30,7 +30,7 @@ const measured = data.measured === null ? null : unpack(data.measured, Int32Arra
 const labels = data.labels;
 const codes = labels && labels.codes ? unpack(labels.codes, Uint16Array) : null;
 const values = labels && labels.values ? unpack(labels.values, Uint8Array) : null;
-const state = { hover: -1, pinned: false, brushed: null, classes: new Set(), colouring: labels ? "labels" : "none" };
+const state = { hover: -1, pinned: false, brushed: null, classes: new Set(), colouring: labels ? "labels" : "none", named: false };
 
 // ---- Colours: those of the page, read again when the theme changes ---------------------------------------------
 
@@ -75,6 +75,7 @@ class Place {
   constructor(root, described) {
     this.root = root;
     this.name = described.name;
+    this.islands = described.islands;
     this.xy = unpackBits(described.xy, data.bits);
     this.misplaced = new Uint8Array(n).fill(255);
     unpack(described.misplaced, Uint8Array).forEach((byte, i) => { this.misplaced[measured ? measured[i] : i] = byte; });
@@ -127,6 +128,26 @@ class Place {
     pen.globalAlpha = 1;
   }
 
+  // Names of islands; one that would cover another is left out.
+  drawNames(pen) {
+    const taken = [];
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.font = "600 12px system-ui, sans-serif";
+    for (const { name, at } of this.islands) {
+      const x = this.margin + (at[0] + FULL) * this.unit, y = this.margin + (FULL - at[1]) * this.unit;
+      const wide = pen.measureText(name).width / 2 + 3, high = 8;
+      if (x < wide || x > this.size - wide || taken.some(([u, v, w]) => Math.abs(u - x) < w + wide && Math.abs(v - y) < 2 * high)) continue;
+      taken.push([x, y, wide]);
+      pen.lineWidth = 3.5;
+      pen.lineJoin = "round";
+      pen.strokeStyle = ink.paper;
+      pen.strokeText(name, x, y);
+      pen.fillStyle = ink.ring;
+      pen.fillText(name, x, y);
+    }
+  }
+
   // Overlay of the map: the row under the pointer, and the rectangle being drawn.
   mark(rectangle) {
     const pen = this.over.getContext("2d");
@@ -138,6 +159,7 @@ class Place {
       pen.strokeRect(rectangle.x, rectangle.y, rectangle.w, rectangle.h);
       pen.setLineDash([]);
     }
+    if (state.named) this.drawNames(pen);
     const i = state.hover;
     if (i < 0) return;
     for (const [width, style, radius] of [[5, ink.paper, 7], [2.2, ink.ring, 7]]) {

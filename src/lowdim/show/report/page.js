@@ -130,13 +130,26 @@ function drawColouring() {
       state.colouring = way;
       state.classes.clear();
       readColours();
-      for (const other of field.querySelectorAll("button"))
+      for (const other of field.querySelectorAll("button:not(#names)"))
         other.setAttribute("aria-pressed", String(other === button));
       drawLegend();
       redraw();
     });
     field.append(button);
   }
+  if (maps.some((map) => map.islands.length)) field.append(naming());
+}
+
+// A button that writes names on the maps.
+function naming() {
+  const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Names", id: "names" });
+  button.setAttribute("aria-pressed", "false");
+  button.addEventListener("click", () => {
+    state.named = !state.named;
+    button.setAttribute("aria-pressed", String(state.named));
+    for (const map of maps) map.mark();
+  });
+  return button;
 }
 
 function redraw() {

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 from lowdim import data, show
 from lowdim.methods import registry
 
-NO_MAP = {"select", "cca", "kernel_cca"}
+NO_MAP = {"select", "cca", "kernel_cca", "famd", "mca"}  # or for tables with text
 GIVEN = {"kernel_pca": {"gamma": "median"}, "lle": {"method": "ltsa", "n_neighbors": 12}}  # besides the defaults
 
 digits, digit = data.load("digits")

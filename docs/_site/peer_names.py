@@ -59,6 +59,16 @@ _UMAP = {
     "output_dens": "not available",
     **_LABELS,
 }
+_FACTORS = {
+    "n_iter": "solved directly",
+    "random_state": "solved directly",
+    "engine": "solved directly",
+    "copy": NEVER_CHANGED,
+    "check_input": "always checked",
+    "one_hot": "columns of numbers or of text are read as they are",
+    "one_hot_prefix_sep": "`levels()` has the column and the level",
+    "one_hot_columns_to_drop": "not available",
+}
 PAIRS = (
     Pair(
         "sklearn.decomposition.PCA",
@@ -299,6 +309,33 @@ PAIRS = (
             "n_neighbors": '`"auto"` is 10, or less for few rows',
             "num_iters": "all phases together, in the proportions of the paper",
         },
+    ),
+    Pair(
+        "prince.FAMD",
+        "FAMD",
+        absent={
+            "column_coordinates_": '`columns("correlations")` of numbers; `levels()`, the means of their rows, as in '
+            "FactoMineR",
+            "column_contributions_": '`columns("contributions")`, `levels("contributions")`',
+            "variable_coordinates_": "`columns()`: r² and η²",
+            "variable_contributions_": '`columns("contributions")`',
+            **{name: note for name, note in _FACTORS.items() if not name.startswith("one_hot")},
+            "rescale_with_mean": "always, as the method says",
+            "rescale_with_std": "always, as the method says",
+            "handle_unknown": "a level that fit did not see lies at the mean, with a warning",
+            "categorical_columns": '`plan={"code": "category"}`; whole numbers are numbers otherwise',
+            "num_cols_": "`plan_`",
+            "cat_cols_": "`plan_`",
+            "num_scaler_": "`plan_`",
+            "one_hot_columns_": "`levels()`",
+            "categories_": "`levels()`",
+        },
+    ),
+    Pair(
+        "prince.MCA",
+        "MCA",
+        absent=_FACTORS,
+        notes={"correction": "Benzécri's shares are of all inertias above 1/Q, not of those that are kept"},
     ),
 )
 

@@ -15,6 +15,7 @@ _HOMES = {
     "Autoencoder": "lowdim.methods.autoencoder",
     "CCA": "lowdim.methods.cca",
     "DiffusionMap": "lowdim.methods.diffusion_map",
+    "FAMD": "lowdim.methods.famd",
     "Isomap": "lowdim.methods.isomap",
     "KLExpansion": "lowdim.methods.kl_expansion",
     "KernelCCA": "lowdim.methods.kernel_cca",
@@ -23,6 +24,7 @@ _HOMES = {
     "LDA": "lowdim.methods.lda",
     "LLE": "lowdim.methods.lle",
     "LaplacianEigenmaps": "lowdim.methods.laplacian_eigenmaps",
+    "MCA": "lowdim.methods.mca",
     "MDS": "lowdim.methods.mds",
     "PCA": "lowdim.methods.pca",
     "PaCMAP": "lowdim.methods.pacmap",
@@ -44,8 +46,10 @@ _PACKAGES = ("data", "parts", "quality", "show")
 
 __all__ = [
     "CCA",
+    "FAMD",
     "LDA",
     "LLE",
+    "MCA",
     "MDS",
     "PCA",
     "SNE",
@@ -91,6 +95,7 @@ if TYPE_CHECKING:
     from lowdim.methods.chain import chain as chain
     from lowdim.methods.chain import save as save
     from lowdim.methods.diffusion_map import DiffusionMap as DiffusionMap
+    from lowdim.methods.famd import FAMD as FAMD
     from lowdim.methods.isomap import Isomap as Isomap
     from lowdim.methods.kernel_cca import KernelCCA as KernelCCA
     from lowdim.methods.kernel_lda import KernelLDA as KernelLDA
@@ -100,6 +105,7 @@ if TYPE_CHECKING:
     from lowdim.methods.lda import LDA as LDA
     from lowdim.methods.lle import LLE as LLE
     from lowdim.methods.loading import load as load
+    from lowdim.methods.mca import MCA as MCA
     from lowdim.methods.mds import MDS as MDS
     from lowdim.methods.pacmap import PaCMAP as PaCMAP
     from lowdim.methods.pca import PCA as PCA

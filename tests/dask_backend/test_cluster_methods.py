@@ -165,7 +165,10 @@ def test_every_method_places_blocks(client, table, method, dtype):
         assert lazy.shape == now.shape, name
         blocks = [getattr(model, name)(X[i : i + 100]) for i in range(0, N, 100)]
         np.testing.assert_array_equal(lazy.compute(**run), np.concatenate(blocks))
-    if hasattr(model, "inverse_transform"):
+    if found.takes_table:
+        with pytest.raises(ValueError, match="inverse_transform returns a table.*compute"):
+            model.inverse_transform(cut(model.transform(X), 100))
+    elif hasattr(model, "inverse_transform"):
         Y = model.transform(X)
         lazy, now = model.inverse_transform(cut(Y, 100)), model.inverse_transform(Y)
         assert (lazy.dtype, lazy.shape) == (now.dtype, now.shape)

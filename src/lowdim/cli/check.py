@@ -69,7 +69,10 @@ def command(
         found = quality.reliability(
             model, table.X, refits=refits, seconds=seconds, rate=rate, random_state=seed, verbose=show_progress(quiet)
         )
-        rows = prepare.transform(table.X) if prepare is not None else table.X
+        if hasattr(model, "as_linear"):
+            rows = model.as_linear(table.X)[0]
+        else:
+            rows = prepare.transform(table.X) if prepare is not None else table.X
     kept = len(found.score) == table.X.shape[0]  # rows with missing values may have been left out
     ids = list(table.ids) if kept and table.ids is not None else list(range(len(found.score)))
     if len(found.dubious):

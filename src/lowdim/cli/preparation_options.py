@@ -33,9 +33,10 @@ class _First(click.ParamType):
 _OPTIONS = (
     click.option(
         "--prepare",
-        metavar="auto|PLAN|none",
-        help="Convert every column to numbers of comparable weight: by kind (auto), by a .toml plan, or not at all. "
-        "Default: auto for files of tables (csv, xlsx, parquet …), none for arrays and images.",
+        metavar="auto|PLAN|gower|none",
+        help="Convert every column to numbers of comparable weight: by kind (auto), by a .toml plan, for Gower's "
+        "distances (gower), or not at all. Default: auto for files of tables (csv, xlsx, parquet …), none for arrays "
+        "and images.",
     ),
     click.option(
         "--scale", is_flag=True,
@@ -95,7 +96,7 @@ def preparation_asked(options: dict[str, Any]) -> "Preparation":
 
     aside = tuple(options.get("drop") or ())
     asked = Preparation(**{name: options.pop(name) for name in NAMES}, aside=aside)
-    if isinstance(asked.prepare, str) and asked.prepare not in ("auto", "none"):
+    if isinstance(asked.prepare, str) and asked.prepare not in ("auto", "none", "gower"):
         from lowdim.data.plan_files import reading_of
 
         given = {name: value for name, value in options.items() if value not in (None, False)}
@@ -110,20 +111,38 @@ def read_prepared(
     times: Times,
     *,
     scaled_later: bool = False,
+    as_it_is: bool = False,
     verbose: int,
     quiet: bool,
 ) -> "PreparedTable":
-    """Read a table, prepare it as requested, or as its columns need, and report what was done."""
+    """Read a table, prepare it as requested, or as its columns need, and report what was done.
+
+    ``as_it_is`` leaves the columns to a method that prepares them by itself.
+    """
+    from lowdim.methods import prepared_table
     from lowdim.methods.prepared_table import prepared
     from lowdim.work import progress
 
     missing = "drop" if asked.missing == "drop" else "error"
     with progress.showing(verbose, "data"), progress.stage("reading"):
         table = times.of("read", lambda: source.read(mixed=asked.prepare != "none", missing=missing, **reading))
+    if as_it_is:
+        if not quiet:
+            tell_prepared(table, [])
+        return prepared_table.as_it_is(table, asked)
     made = times.of("prepare", lambda: prepared(table, asked, scaled_later=scaled_later, verbose=verbose))
     if not quiet:
         tell_prepared(table, made.done)
     return made
+
+
+def what_it_did(model: Any, made: "PreparedTable", n: int, *, quiet: bool) -> "Table":
+    """Report what a method did to the columns of a table; the table of the ``n`` rows that it kept."""
+    from lowdim.methods.prepared_table import kept_rows
+
+    if not quiet:
+        tell_prepared(made.table, model.describe())
+    return made.table if n == made.X.shape[0] else kept_rows(made.table, model.complete(made.X))
 
 
 def tell_prepared(table: "Table", done: list[str]) -> None:

@@ -18,7 +18,7 @@ from lowdim.cli.outputs import (
     show_progress,
     write_embedding,
 )
-from lowdim.cli.preparation_options import preparation_asked, preparing, read_prepared
+from lowdim.cli.preparation_options import preparation_asked, preparing, read_prepared, what_it_did
 from lowdim.methods import registry
 
 
@@ -129,7 +129,10 @@ def command(
         return
     times = Times()
     inside = "standardize" in model.get_params()  # PCA scales by itself, which needs no copy of the rows
-    made = read_prepared(Source(source), columns_as, reading, times, scaled_later=inside, verbose=verbose, quiet=quiet)
+    made = read_prepared(
+        Source(source), columns_as, reading, times,
+        scaled_later=inside, as_it_is=chosen.takes_table, verbose=verbose, quiet=quiet,
+    )  # fmt: skip
     table = made.table
     if made.scale and inside:
         if "standardize" in asked:
@@ -143,6 +146,8 @@ def command(
         raise ValueError(f"{chosen.class_name} learns from labels; {table.source} has none. Pass --label COLUMN.")
     Y = times.of(method, lambda: made.fit(model))
     whole = made.whole(model.set_params(verbose=0))  # verbosity is not part of the model
+    if chosen.takes_table:
+        table = what_it_did(model, made, len(Y), quiet=quiet)
     names = [str(name) for name in whole.get_feature_names_out()]
     if save:
         lowdim.save(whole, Path(save).expanduser())

@@ -51,6 +51,7 @@ class Ground:
     sparse: bool
     classes: int  # distinct labels; 0 without labels that name classes
     unlabelled: int = 0  # rows without a label, where others have one
+    mixed: bool = False  # whether the table has columns of other kinds than numbers
 
 
 def enlist(
@@ -106,6 +107,8 @@ def unsuited(method: registry.Method, ground: Ground) -> str:
     """Why a method is not included by default; empty if it is."""
     if not method.default_rows:
         return "produces no map; name it explicitly to include it"
+    if method.takes_table and not ground.mixed:
+        return "is for tables with columns of other kinds than numbers"
     if method.supervised and ground.unlabelled:
         return f"learns from labels, which {ground.unlabelled:,} rows lack"
     if method.supervised and ground.classes < 2:

@@ -18,7 +18,7 @@ from lowdim.data import options
 from lowdim.data.categories import Categories, Values, read_labels
 from lowdim.data.in_memory import demand_pixels, table_of
 from lowdim.methods.base import used_labels
-from lowdim.methods.prepared_table import Preparation, PreparedTable, prepared
+from lowdim.methods.prepared_table import Preparation, PreparedTable, prepared, takes_table
 from lowdim.relate.moments import divided_by_deviation
 from lowdim.work import progress, thread_limit
 from lowdim.work.random import seed_of
@@ -67,9 +67,10 @@ def compare(
     parameters : mapping of str to mappings, optional
         Parameters by method, such as ``{"tsne": {"perplexity": 50}}``; for estimators, by the names they have in
         ``methods``.
-    prepare : {None, "auto", "none"}, plan or Prepare
+    prepare : {None, "auto", "gower", "none"}, plan or Prepare
         Preparation of the columns: what they need (None: that of columns of text and dates), by kind for every column
-        ("auto"), none at all, by a plan (a dict or a .toml file), or a :class:`lowdim.Prepare` of yours.
+        ("auto"), such that methods with a metric measure Gower's distances ("gower"), none at all, by a plan (a dict or
+        a .toml file), or a :class:`lowdim.Prepare` of yours.
     scale : bool
         Divide each column of numbers by its standard deviation first.
     log : bool
@@ -130,7 +131,7 @@ def compare(
     seed = seed_of(random_state)
     common = {"random_state": seed, "n_jobs": n_jobs, "verbose": 0}
     unlabelled = int((labels.codes < 0).sum()) if isinstance(labels, Categories) else 0
-    ground = Ground(n, d, sparse.issparse(rows), len(classes.names) if classes else 0, unlabelled)
+    ground = Ground(n, d, sparse.issparse(rows), len(classes.names) if classes else 0, unlabelled, made.table.mixed)
     candidates, left_out = enlist(methods, ground, n_components, parameters or {}, common)
     targets = made.table.labels if classes else None
     with thread_limit.using(n_jobs):
@@ -141,7 +142,7 @@ def compare(
         failed: dict[str, str] = {}
         for candidate in candidates:
             try:
-                outcome = _run(candidate, rows, targets, n_components, seed, verbose)
+                outcome = _run(candidate, made, rows, targets, n_components, seed, verbose)
             except ImportError as error:  # of an extra that is not installed
                 outcome = str(error)
                 if methods is None:
@@ -160,14 +161,16 @@ def compare(
     return Comparison(rows, labels, made, facts, outcomes, failed, left_out, by, seed, n_components, pictures, chance)
 
 
-def _run(candidate: Candidate, X: Any, y: Any, k: int, seed: int, verbose: int) -> Outcome | str:
+def _run(candidate: Candidate, made: PreparedTable, X: Any, y: Any, k: int, seed: int, verbose: int) -> Outcome | str:
     """Fit one method and measure its map; an error is returned as text, so that the others can continue."""
     model = candidate.model
     try:
         with warnings.catch_warnings(record=True) as caught, progress.showing(verbose, candidate.name), Cost() as cost:
             warnings.simplefilter("always", UserWarning)
             warnings.simplefilter("ignore", ScaleWarning)  # the summary mentions it once
-            Y = np.asarray(model.fit_transform(X, used_labels(model, y)))[:, :k]
+            rows = made.rows_for(model)
+            rows = rows if takes_table(model) else X
+            Y = np.asarray(model.fit_transform(rows, used_labels(model, y)))[:, :k]
         if not np.isfinite(Y).all():
             raise ValueError(f"{candidate.title}: the embedding must be finite; got NaN or infinity.")
         with progress.showing(verbose, candidate.name):

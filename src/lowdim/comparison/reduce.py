@@ -12,7 +12,7 @@ def reduce(X: Any, method: str = "pca", /, *, y: Any = None, parameters: Mapping
     Parameters
     ----------
     X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-        The data.
+        The data. Only ``"famd"`` and ``"mca"`` take columns of text.
     method : str
         A name that ``lowdim methods`` lists, such as ``"pca"``.
     y : array of shape (n_samples,), optional

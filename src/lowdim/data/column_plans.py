@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,8 @@ _COLUMN_RULES = RULES | {
     "weight": options.real(0.0),
 }
 del _COLUMN_RULES["rules"]
+_PLAIN = ("as_is", "gower")  # scaling that leaves 0 and 1, and the order of levels, as they are
+_WHOLE = 12  # whole numbers that are levels of a category, not cut into classes
 _HELD = 0.5  # share of the rows that the most frequent levels must cover for a column to be a category
 
 
@@ -64,6 +67,8 @@ class Wish:
     rules: int = column_kinds.RULES
     separator: str = ""
     merge: bool = False
+    instead: tuple[tuple[str, str], ...] = ()  # kinds that are taken as others, unless the plan names one
+    classes: int = 0  # into which numbers and dates are cut that are taken as categories; 0: none
 
 
 def wishes(defaults: Mapping[str, Any], plan: Any, names: list[str]) -> list[Wish]:
@@ -115,6 +120,8 @@ def decide(name: str, finding: Finding, wish: Wish) -> tuple[str, str, str]:
     kind, why = finding.kind, finding.why
     if wish.kind:
         kind, why = wish.kind, "the plan says so"
+    else:
+        kind = dict(wish.instead).get(kind, kind)
     if kind == "drop":
         return finding.kind, "drop", why
     if finding.kind == "empty":
@@ -149,6 +156,9 @@ def learn(name: str, column: "pl.Series", finding: Finding, wish: Wish, order: l
     gaps = int(column_kinds.is_missing(column).sum())
     if action == "drop":
         return Recipe(kind, "drop", "left out", why, gaps)
+    to_cut = kind == "category" and wish.classes and finding.kind in ("number", "date") and not wish.order
+    if to_cut and (cut := _learn_classes(column, finding, wish, why, gaps)) is not None:
+        return cut
     spelling, unit = _spelled(name, column, wish, action, finding)
     weight = float(wish.weight)
     made = Recipe(kind, action, "", why, gaps, wish.missing, spelling, weight=weight, unit=unit)
@@ -159,7 +169,8 @@ def learn(name: str, column: "pl.Series", finding: Finding, wish: Wish, order: l
     elif kind == "multi-select":
         made = _learn_options(name, column, made, wish, finding)
     elif kind in ("category", "code"):
-        made = _learn_category(name, column, made, wish, order)
+        scale = list(finding.order) if finding.kind == "ordinal" and action == "onehot" else None
+        made = _learn_category(name, column, made, wish, order or scale or None)
     if made.action == "drop":
         return made
     if action not in ("onehot", "options"):
@@ -269,12 +280,12 @@ def _learn_options(name: str, column: "pl.Series", made: Recipe, wish: Wish, fin
             f"Prepare: options of column {name!r}, separated by {separator!r}, must differ between rows; every row has "
             f"the same. Name another separator, or leave it out: plan={{{name!r}: 'drop'}}."
         )
-    scaled = "as_is" if wish.numbers == "as_is" else "standardize"
+    scaled = wish.numbers if wish.numbers in _PLAIN else "standardize"
     words = f"{len(found['levels'])} indicators of options separated by {separator!r}"
     words += f", {more} rare or constant ones left out" if more else ""
     return replace(
-        made, **found | {"scale": 1.0 if scaled == "as_is" else found["scale"]}, spelling=separator, numbers=scaled,
-        done=words + ("" if scaled == "as_is" else ", scaled as a group"),
+        made, **found | {"scale": 1.0 if scaled in _PLAIN else found["scale"]}, spelling=separator, numbers=scaled,
+        done=words + ("" if scaled in _PLAIN else ", scaled as a group"),
     )  # fmt: skip
 
 
@@ -301,9 +312,46 @@ def _learn_category(name: str, column: "pl.Series", made: Recipe, wish: Wish, or
             f"frequent cover {held:.0%} of the rows. Leave it out (plan={{{name!r}: 'drop'}}), or raise max_levels."
         )
     pooled = f", {count - len(found['levels']):,} rare levels pooled" if found["pooled"] else ""
-    scaled = "as_is" if wish.numbers == "as_is" else "standardize"
-    done = f"one-hot encoded to {len(found['shares'])}{pooled}{'' if scaled == 'as_is' else ', scaled as a group'}"
+    scaled = wish.numbers if wish.numbers in _PLAIN else "standardize"
+    done = f"one-hot encoded to {len(found['shares'])}{pooled}{'' if scaled in _PLAIN else ', scaled as a group'}"
     return replace(made, **found, numbers=scaled, done=done + made.done)
+
+
+def _learn_classes(column: "pl.Series", finding: Finding, wish: Wish, why: str, gaps: int) -> Recipe | None:
+    """Recipe of numbers or dates cut at their quantiles; None for whole numbers that recur, which are levels."""
+    made = Recipe(
+        finding.kind, "classes", "", why, gaps, wish.missing, finding.spelling, weight=float(wish.weight),
+        unit=finding.unit, numbers="standardize",
+    )  # fmt: skip
+    values = made._values(column)
+    values = values[~np.isnan(values)]
+    distinct = np.unique(values)
+    recur = finding.kind == "number" and len(distinct) <= min(_WHOLE, wish.max_levels, len(values) / 2)
+    if recur and bool((distinct == np.round(distinct)).all()):
+        return None
+    inner = np.linspace(0, 1, wish.classes + 1)[1:-1]
+    knots = np.unique(np.quantile(values, inner, method="inverted_cdf"))
+    knots = knots[knots < values.max()]  # each class has a row
+    if not len(knots):
+        knots = distinct[:1]
+    shares = np.bincount(np.searchsorted(knots, values), minlength=len(knots) + 1) / len(values)
+    ends = [_end(knot, finding.kind) for knot in knots]
+    middle = [f"{low} – {high}" for low, high in pairwise(ends)]
+    levels = [f"≤ {ends[0]}", *middle, f"> {ends[-1]}"]
+    if len(set(levels)) < len(levels):  # ends that agree in six digits
+        levels = [f"{level} ({i + 1})" for i, level in enumerate(levels)]
+    done = f"cut into {len(levels)} classes of similar size, scaled as a group"
+    if gaps:
+        filled = replace(made, levels=levels, shares=shares)
+        done += f"; {_filled(filled)}"
+    return replace(made, knots=knots, levels=levels, shares=shares, done=done)
+
+
+def _end(value: float, kind: str) -> str:
+    """End of a class, as names of levels show it."""
+    if kind == "date":
+        return str(np.datetime64(round(value * 86_400), "s")).removesuffix("T00:00:00")
+    return f"{value:.6g}"
 
 
 def _learn_numbers(name: str, column: "pl.Series", made: Recipe, wish: Wish) -> Recipe:
@@ -313,7 +361,12 @@ def _learn_numbers(name: str, column: "pl.Series", made: Recipe, wish: Wish) -> 
         raise ValueError(
             f"Prepare: X must be finite; got infinity in column {name!r}. Drop such rows, or replace the values."
         )
-    numbers = wish.numbers if made.action == "number" or wish.numbers == "as_is" else "standardize"
+    if wish.numbers == "gower" and made.action == "cyclic":
+        raise ValueError(
+            f"Prepare: Gower's distance of dates is that of their days; column {name!r} has dates='cyclic' too. Pass "
+            "dates='number'."
+        )
+    numbers = wish.numbers if made.action == "number" or wish.numbers in _PLAIN else "standardize"
     if numbers == "log1p" and values.min() <= -1.0:
         raise ValueError(
             f"Prepare: log(1 + x) needs values above -1; column {name!r} goes down to {values.min():g}. Choose "
@@ -333,7 +386,7 @@ def _filled(made: Recipe) -> str:
     count = "1 missing value" if made.gaps == 1 else f"{made.gaps:,} missing values"
     if made.missing == "drop":
         return f"rows with its {count} left out"
-    if made.action == "onehot":
+    if made.action in ("onehot", "classes"):
         most = f"the most frequent level, {made.levels[int(np.argmax(made.shares[: len(made.levels)]))]!r}"
         return f"{count} filled by {most if made.missing == 'median' else 'the mean of each column'}"
     return f"{count} filled by the {made.missing}"

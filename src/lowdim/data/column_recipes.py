@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-ACTIONS = ("drop", "number", "yes/no", "onehot", "ordinal", "date", "cyclic", "options")
-NUMBERS = ("standardize", "pooled", "as_is", "robust", "log1p", "ranks")
+ACTIONS = ("drop", "number", "yes/no", "onehot", "ordinal", "date", "cyclic", "options", "classes")
+LEVELS = ("onehot", "options", "classes")  # actions with a column for each level
+NUMBERS = ("standardize", "pooled", "as_is", "robust", "log1p", "ranks", "gower")
 _NORMAL_QUARTILES = 1.3489795003921634  # interquartile range of the standard normal distribution
 _MOST_KNOTS = 1000  # quantiles that represent a distribution
 _LATER = {"unit", "matching"}  # parts that recipes of version 1 of the rules lack
@@ -59,7 +60,7 @@ class Recipe:
         if self.action == "drop":
             return []
         names = [""]
-        if self.action == "onehot":
+        if self.action in ("onehot", "classes"):
             names = [f"={level}" for level in self.levels] + ["=(rare)"] * self.pooled
         elif self.action == "options":
             names = [f"={option}" for option in self.levels]
@@ -74,7 +75,7 @@ class Recipe:
         text = column.dtype == pl.String
         if self.action in ("drop", "onehot", "options") or column.dtype == pl.Null:
             return "", 0
-        if self.action in ("date", "cyclic"):
+        if self._dates:
             fits, what = (
                 text or column.dtype.is_temporal(),
                 f"dates as {self.spelling}" if self.spelling and text else "dates",
@@ -86,7 +87,7 @@ class Recipe:
             what = "yes or no" if self.action == "yes/no" else f"numbers in {self.unit!r}" if self.unit else "numbers"
         if not fits:
             return f"must hold {what}; got {column.dtype}", 0
-        if self.action == "number" and not text:
+        if self.action in ("number", "classes") and not text:
             return "", 0
         strange = column.is_not_null() & pl.Series(np.isnan(self._values(column)))
         strange = strange & column.is_not_nan() if column.dtype.is_float() else strange
@@ -97,7 +98,7 @@ class Recipe:
 
     def encode(self, column: "pl.Series", out: NDArray[Any]) -> NDArray[np.bool_]:
         """Write what the column becomes to ``out`` (n, width); return which rows have a missing value."""
-        if self.action == "onehot":
+        if self.action in ("onehot", "classes"):
             lost = self._encode_levels(column, out)
         elif self.action == "cyclic":
             lost = self._encode_circles(column, out)
@@ -111,7 +112,8 @@ class Recipe:
         if self.indicator:
             share = self.indicator_share
             spread = np.sqrt(share * (1 - share)) or 1.0
-            out[:, -1] = lost if self.numbers == "as_is" else (lost - share) / spread * self.weight
+            marks = lost if self.numbers in ("as_is", "gower") else (lost - share) / spread
+            out[:, -1] = marks if self.numbers == "as_is" else marks * self.weight
         return lost
 
     def unseen(self, column: "pl.Series") -> list[str]:
@@ -126,7 +128,7 @@ class Recipe:
 
     def _values(self, column: "pl.Series") -> Floats:
         """The column as numbers, not scaled yet; a copy that may be changed."""
-        if self.action in ("date", "cyclic"):
+        if self._dates:
             return column_kinds.days_in(column_kinds.moments_in(column, self.spelling))
         if self.action == "yes/no":
             return np.array(column_kinds.answers_in(column))
@@ -134,6 +136,11 @@ class Recipe:
             codes = self._codes(column)
             return np.where(codes < 0, np.nan, codes.astype(np.float64))
         return np.array(column_kinds.numbers_in(column, self.spelling, self.unit))
+
+    @property
+    def _dates(self) -> bool:
+        """Whether values are points in time."""
+        return self.action in ("date", "cyclic") or (self.action == "classes" and self.kind == "date")
 
     def _scaled(self, values: Floats) -> Floats:
         if self.numbers == "ranks":
@@ -146,6 +153,9 @@ class Recipe:
         """Index of the level of each value, -1 where it is missing or unknown."""
         import polars as pl
 
+        if self.action == "classes":
+            values = self._values(column)
+            return np.where(np.isnan(values), -1, np.searchsorted(self.knots, values))
         text = as_text(column)
         places = {level: i for i, level in enumerate(self.levels)}
         if self.matching:
@@ -157,7 +167,7 @@ class Recipe:
 
     def _encode_levels(self, column: "pl.Series", out: NDArray[Any]) -> NDArray[np.bool_]:
         codes = self._codes(column)
-        lost = np.asarray(column.is_null().to_numpy())
+        lost = column_kinds.is_missing(column)
         if self.pooled:
             codes[(codes < 0) & ~lost] = len(self.levels)
         if self.missing == "median":
@@ -165,10 +175,11 @@ class Recipe:
         width = len(self.shares)
         known = np.flatnonzero(codes >= 0)
         body = out[:, :width]
-        if self.numbers == "as_is":
-            body[:] = self.shares  # where the level is not known
+        if self.numbers in ("as_is", "gower"):
+            full = 0.5 if self.numbers == "gower" else 1.0  # the Manhattan distance of two levels is 1
+            body[:] = full * self.shares  # where the level is not known
             body[known] = 0.0
-            body[known, codes[known]] = 1.0
+            body[known, codes[known]] = full
         else:  # factor analysis of mixed data: (indicator − share) / √share
             body[:] = 0.0
             body[known] = -np.sqrt(self.shares)
@@ -180,7 +191,9 @@ class Recipe:
         lost = np.asarray(column.is_null().to_numpy())
         found, _ = multi_select.indicators(as_text(column), self.spelling, self.levels)
         found[lost] = self.shares > 0.5 if self.missing == "median" else self.shares
-        if self.numbers != "as_is":  # multiple factor analysis: at most variance 1 in every direction
+        if self.numbers == "gower":
+            found = found / len(self.shares)
+        elif self.numbers != "as_is":  # multiple factor analysis: at most variance 1 in every direction
             found = (found - self.shares) / np.sqrt(self.shares * (1 - self.shares)) / self.scale
         out[:, : len(self.shares)] = found * self.weight
         return lost
@@ -229,6 +242,9 @@ def _scale(values: Floats, numbers: str) -> tuple[dict[str, Any], str]:
     found: dict[str, Any] = {"numbers": numbers, "mean": float(values.mean()), "median": float(np.median(values))}
     if numbers == "as_is":
         return found | {"centre": 0.0, "scale": 1.0}, "kept as it is"
+    if numbers == "gower":  # Manhattan distances are shares of the range
+        low, high = float(values.min()), float(values.max())
+        return found | {"centre": low, "scale": (high - low) or 1.0}, "divided by its range"
     if numbers == "ranks":
         knots, counts = np.unique(values, return_counts=True)
         heights = (np.cumsum(counts) - counts / 2) / len(values)
@@ -312,10 +328,11 @@ def check_recipe(state: Any) -> Recipe:
         and len(set(recipe.levels)) == len(recipe.levels)
         and set(recipe.circles) <= set(_CIRCLES)
         and all(one.dtype == np.float64 and one.ndim == 1 and np.isfinite(one).all() for one in arrays)
-        and len(recipe.knots) == len(recipe.heights)
+        and len(recipe.knots) == (len(recipe.levels) - 1 if recipe.action == "classes" else len(recipe.heights))
+        and (recipe.action != "classes" or bool((np.diff(recipe.knots) > 0).all()))
         and (len(recipe.knots) > 0 or recipe.numbers != "ranks")
         and recipe.scale > 0
-        and (recipe.action not in ("onehot", "options") or len(recipe.shares) == len(recipe.levels) + recipe.pooled > 0)
+        and (recipe.action not in LEVELS or len(recipe.shares) == len(recipe.levels) + recipe.pooled > 0)
         and bool((recipe.shares > 0).all())
         and (recipe.action != "options" or (bool(recipe.spelling) and bool((recipe.shares < 1).all())))
         and recipe.matching in ("", spellings.CASE, spellings.ANSWERS)

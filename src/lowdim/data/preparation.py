@@ -1,5 +1,6 @@
 """Tables prepared column by column: recipes fitted on some rows, applied to others, and described in words."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -8,8 +9,8 @@ from numpy.typing import NDArray
 
 from lowdim.data import column_kinds, column_plans
 from lowdim.data.column_plans import Wish
-from lowdim.data.column_recipes import Recipe
-from lowdim.data.file_errors import SHOWN, listing
+from lowdim.data.column_recipes import LEVELS, Recipe
+from lowdim.data.file_errors import SHOWN, listing, near
 from lowdim.data.table_columns import Columns
 from lowdim.work import memory, progress
 from lowdim.work.user_warnings import warn
@@ -114,6 +115,12 @@ def _reason(name: str, message: str) -> str:
     return words.replace(f"column {name!r} ", "", 1).rstrip(".")
 
 
+def near_names(name: str, names: list[str]) -> str:
+    """Advice on a name that no column has: the one that may be meant, or those there are."""
+    close = near(name, names)
+    return f"Did you mean {close[0]!r}?" if close else f"There are {listing(names, 20)}."
+
+
 def _tell_left_out(names: list[str], obstacles: dict[int, str]) -> None:
     one = len(obstacles) == 1
     warn(
@@ -124,7 +131,15 @@ def _tell_left_out(names: list[str], obstacles: dict[int, str]) -> None:
 
 
 def _pooled(recipes: list[Recipe]) -> list[Recipe]:
-    """Recipes in which the numbers that share one unit are divided by one scale, the root mean square of theirs."""
+    """Recipes in which the numbers that share one unit are divided by one scale, the root mean square of theirs.
+
+    For Gower's distance weights are shares of their sum.
+    """
+    total = sum(recipe.weight for recipe in recipes if recipe.numbers == "gower" and recipe.suffixes)
+    if total:
+        recipes = [
+            replace(recipe, weight=recipe.weight / total) if recipe.numbers == "gower" else recipe for recipe in recipes
+        ]
     scales = [recipe.scale for recipe in recipes if recipe.numbers == "pooled" and recipe.action == "number"]
     scale = float(np.sqrt(np.mean(np.square(scales)))) if scales else 1.0
     return [
@@ -194,33 +209,49 @@ def rows_with_gaps(table: Columns, used: list[int]) -> NDArray[np.bool_]:
 
 
 def encode(recipes: list[Recipe], table: Columns) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Prepared rows (n, width), block by block, and which of them are to be left out."""
-    ends = np.cumsum([0, *(len(recipe.suffixes) for recipe in recipes)])
-    n, width = table.height, int(ends[-1])
+    """Prepared rows (n, width), and which of them are to be left out."""
+    n, width = table.height, sum(len(recipe.suffixes) for recipe in recipes)
     memory.require(n * width * table.dtype.itemsize, f"Prepare: {n:,} rows of {width:,} columns", "Pass fewer rows.")
     out = np.empty((n, width), table.dtype)
     lost = np.zeros(n, dtype=bool)
+    for rows, _, gone in encoded(recipes, table, out):
+        lost[rows] = gone
+    return out, lost
+
+
+def encoded(
+    recipes: list[Recipe], table: Columns, out: NDArray[Any] | None = None
+) -> Iterator[tuple[slice, NDArray[Any], NDArray[np.bool_]]]:
+    """Prepared rows block by block: where they are, their columns, and which of them are to be left out.
+
+    They are written to ``out``, or to a float64 array that the next block overwrites.
+    """
+    ends = np.cumsum([0, *(len(recipe.suffixes) for recipe in recipes)])
+    n = table.height
+    room = np.empty((min(n, _ROWS), int(ends[-1]))) if out is None else out[:0]
     unseen: dict[str, set[str]] = {}
     with progress.stage("encoding", total=n) as tick:
         for start in range(0, n, _ROWS):
             rows = slice(start, min(n, start + _ROWS))
+            part = room[: rows.stop - start] if out is None else out[rows]
+            lost = np.zeros(len(part), dtype=bool)
             for j, recipe in enumerate(recipes):
                 if recipe.action != "drop" and recipe.missing == "drop":
-                    lost[rows] |= column_kinds.is_missing(table.series(j, rows))
+                    lost |= column_kinds.is_missing(table.series(j, rows))
             for j, recipe in enumerate(recipes):
                 if recipe.action == "drop":
                     continue
                 column = table.series(j, rows)
-                _encode_block(table.names[j], recipe, column, start, out[rows, ends[j] : ends[j + 1]])
-                if new := recipe.unseen(column.filter(~lost[rows])):
+                _encode_block(table.names[j], recipe, column, start, part[:, ends[j] : ends[j + 1]])
+                if new := recipe.unseen(column.filter(~lost)):
                     unseen.setdefault(table.names[j], set()).update(new)
+            yield rows, part, lost
             tick(rows.stop)
     for name, levels in unseen.items():
         warn(
             f"Prepare: column {name!r} has levels that fit did not see ({listing(sorted(levels))}); their rows get "
             "the mean of each of its columns."
         )
-    return out, lost
 
 
 def _encode_block(name: str, recipe: Recipe, column: "pl.Series", start: int, out: NDArray[Any]) -> None:
@@ -232,6 +263,8 @@ def _encode_block(name: str, recipe: Recipe, column: "pl.Series", start: int, ou
             f"Prepare: column {name!r} {words} in row {start + row} (counted from 0). Correct it, or fit again with "
             "this column as it is now."
         )
+    if recipe.action in LEVELS and column.dtype.is_float() and (infinite := column.is_infinite()).any():
+        _refuse_infinity(name, column, int(infinite.arg_max() or 0), start)  # which is no level
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         gone = recipe.encode(column, out)
         finite = bool(np.isfinite(out.sum(dtype=np.float64))) or bool(np.isfinite(out).all())
@@ -289,6 +322,8 @@ def _short(recipe: Recipe) -> str:
         return "one-hot encoded"
     if recipe.action in ("ordinal", "options"):
         return "coded in order" if recipe.action == "ordinal" else "as indicators of their options"
+    if recipe.action == "classes":
+        return "cut into classes"
     return "as days, sines and cosines" if recipe.action == "cyclic" else recipe.done.partition(";")[0]
 
 

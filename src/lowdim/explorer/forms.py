@@ -26,6 +26,8 @@ def offered(method: registry.Method, ground: Ground) -> bool:
     """Whether the method can map such data."""
     if method.name in _NO_MAPS or (method.supervised and ground.classes < 2):
         return False
+    if method.takes_table and ground.sparse:
+        return False
     return method.name != "autoencoder" or find_spec("torch") is not None
 
 

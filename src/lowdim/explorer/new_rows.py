@@ -12,7 +12,7 @@ from lowdim.data.table import Table
 from lowdim.explorer.message_format import Message
 from lowdim.explorer.running_fits import Map
 from lowdim.explorer.session import Session
-from lowdim.methods.prepared_table import matched, table_for
+from lowdim.methods.prepared_table import matched, table_for, takes_table
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.trust import NEAREST, familiar, trust
 from lowdim.work.rows import in_form_of, searchable
@@ -34,7 +34,7 @@ def place(session: Session, name: Any, format: Any, number: Any, data: bytes) ->
     table = _table(session, session.made.whole(one.fitted), data, format, called)
     with matched():
         X = session.made.rows_of(table)
-        Y = np.asarray(one.fitted.transform(X), np.float32)[:, : one.dims]
+        Y = np.asarray(one.fitted.transform(session.made.rows_of(table, one.fitted)), np.float32)[:, : one.dims]
         trust = _trusted(session, one, X).astype(np.float32)
     Y = np.hstack([Y, np.zeros((len(Y), one.dims - Y.shape[1]), np.float32)])
     fields = {"placed": called, "count": len(Y), "map": one.number}
@@ -71,5 +71,9 @@ def _trusted(session: Session, one: Map, X: Any) -> NDArray[np.float64]:
     k = min(NEAREST, rows.shape[0] - 1)
     known = session.near(k) if one.rows is None else nearest(rows, k)
     new = nearest(rows, k, queries=searchable(in_form_of(X, rows), rows.dtype))
-    places = np.asarray(one.fitted.embedding_ if hasattr(one.fitted, "embedding_") else one.fitted.transform(rows))
+    if hasattr(one.fitted, "embedding_"):
+        places = np.asarray(one.fitted.embedding_)
+    else:
+        given = session.made.rows_for(one.fitted) if takes_table(one.fitted) else rows
+        places = np.asarray(one.fitted.transform(given if given is rows or one.rows is None else given[one.rows]))
     return trust(familiar(known.indices, known.distances, places), new.indices, new.distances, places)

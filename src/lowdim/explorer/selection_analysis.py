@@ -10,6 +10,7 @@ from lowdim.explorer.map_quality import judge
 from lowdim.explorer.message_format import Message
 from lowdim.explorer.running_fits import Map
 from lowdim.explorer.session import Session
+from lowdim.methods.prepared_table import takes_table
 from lowdim.quality import islands
 from lowdim.quality import reliability as quality_of_rows
 from lowdim.relate.moment_states import ColumnMoments
@@ -108,7 +109,8 @@ def doubts(session: Session, number: Any, refits: Any) -> Message:
     if refits and one.fitted is None:
         raise ValueError(f"map {one.number} is not finished: samples can be fitted after it. Wait for it, or stop it.")
     if refits:
-        X = session.X if one.rows is None else take(session.X, one.rows)
+        X = session.made.rows_for(one.fitted)
+        X = X if one.rows is None else X[one.rows] if takes_table(one.fitted) else take(X, one.rows)
         y = session.targets if one.rows is None or session.targets is None else np.asarray(session.targets)[one.rows]
         found = quality_of_rows(one.fitted, X, y, refits=refits)
     else:

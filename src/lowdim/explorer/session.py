@@ -139,7 +139,7 @@ class Session:
         if self.targets is not None:
             column = Column("", self.targets)
             classes = 0 if column.kind == "number" or column.missing else len(column.categories)
-        return Ground(self.n, int(self.X.shape[1]), sparse.issparse(self.X), classes)
+        return Ground(self.n, int(self.X.shape[1]), sparse.issparse(self.X), classes, mixed=self.made.table.mixed)
 
     @cached_property
     def methods(self) -> list[dict[str, Any]]:

@@ -6,27 +6,22 @@ analysis of mixed data (Pagès 2004): in no direction has a category more varian
 """
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.data import column_kinds, column_plans, options, preparation, validation
-from lowdim.data.column_recipes import Recipe, check_recipe
-from lowdim.data.compat import check_feature_names, check_feature_names_in, check_n_features, output_of
-from lowdim.data.table_columns import Columns, columns_of
-from lowdim.methods.base import Reducer, applying, fitting
-from lowdim.persist import fields
-from lowdim.work import dispatch
-
-if TYPE_CHECKING:
-    import polars as pl
+from lowdim.data import column_kinds, column_plans, options, preparation
+from lowdim.data.compat import output_of
+from lowdim.data.table_columns import Columns
+from lowdim.methods.base import applying, fitting
+from lowdim.methods.table_reducer import TableReducer
 
 _plan = options.none | options.Rule(lambda value: isinstance(value, dict), "a dictionary of columns")
 
 
-class Prepare(Reducer):
+class Prepare(TableReducer):
     """Preparation of a table: turns every column into numbers, by its kind.
 
     The kind of a column is recognised by these rules, in this order; ``plan_`` says what was decided, and why:
@@ -47,12 +42,14 @@ class Prepare(Reducer):
 
     Parameters
     ----------
-    numbers : {"standardize", "pooled", "as_is", "robust", "log1p", "ranks"}
+    numbers : {"standardize", "pooled", "as_is", "robust", "log1p", "ranks", "gower"}
         Scaling of numbers: mean 0 and variance 1; centred and all divided by one number, the root mean square of their
         standard deviations, for columns that share one unit; unchanged; centred by the median and scaled by the
-        quartiles; log(1 + x), then standardised; their ranks, scaled to variance 1. Unless it is ``"as_is"``, other
-        kinds are scaled to match: 0 and 1, days and ordinal codes are standardised, and the columns of a category are
-        scaled as in factor analysis of mixed data, so that a category weighs like one column of numbers.
+        quartiles; log(1 + x), then standardised; their ranks, scaled to variance 1; or so that Manhattan distances of
+        the prepared rows are Gower's distances of the table, for methods with ``metric="manhattan"``. Unless it is
+        ``"as_is"`` or ``"gower"``, other kinds are scaled to match: 0 and 1, days and ordinal codes are standardised,
+        and the columns of a category are scaled as in factor analysis of mixed data, so that a category weighs like one
+        column of numbers.
     missing : {"error", "mean", "median", "drop"}
         Missing values: refused; filled by the mean of the column (a category: by the mean of each of its columns);
         filled by the median (a category: by its most frequent level); or their rows are left out, in ``transform`` too
@@ -107,8 +104,6 @@ class Prepare(Reducer):
     }
     n_jobs = None  # polars and NumPy read columns; no kernel of ours runs
 
-    _any_columns = True
-
     def __init__(
         self,
         numbers: str = "standardize",
@@ -133,12 +128,6 @@ class Prepare(Reducer):
         self.rules = rules
         self.plan = plan
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.string = tags.input_tags.categorical = True
-        return tags
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> "Prepare":
@@ -195,23 +184,6 @@ class Prepare(Reducer):
         """
         return self._apply(self._take_table(X, reset=False), X)
 
-    @applying
-    def complete(self, X: Any) -> NDArray[np.bool_]:
-        """Which rows have no missing value in the columns used, except values that are filled.
-
-        Parameters
-        ----------
-        X : of the same columns as in ``fit``
-            The rows.
-
-        Returns
-        -------
-        array (n_samples,) of bool
-            The rows that ``missing="drop"`` keeps.
-        """
-        unfilled = [j for j, one in enumerate(self._made) if one.action != "drop" and one.missing in ("error", "drop")]
-        return ~preparation.rows_with_gaps(self._take_table(X, reset=False), unfilled)
-
     def _outline(self, method: str, dtype: np.dtype) -> tuple[int | None, Any]:
         if method == "transform" and "drop" in {self.missing, *(one.missing for one in self._made)}:
             raise ValueError(
@@ -219,17 +191,6 @@ class Prepare(Reducer):
                 "missing='mean' or 'median', or drop the rows before, X.dropna()."
             )
         return super()._outline(method, dtype)[0], bool if method == "complete" else np.float64
-
-    def _take_table(self, X: Any, *, reset: bool, minimum: int = 1) -> Columns:
-        """Validated columns, noted (``reset``, in fit) or compared with those of fit."""
-        dispatch.require_supported(X, self._name)
-        table = columns_of(X, self._name, minimum=minimum)
-        with validation.advising():
-            check_feature_names(self, X, reset=reset)
-            check_n_features(self, table.X, reset=reset)
-        if hasattr(self, "feature_names_in_"):
-            table.names = [str(name) for name in self.feature_names_in_]
-        return table
 
     def _learn(self, table: Columns) -> None:
         defaults = {name: getattr(self, name) for name in column_plans.RULES}
@@ -245,11 +206,6 @@ class Prepare(Reducer):
         self._recipes = [asdict(recipe) for recipe in recipes]
         self._rows_left_out = left_out
 
-    @property
-    def _made(self) -> list[Recipe]:
-        """Recipes as objects."""
-        return [Recipe(**state) for state in self._recipes]
-
     def _apply(self, table: Columns, X: Any) -> Any:
         """Prepared rows; with the index of a pandas DataFrame."""
         recipes = self._made
@@ -261,35 +217,6 @@ class Prepare(Reducer):
         if hasattr(X, "iloc") and output_of(self) == "pandas":
             return type(X)(out[~lost], index=X.index[~lost], columns=self.get_feature_names_out())
         return out[~lost]
-
-    @property
-    def plan_(self) -> "pl.DataFrame":
-        """What each column holds, what was done to it and why."""
-        import polars as pl
-
-        check_is_fitted(self)
-        names = self._names_in(None)
-        rows = [
-            (name, r.kind, r.done, r.why, r.gaps, len(r.suffixes)) for name, r in zip(names, self._made, strict=True)
-        ]
-        return pl.DataFrame(rows, schema=["column", "kind", "done", "why", "missing", "columns"], orient="row")
-
-    def describe(self) -> list[str]:
-        """What was done to the table, in one line per kind of column.
-
-        Returns
-        -------
-        list of str
-            Such as "3 categorical columns one-hot encoded to 11".
-
-        Examples
-        --------
-        >>> import lowdim
-        >>> lowdim.Prepare("ranks").fit([[1, 7], [5, 7], [3, 7]]).describe()
-        ['1 number column replaced by ranks', '1 constant column left out: x1']
-        """
-        check_is_fitted(self)
-        return preparation.describe(self._made, self._names_in(None), self._rows_left_out)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the prepared columns.
@@ -307,26 +234,3 @@ class Prepare(Reducer):
         check_is_fitted(self)
         pairs = zip(self._names_in(input_features), self._made, strict=True)
         return np.array([f"{name}{suffix}" for name, recipe in pairs for suffix in recipe.suffixes], dtype=object)
-
-    def sources(self) -> list[int]:
-        """Position in the table of the column that each prepared column comes from.
-
-        Returns
-        -------
-        list of int
-            One position per prepared column; those of a category share one.
-        """
-        check_is_fitted(self)
-        return [j for j, recipe in enumerate(self._made) for _ in recipe.suffixes]
-
-    def _names_in(self, input_features: Any) -> list[str]:
-        return [str(name) for name in check_feature_names_in(self, input_features)]
-
-    @classmethod
-    def _params_from_file(cls, params: dict[str, Any]) -> dict[str, Any]:
-        """A file that states no rules was written by version 1 of them; another fit uses them again."""
-        return {"rules": 1} | params
-
-    def _state(self) -> dict[str, fields.Field]:
-        recipe = fields.tested(check_recipe)
-        return {"_recipes": fields.each(recipe, "d"), "_rows_left_out": fields.count()}

@@ -28,9 +28,10 @@ from lowdim.methods.table_scaling import numbers_of
 class Preparation:
     """Settings of the preparation of a table, as the command line, ``compare`` and ``explore`` take them.
 
-    ``prepare`` is "auto", "none", a plan (a dict or the path of a .toml file), a ``Prepare``, or None: what the columns
-    need. ``first`` is a method and its number of components, such as ("pca", 50), or an estimator. ``aside`` are
-    columns that are no features, which a plan may name all the same, as it may the label.
+    ``prepare`` is "auto", "none", "gower" (for Gower's distances), a plan (a dict or the path of a .toml file), a
+    ``Prepare``, or None: what the columns need. ``first`` is a method and its number of components, such as
+    ("pca", 50), or an estimator. ``aside`` are columns that are no features, which a plan may name all the same, as it
+    may the label.
     """
 
     prepare: Any = None
@@ -78,27 +79,34 @@ class Preparation:
             return None
         if isinstance(self.prepare, Prepare):
             return clone(self.prepare)
-        params = self._prepare_parameters()
+        params = self.prepare_parameters(table)
         if self.prepare is None:
             numbers = numbers_of(table)
             if numbers == "as_is" and not self.words and not table.mixed:
                 return None
             params = {"numbers": numbers} | params
+        return Prepare(**params)
+
+    def prepare_parameters(self, table: Table) -> dict[str, Any]:
+        """Parameters of the preparation of a table that are requested."""
+        params = self._prepare_parameters()
         if params.get("plan"):
             aside = {*self.aside, table.label_name, table.id_name}
             params["plan"] = {name: one for name, one in params["plan"].items() if name not in aside} or None
-        return Prepare(**params)
+        return params
 
     def _prepare_parameters(self) -> dict[str, Any]:
         params: dict[str, Any] = {"on_unusable": self.on_unusable}
         if isinstance(self.prepare, Mapping):
             params["plan"] = dict(self.prepare)
+        elif self.prepare == "gower":
+            params["numbers"] = "gower"
         elif isinstance(self.prepare, str) and self.prepare not in ("auto", "none"):
             params |= read_plan(self.prepare)
         elif not (self.prepare is None or isinstance(self.prepare, str | Prepare)):
             raise TypeError(
-                f"prepare must be 'auto', 'none', a plan or a Prepare; got a {type(self.prepare).__name__}. Pass "
-                "prepare=lowdim.Prepare(…) for all settings."
+                f"prepare must be 'auto', 'none', 'gower', a plan or a Prepare; got a {type(self.prepare).__name__}. "
+                "Pass prepare=lowdim.Prepare(…) for all settings."
             )
         asked = {"categories": self.categories, "missing": self.missing if self.missing != "error" else None}
         asked["numbers"] = "log1p" if self.log else "standardize" if self.scale else None
@@ -184,13 +192,44 @@ class PreparedTable:
 
     def fit(self, model: Any, where: NDArray[np.intp] | None = None, *, labels: bool = True) -> Any:
         """Fit a model to the prepared rows, or to some of them, and return their positions."""
-        X, y = self.X, self.table.labels if labels else None
+        X, y = self.rows_for(model), self.table.labels if labels else None
         if where is not None:
             X, y = X[where], None if y is None else y[where]
         return model.fit_transform(X, used_labels(model, y))
 
-    def rows_of(self, table: Table) -> Any:
-        """Rows of another table with the same columns, as methods take them."""
+    def rows_for(self, model: Any) -> Any:
+        """Rows as a model takes them: the table itself, for one that prepares it, which gets the settings of this."""
+        if not takes_table(model):
+            self._give_metric(model)
+            return self.X
+        name = type(model).__name__
+        if self.asked.first is not None:
+            raise ValueError(f"{name} takes the columns of the table; first={self.asked.first!r} would replace them.")
+        self._give_settings(model)
+        return named_rows(self.table)
+
+    def _give_metric(self, model: Any) -> None:
+        """Measure by Gower's distances where the preparation is for them and the model has no metric of its own."""
+        if getattr(self.preparation, "numbers", None) == "gower" and getattr(model, "metric", None) == "euclidean":
+            model.set_params(metric="manhattan")
+
+    def _give_settings(self, model: Any) -> None:
+        """Set parameters of a model that prepares columns as they were requested, unless it has others of its own."""
+        given = self.asked.prepare
+        wanted = given.get_params() if isinstance(given, Prepare) else self.asked.prepare_parameters(self.table)
+        own, usual = model.get_params(deep=False), type(model)().get_params(deep=False)
+        model.set_params(
+            **{
+                name: value
+                for name, value in wanted.items()
+                if name in own and name != "verbose" and own[name] == usual[name] and model._rules[name].accepts(value)
+            }
+        )
+
+    def rows_of(self, table: Table, model: Any = None) -> Any:
+        """Rows of another table with the same columns, as methods take them, or as ``model`` does."""
+        if takes_table(model):
+            return table.X
         if self.chain is None:
             return table.X
         with matched():
@@ -198,7 +237,7 @@ class PreparedTable:
 
     def whole(self, model: Any) -> Any:
         """The fitted model after the steps, as one model that takes the table's columns by name."""
-        if self.chain is None:
+        if self.chain is None or takes_table(model):
             note_names(model, self.table)
             return model
         if isinstance(model, Reducer):
@@ -249,6 +288,18 @@ def prepared(table: Table, asked: Preparation, *, scaled_later: bool = False, ve
     return PreparedTable(table, X, asked, made, kept, scale)
 
 
+def as_it_is(table: Table, asked: Preparation) -> PreparedTable:
+    """A table for a method that prepares its columns by itself."""
+    if sparse.issparse(table.X):
+        raise ValueError(f"a dense table is needed for a method that takes columns; {table.source} is sparse.")
+    return PreparedTable(table, named_rows(table), asked)
+
+
+def takes_table(model: Any) -> bool:
+    """Whether a model takes columns of any kind, which it prepares by itself."""
+    return bool(getattr(model, "_any_columns", False))
+
+
 def named_rows(table: Table) -> Any:
     """Rows as a preparation takes them: those of a table of numbers with their names, for plans and messages."""
     import polars as pl
@@ -275,7 +326,7 @@ def note_names(model: Any, table: Table) -> None:
 def preparation_of(model: Any) -> Any:
     """The preparation of columns with which a model begins, or None."""
     first = model.steps[0][1] if hasattr(model, "steps") else model
-    return first if isinstance(first, Prepare) else None
+    return first if takes_table(first) else None
 
 
 def table_for(model: Any, read: Callable[..., Table]) -> tuple[Table, str]:

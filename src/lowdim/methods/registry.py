@@ -21,6 +21,7 @@ class Method:
     supervised: bool = False
     components: int | None = 2  # default n_components, where the caller names none
     default_rows: int = 20_000  # rows up to which a comparison includes it by default; 0: never
+    takes_table: bool = False  # columns of any kind, which it prepares by itself
 
     def load(self) -> Any:
         """Return the class, imported now."""
@@ -53,6 +54,26 @@ METHODS = (
         "first look, compression, denoising; linear, invertible, with a loading for each feature",
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n); streams data of any length",
         default_rows=10_000_000,
+    ),
+    Method(
+        "famd",
+        "FAMD",
+        "lowdim.methods.famd",
+        "directions shared by numbers and categories",
+        "tables of mixed columns: a map of rows, columns and levels, with contributions and cos²",
+        "n·p² time, p² memory for the p prepared columns; reads the rows block by block",
+        default_rows=1_000_000,
+        takes_table=True,
+    ),
+    Method(
+        "mca",
+        "MCA",
+        "lowdim.methods.mca",
+        "directions shared by categories",
+        "surveys and other tables of categories: which answers go together; numbers are cut into classes",
+        "n·p² time, p² memory for the p levels; reads the rows block by block",
+        default_rows=1_000_000,
+        takes_table=True,
     ),
     Method(
         "kl",

@@ -47,6 +47,8 @@ class FittedMap:
         if hasattr(model, "steps") and hasattr(model, "named_steps"):
             X = X if len(model.steps) == 1 else model[:-1].transform(X)
             model = model.steps[-1][1]
+        if hasattr(model, "as_linear"):  # it takes a table
+            X, model = model.as_linear(X)
         if not hasattr(model, "embedding_") and not hasattr(model, "transform"):
             raise TypeError(
                 f"{who}: a fitted model with embedding_ or transform is needed; got a {type(model).__name__}. Pass an "

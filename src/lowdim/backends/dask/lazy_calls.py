@@ -43,7 +43,8 @@ def _rows(model: Any, X: Any) -> Spread:
     with advising():
         check_feature_names(model, validation.outline(X), reset=False)
     if model._any_columns:
-        rows = Spread(X, np.dtype(np.float64), int(X.shape[1]), lengths_of(X), model._name)
+        single = getattr(X, "dtype", None) == np.float32  # an array; columns of frames have types of their own
+        rows = Spread(X, np.dtype(np.float32 if single else np.float64), int(X.shape[1]), lengths_of(X), model._name)
     else:
         rows = validation.rows(X, model._name, sparse=model._sparse)
     with advising():

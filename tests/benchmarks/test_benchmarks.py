@@ -1,5 +1,6 @@
 import re
 import sys
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -131,6 +132,15 @@ def test_declared_tasks_are_distinct_and_start_with_lowdim():
     tasks = [task for _, task in declared()]
     assert len({task.name for task in tasks}) == len(tasks) > 5
     assert all(next(iter(task.systems)).startswith("lowdim") for task in tasks)
+
+
+def test_functions_of_declared_tasks_take_what_they_are_given():
+    for _, task in declared():
+        for system in task.systems.values():
+            signature(system.prepare).bind("rows")
+            signature(system.fit).bind("rows")
+        signature(task.data).bind("folder")
+        signature(task.quality).bind("fitted", "reference")
 
 
 def test_missing_data_are_said_and_a_part_does_not_overwrite_the_results(monkeypatch, tmp_path, capsys):

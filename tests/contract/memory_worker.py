@@ -1,4 +1,7 @@
-"""Prints what each method asked for and what it took: ``python memory_worker.py NAME …``, a process for each."""
+"""Prints what each method asked for and what it took, each case in a process of its own.
+
+``PYTHONPATH=. python tests/contract/memory_worker.py NAME …`` in the root of the repository.
+"""
 
 import ctypes
 import gc
@@ -32,13 +35,29 @@ def pixels(n, d):
     return (rng.integers(0, 256, (n, d)) / np.float32(255)).astype(np.float32), rng.integers(3, size=n)
 
 
+def codes(n, d):
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 10, (n, d)), rng.integers(3, size=n)
+
+
+def two_views(n, d):
+    """Parts of one array: freeing a large one here would change how the C library allocates in every case."""
+    first, second = np.random.default_rng(0).normal(size=(2, n, d))
+    return first, second
+
+
 LOW_RANK = {"approximation": "rpcholesky", "rank": 100, "gamma": 1e-3, "random_state": 0}
 CASES = {
     "pca": (lowdim.PCA, {"n_components": 10}, gaussian(2500, 1200)),
     "pca, all": (lowdim.PCA, {"svd_solver": "covariance"}, gaussian(2500, 1200)),
     "lda": (lowdim.LDA, {}, gaussian(2500, 1000)),
     "pca, svd": (lowdim.PCA, {"n_components": 10, "svd_solver": "svd"}, gaussian(3000, 1000)),
+    "kl": (lowdim.KLExpansion, {}, gaussian(3000, 1500)),
+    "kl, few": (lowdim.KLExpansion, {"n_components": 10}, gaussian(2500, 1000)),
     "kl, wide": (lowdim.KLExpansion, {"n_components": 10}, gaussian(900, 2500)),
+    "famd": (lowdim.FAMD, {}, gaussian(20_000, 200)),
+    "famd, few rows": (lowdim.FAMD, {}, gaussian(2500, 1000)),
+    "mca": (lowdim.MCA, {}, codes(10_000, 100)),
     "kernel_pca": (lowdim.KernelPCA, {"eigen_solver": "krylov"}, gaussian(3500, 10)),
     "kernel_pca, dense": (lowdim.KernelPCA, {"eigen_solver": "dense"}, gaussian(2000, 10)),
     "kernel_pca, inverse": (lowdim.KernelPCA, {"fit_inverse_transform": True}, gaussian(2500, 10)),
@@ -46,10 +65,12 @@ CASES = {
     "kernel_pca, pixels": (lowdim.KernelPCA, LOW_RANK, pixels(20_000, 1000)),
     "kernel_pca, pixels refined": (lowdim.KernelPCA, LOW_RANK | {"refine": 1}, pixels(8000, 3000)),
     "kernel_lda": (lowdim.KernelLDA, {}, gaussian(2000, 10)),
+    "cca": (lowdim.CCA, {}, two_views(2500, 1000)),
     "kernel_cca": (lowdim.KernelCCA, {}, (gaussian(1500, 10)[0], gaussian(1500, 10)[0][::-1].copy())),
     "mds": (lowdim.MDS, {"max_iter": 5}, gaussian(2000, 10)),
     "laplacian": (lowdim.LaplacianEigenmaps, {}, gaussian(20_000, 10)),
     "laplacian, banded": (lowdim.LaplacianEigenmaps, {"n_neighbors": 30}, sheet(20_000)),
+    "diffusion_map": (lowdim.DiffusionMap, {}, gaussian(20_000, 10)),
     "pacmap": (lowdim.PaCMAP, {"max_iter": 3, "random_state": 0}, gaussian(20_000, 10)),
     "isomap": (lowdim.Isomap, {}, sheet(4000)),
     "isomap, small": (lowdim.Isomap, {}, sheet(1500)),
@@ -59,6 +80,8 @@ CASES = {
     "lle, filling": (lowdim.LLE, {"random_state": 0}, gaussian(4000, 10)),
     "lle, deep": (lowdim.LLE, {"random_state": 0}, gaussian(8000, 4)),
     "tsne": (lowdim.TSNE, {"max_iter": 5, "random_state": 0}, gaussian(20_000, 8)),
+    "sne": (lowdim.SNE, {"max_iter": 5, "random_state": 0}, gaussian(20_000, 8)),
+    "select": (lowdim.SequentialFeatureSelector, {}, gaussian(3000, 20)),
     "umap": (lowdim.UMAP, {"n_epochs": 3, "random_state": 0}, gaussian(20_000, 8)),
 }
 

@@ -224,7 +224,8 @@ class FactorAnalysis(FactorTables):
         side = min(n, active)
         needed = 8.0 * (columns**2 + 4.0 * side**2 if active <= n else 3.0 * n * columns + 4.0 * n * n)
         what = f"{self._name}: {columns:,} prepared columns of {n:,} rows"
-        memory.require(needed + 8.0 * 2**14 * columns, what, "Lower max_levels, or leave columns out by a plan.")
+        needed += 9.5 * min(n, 2**14) * columns  # a block of prepared rows
+        memory.require(needed, what, "Lower max_levels, or leave columns out by a plan.")
 
     def _blocks(self, table: Columns, recipes: list[Recipe]) -> Iterator[tuple[slice, NDArray[Any], NDArray[np.bool_]]]:
         with self._in_its_name():

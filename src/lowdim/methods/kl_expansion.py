@@ -137,8 +137,9 @@ class KLExpansion(OrthonormalReducer):
 
     def _ask_memory(self, n: int, d: int) -> None:
         side = min(n, d)
+        k = self.n_components or side
         memory.require(
-            8.0 * ((6.5 if d > n else 4.0) * side * side + (n * (self.n_components or side) if d > n else 0)),
+            8.0 * (6.5 * side * side + n * k if d > n else 4.0 * side * side + 2.25 * side * k),
             f"KLExpansion: the {side:,} × {side:,} matrix of {n:,} rows and {d:,} features",
             "Reduce the features first, for example by PCA with svd_solver='randomized'.",
         )

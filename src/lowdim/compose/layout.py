@@ -125,11 +125,27 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int, X: Any =
 
 
 def eigenvectors(V: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:
-    """Smoothest coordinates (n, k) of a connected graph; 0 where it has too few rows for them."""
+    """Smoothest coordinates (n, k) of a connected graph, each of its extent; 0 where it has too few rows for them."""
     Y = np.zeros((V.shape[0], k))
     if few := min(k, V.shape[0] - 1):
-        Y[:, :few] = spectral_map(V, few, seed=seed, tol=SPECTRAL).positions
+        found = spectral_map(V, few, seed=seed, tol=SPECTRAL)
+        Y[:, :few] = found.positions * extents(found.values)
     return Y
+
+
+def extents(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Extents (…, k) of the smoothest coordinates with these ascending eigenvalues (…, k), relative to the first.
+
+    Coordinates beyond the first may repeat it: on a strip they are harmonics of its length, with eigenvalues j² λ₁.
+    With equal extents a strip would begin bent to a horseshoe, which descents do not straighten; extents λ₁/λ_j begin
+    with its length. They are at least 1/j², because weak edges between clusters make λ₁ arbitrarily small.
+
+    >>> extents(np.array([0.01, 0.02, 0.01 * 9])).round(3), extents(np.array([1e-9, 0.1]))
+    (array([1.   , 0.5  , 0.111]), array([1.  , 0.25]))
+    """
+    least = np.square(1.0 / np.arange(1, values.shape[-1] + 1))
+    values = np.maximum(values, np.finfo(float).tiny)
+    return np.maximum(values[..., :1] / values, least)
 
 
 def by_chance(n: int, k: int, seed: int) -> NDArray[np.float64]:

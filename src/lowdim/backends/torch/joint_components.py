@@ -7,7 +7,7 @@ import torch
 
 from lowdim.backends.torch.coarse_graph import Graph, tails_of
 from lowdim.backends.torch.smoothest import LARGEST, damped, laplacian, product
-from lowdim.compose.layout import SIZE
+from lowdim.compose.layout import SIZE, extents
 
 _WIDTH = 8  # vectors
 _PASSES, _DEGREE = 3, 60
@@ -33,7 +33,8 @@ def lay_out(graph: Graph, part: Any, k: int, seed: int) -> Any:
         values, turn = np.linalg.eigh(_products(V.double(), product(L.S, V).double(), sizes))
         V = _times(V.double(), turn, part).float()
         low = float(np.clip(np.median(values[:, -1]), 1e-4 * LARGEST, 0.2 * LARGEST))
-    Y = V[:, :k].double() * L.root[:, None]
+    far = torch.as_tensor(extents(values[:, :k]), device=part.device)
+    Y = V[:, :k].double() * L.root[:, None] * far[part]
     Y = Y - (_sums(Y, sizes) / sizes[:, None])[part]
     spread = (_sums(Y.square(), sizes) / sizes[:, None]).sqrt().amax(1)
     return Y * (SIZE / spread.clamp_(min=1e-300))[part, None]

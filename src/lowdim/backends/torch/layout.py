@@ -119,8 +119,8 @@ def _sparse(n: int, tails: Any, ends: Any, values: Any) -> tuple[Any, Any, Any]:
 def _smooth(S: tuple[Any, Any, Any], k: int, seed: int) -> Any:
     n = len(S[0]) - 1
     if n > _SOLVED:
-        Y = smoothest(*S, k, seed, numpy_layout.SPECTRAL)
-        return Y * torch.as_tensor(signs(Y.T), device=Y.device)
+        Y, found = smoothest(*S, k, seed, numpy_layout.SPECTRAL)
+        return Y * torch.as_tensor(signs(Y.T) * numpy_layout.extents(found), device=Y.device)
     starts, ends, values = (part.numpy(force=True) for part in S)
     V = sp.csr_array((values.astype(np.float64), ends, starts), shape=(n, n))
     V.sort_indices()

@@ -8,7 +8,7 @@ import torch
 import triton
 
 from lowdim.backends.torch.signs import signs
-from lowdim.compose.layout import NOISE, SIZE
+from lowdim.compose.layout import NOISE, SIZE, extents
 from lowdim.work.random import stream
 
 _ENTRIES = 2**25  # of the dense matrices held at a time
@@ -82,6 +82,8 @@ def _smoothest(A: Any, held: Any, k: int) -> Any:
     root = torch.where(held, A.sum(2).rsqrt(), 0.0)
     L = A.mul_(root[:, :, None]).mul_(root[:, None, :]).neg_()
     L.diagonal(dim1=1, dim2=2).add_(torch.where(held, 1.0, 4.0))  # no eigenvalue of a graph exceeds 2
-    Y = (torch.linalg.eigh(L).eigenvectors[:, :, 1 : k + 1] * root[:, :, None]).transpose(1, 2)
-    by = torch.as_tensor(signs(Y.reshape(-1, Y.shape[2])), device=Y.device)
-    return (Y * by.view(-1, k, 1)).transpose(1, 2)
+    values, vectors = torch.linalg.eigh(L)
+    Y = (vectors[:, :, 1 : k + 1] * root[:, :, None]).transpose(1, 2)
+    by = torch.as_tensor(signs(Y.reshape(-1, Y.shape[2])), device=Y.device).view(-1, k, 1)
+    far = torch.as_tensor(extents(values[:, 1 : k + 1].numpy(force=True)), device=Y.device)
+    return (Y * by * far[:, :, None]).transpose(1, 2)

@@ -41,9 +41,10 @@ def parts(starts: Any, columns: Any) -> Any:
         labels = least
 
 
-def smoothest(starts: Any, columns: Any, values: Any, k: int, seed: int, tol: float) -> Any:
-    """Coordinates (n, k) of a connected graph, in float64; see :mod:`lowdim.compose.spectral_map`.
+def smoothest(starts: Any, columns: Any, values: Any, k: int, seed: int, tol: float) -> tuple[Any, Any]:
+    """Coordinates (n, k) of a connected graph in float64, and in NumPy their eigenvalues (k,).
 
+    They are those of :mod:`lowdim.compose.spectral_map`.
     Chebyshev's polynomials that are small on the unwanted part of the spectrum are applied to a block of vectors, with
     the step of Rayleigh and Ritz after each.
     """
@@ -57,7 +58,7 @@ def smoothest(starts: Any, columns: Any, values: Any, k: int, seed: int, tol: fl
         V = torch.randn(n, width, device=device, generator=drawn)
     V, most = _orthonormal(V, L.null), min(_DEGREES, int(_WORK / max(1, len(columns))))
     low, high, growth, reach, used = 0.05 * LARGEST, 1.01 * LARGEST, 8.0, 0.05, 0
-    best: tuple[float, Any] = (np.inf, None)
+    best: tuple[float, Any, Any] = (np.inf, None, None)
     with stage("eigenvectors"):
         while True:
             degree = int(np.clip(growth / sqrt(reach), 20, min(2000, max(20, most - used))))
@@ -67,7 +68,7 @@ def smoothest(starts: Any, columns: Any, values: Any, k: int, seed: int, tol: fl
             apart = image[:, :k] - V[:, :k] * torch.as_tensor(values_[:k], device=device)
             residual = float(apart.norm(dim=0).max()) / LARGEST
             note(f"residual {residual:.1e}")
-            best = min(best, (residual, V[:, :k]), key=lambda one: one[0])
+            best = min(best, (residual, V[:, :k], values_[:k]), key=lambda one: one[0])
             sure = residual <= tol and residual <= _SURE * float(values_[k - 1]) / LARGEST
             if sure or used >= most or residual > 2 * best[0]:
                 break
@@ -75,7 +76,7 @@ def smoothest(starts: Any, columns: Any, values: Any, k: int, seed: int, tol: fl
             low = float(np.clip(values_[-1], 1e-6 * high, 0.5 * high))
             reach = max(low - float(values_[k - 1]), 0.05 * low) / high
             growth = float(np.clip(log(10 * residual / tol) / 2, 1.0, 8.0))
-    return best[1] * L.root[:, None] * L.total
+    return best[1] * L.root[:, None] * L.total, best[2]
 
 
 class Laplacian(NamedTuple):

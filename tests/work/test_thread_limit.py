@@ -76,6 +76,31 @@ def test_blas_is_held_and_let_go():
     assert blas_threads() == before
 
 
+def in_a_thread(call):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(call()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def test_blas_is_held_from_any_thread_of_python():
+    def held():
+        with thread_limit.using(1):
+            return blas_threads()
+
+    before = blas_threads()
+    assert held() == in_a_thread(held) == {1}
+    assert blas_threads() == before
+
+
+@pytest.mark.parametrize("model", [lowdim.Isomap(n_jobs=1), lowdim.KernelPCA(n_jobs=1)], ids=["Isomap", "KernelPCA"])
+def test_fits_in_another_thread_of_python_have_the_same_bits(model, rng):
+    X = rng.normal(size=(600, 5))
+    here = model.fit_transform(X)
+    np.testing.assert_array_equal(in_a_thread(lambda: model.fit_transform(X)), here)
+
+
 def test_threads_of_python_leave_blas_as_they_found_it():
     before, errors = blas_threads(), []
 

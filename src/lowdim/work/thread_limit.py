@@ -104,8 +104,22 @@ class _Limits:
         wanted = [min(self._most, *self._held)] * len(self._found) if self._held else self._found
         for library, before, now in zip(_blas(), self._set, wanted, strict=True):
             if now != before:
-                library.set_num_threads(now)
+                _set_threads(library, now)
         self._set = wanted
+
+
+def _set_threads(library: Any, n: int) -> None:
+    """Set the number of threads of a BLAS from any Python thread.
+
+    In threadpoolctl 3.8 the first thread that sets a number keeps control of OpenBLAS; what others set is ignored
+    silently. Here the lock of the limits decides who sets it, so control is taken and given back each time.
+    """
+    clear = getattr(library, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+    library.set_num_threads(n)
+    if clear is not None:
+        clear()
 
 
 _limits = _Limits()

@@ -25,3 +25,5 @@ def test_unknown_methods_and_parameters_are_refused(decaying):
         lowdim.reduce(decaying, "pca", n_components=3)
     with pytest.raises(TypeError, match="positional"):
         lowdim.reduce(decaying, method="pca")
+    with pytest.raises(TypeError, match="parameters must map names of parameters to values; got 5"):
+        lowdim.reduce(decaying, "pca", parameters=5)

@@ -14,6 +14,9 @@ METHODS = [
     lowdim.LaplacianEigenmaps(metric="precomputed", random_state=0),
     lowdim.LaplacianEigenmaps(metric="precomputed", n_neighbors=None, random_state=0),
     lowdim.DiffusionMap(metric="precomputed", random_state=0),
+    lowdim.PaCMAP(max_iter=10, init="spectral", metric="precomputed", random_state=0),
+    lowdim.MDS(metric="precomputed", random_state=0),
+    lowdim.MDS(metric="precomputed", kind="nonmetric", random_state=0),
 ]
 
 
@@ -47,6 +50,41 @@ def test_a_graph_of_few_neighbours_is_fitted_with_one_note(rng):
     assert len(said) == 1
     assert model.perplexity_ == pytest.approx(14 / 3, abs=1e-3)
     lowdim.UMAP(metric="precomputed", n_epochs=5, random_state=0).fit(G)
+
+
+def test_a_zero_joins_rows_whatever_their_other_distances(X):
+    D = cdist(X, X)
+    D[5, 17] = D[17, 5] = 0
+    for method in METHODS:
+        if not isinstance(method, lowdim.MDS) or method.kind != "classical":
+            method.fit(D)
+            assert np.array_equal(method.embedding_[5], method.embedding_[17])
+            assert np.array_equal(method.transform(D), method.embedding_)
+
+
+def test_maps_of_umap_and_pacmap_take_the_neighbours_a_graph_holds(rng, tmp_path):
+    X = rng.normal(size=(125, 4))
+    G = graph_of(X[:120], 8)
+    for cls, note in (
+        (lowdim.UMAP, "n_neighbors='auto' need 14"),
+        (lowdim.PaCMAP, "candidates of 8 near pairs need 58"),
+    ):
+        steps = {"n_epochs": 5} if cls is lowdim.UMAP else {"max_iter": 5}
+        with pytest.warns(UserWarning, match=f"{note} neighbours of each row; the graph holds 8") as said:
+            model = cls(metric="precomputed", init="spectral", random_state=0, **steps).fit(G)
+        assert len(said) == 1
+        assert model.n_neighbors_ == (9 if cls is lowdim.UMAP else 8)
+        model.save(tmp_path / "map.lowdim")
+        near = parts.nearest(X[:120], 8, X[120:])
+        new = sp.csr_matrix((near.distances.ravel(), near.indices.ravel(), np.arange(6) * 8), shape=(5, 120))
+        assert np.array_equal(lowdim.load(tmp_path / "map.lowdim").transform(new), model.transform(new))
+    with pytest.raises(ValueError, match="needs at least 10 neighbours stored"):
+        lowdim.PaCMAP(n_neighbors=10, metric="precomputed", init="spectral").fit(G)
+
+
+def test_stress_needs_all_distances_and_says_so(rng):
+    with pytest.raises(TypeError, match="got a sparse graph, which holds some. Pass an array"):
+        lowdim.MDS(metric="precomputed").fit(graph_of(rng.normal(size=(60, 3)), 8))
 
 
 @pytest.mark.parametrize("method", [lowdim.TSNE, lowdim.UMAP, lowdim.LaplacianEigenmaps, lowdim.Isomap])

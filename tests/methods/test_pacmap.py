@@ -150,11 +150,14 @@ def test_a_sparse_graph_of_neighbours_is_enough_and_too_few_are_refused(rng):
     X = np.repeat(6 * np.eye(3), 70, axis=0) + rng.normal(size=(210, 3))
     D = squareform(pdist(X))
     near = np.argsort(D, axis=1)
-    few, many = (sp.csr_array(np.where(near.argsort(axis=1) <= k, D, 0)) for k in (20, 60))
+    few, some, many = (sp.csr_array(np.where(near.argsort(axis=1) <= k, D, 0)) for k in (11, 20, 60))
     given = {"metric": "precomputed", "init": "spectral", "max_iter": 90, "random_state": 0}
-    with pytest.raises(ValueError, match="at least 60 neighbours stored for each row besides itself; got 20"):
-        PaCMAP(**given).fit(few)
-    assert quality.trustworthiness(X, PaCMAP(**given).fit(many).embedding_, n_neighbors=15) > 0.85
+    with pytest.raises(ValueError, match="at least 12 neighbours stored for each row besides itself; got 11"):
+        PaCMAP(n_neighbors=12, **given).fit(few)
+    with pytest.warns(UserWarning, match="need 60 neighbours of each row; the graph holds 20. Those are used"):
+        fewer = PaCMAP(**given).fit(some)
+    for model in (fewer, PaCMAP(**given).fit(many)):
+        assert quality.trustworthiness(X, model.embedding_, n_neighbors=15) > 0.85
 
 
 @pytest.mark.parametrize("metric", ["cosine", "manhattan", "mahalanobis", "precomputed"])

@@ -67,6 +67,7 @@ REFUSED = {  # what is called with a frame of rows, neighbours, probabilities an
     "no rows": (lambda X, near, p, P: parts.by_chance(0, 2, 0), "by_chance: n must be an integer ≥ 1"),
     "one way": (lambda X, near, p, P: parts.by_spectrum(one_way(P), 2, 0), "by_spectrum: P must be symmetric"),
     "P": (lambda X, near, p, P: parts.by_spectrum(X, 2, 0), "by_spectrum: P must be a square matrix"),
+    "no P": (lambda X, near, p, P: parts.by_spectrum([], 2, 0), "by_spectrum: P must be a square matrix"),
     "every": (lambda X, near, p, P: parts.descend(P, X, EXACT, iterations=5, every=0), "every must be an integer ≥ 1"),
     "loss": (lambda X, near, p, P: parts.descend(P, X, "kl", iterations=5, every=5), "descend: loss must be a loss"),
     "Y": (lambda X, near, p, P: parts.descend(P, X[:9], EXACT, iterations=5, every=5), "each of the 60 rows; got 9"),

@@ -33,5 +33,10 @@ def reduce(X: Any, method: str = "pca", /, *, y: Any = None, parameters: Mapping
     >>> lowdim.reduce(X, "mds", parameters={"kind": "classical"}).shape
     (150, 2)
     """
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise TypeError(
+            f"reduce: parameters must map names of parameters to values; got {parameters!r}. Pass for example "
+            "{'n_neighbors': 12}."
+        )
     chosen = registry.find(method)
     return chosen.build(dict(parameters or {}), n_components=chosen.components).fit_transform(X, y)

@@ -37,7 +37,7 @@ def taken(S: Any, name: str, what: str, most: float = np.inf) -> Similarities:
 def demand_similarities(S: Any, name: str, what: str, most: float = np.inf) -> sp.csr_array:
     """Sparse rows of similarities, without zeros or a diagonal; refused unless symmetric and from 0 to ``most``."""
     A, ascending = _matrix(S, f"{name}: {what} must be")
-    if A.shape[0] != A.shape[1] or A.shape[0] < 2:
+    if len(A.shape) != 2 or A.shape[0] != A.shape[1] or A.shape[0] < 2:
         raise ValueError(f"{name}: {what} must be a square matrix of 2 rows or more; got {A.shape}. Pass all rows.")
     least, largest = (float(A.data.min()), float(A.data.max())) if A.nnz else (0.0, 0.0)
     if not (least >= 0 and largest <= most and np.isfinite(largest)):

@@ -8,12 +8,13 @@ monotone function of the distances, fitted along with the map (Kruskal 1964). Cl
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.compose.scaling import bytes_to_scale, classical_scaling
 from lowdim.compose.stress_starts import classical_start, starts_of_new
 from lowdim.data import options
-from lowdim.data.precomputed import demand_known_distances, demand_weights
+from lowdim.data.precomputed import demand_known_distances, demand_weights, first_equal
 from lowdim.methods.base import METRIC_RULES, fitting
 from lowdim.methods.embedding import MetricReducer
 from lowdim.persist import fields
@@ -206,6 +207,11 @@ class MDS(MetricReducer):
         self._scale(X, None)
 
     def _scale(self, X: Any, weights: Any) -> None:
+        if self._given and sp.issparse(X):
+            raise TypeError(
+                "MDS: the distances between all pairs of rows are needed; got a sparse graph, which holds some. Pass "
+                "an array with NaN for those that are not known, or use Isomap."
+            )
         X = self._take(X, reset=True, sparse=not self._given, minimum=2, scan=not self._given)
         n, k = X.shape[0], int(self.n_components)
         self._demand_components(n - 1, "n_samples")
@@ -229,6 +235,8 @@ class MDS(MetricReducer):
         Y = self._classical(D, k, seed) if self.kind == "classical" else self._majorised(D, W, k, seed)
         if W is None and not self._given:
             Y = Y[find_equal(self._rows, self._rows)]  # equal rows have one position
+        elif W is None:
+            Y = Y[first_equal(X, self._name)]
         self.embedding_ = (Y * self._unit).astype(dtype)
 
     def _classical(self, D: NDArray[np.float32], k: int, seed: int) -> NDArray[np.float64]:

@@ -36,6 +36,7 @@ from lowdim.work.backend_arrays import from_numpy, is_native, moved_to
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast, in_form_of, own, searchable, take
+from lowdim.work.user_warnings import warn
 
 RULES = {
     "n_components": options.integer(1),
@@ -327,6 +328,15 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
                     f"{self._name}: init='pca' needs rows of features; got metric='precomputed'. Pass init='spectral'."
                 )
         demand_singles(X, self._metric)
+
+    def _those_held(self, wanted: int, what: str) -> int:
+        """``wanted`` neighbours of each row, or with a note those that a graph of distances holds."""
+        if self._held is None or self._held >= wanted:
+            return wanted
+        warn(
+            f"{self._name}: {what} need {wanted} neighbours of each row; the graph holds {self._held}. Those are used."
+        )
+        return self._held
 
     def _count(self, X: Any, relations: Any) -> int:
         """Number of rows; relations given for another number are refused."""

@@ -122,14 +122,26 @@ class PaCMAP(NeighborEmbedding):
         return {
             **super()._state(),
             "n_neighbors_": fields.count(low=1, most=n),
+            "_candidates": fields.count(low=1, most=n),
             "loss_": fields.number(),
             "_scales": fields.array(n, low=0),
             "_axes": fields.nothing | fields.parts(fields.array("d"), fields.array("a", "d")),
             "_reduced": fields.nothing | fields.array(n, "a"),
         }
 
+    @classmethod
+    def _fitted_from_file(cls, fitted: dict[str, Any], version: int) -> dict[str, Any]:
+        before = {"_candidates": min(len(fitted["embedding_"]) - 1, fitted["n_neighbors_"] + _EXTRA)}
+        return super()._fitted_from_file(before | fitted, version)
+
     def _demand_parameters(self, n: int, y: Any, *, native: bool) -> None:
         self.n_neighbors_ = self._resolve_neighbors(n)
+        few = self._held is not None and self._held < self.n_neighbors_
+        if few and self.n_neighbors == "auto":
+            self.n_neighbors_, few = max(1, int(self._held or 0)), False
+        wanted = min(n - 1, self.n_neighbors_ + _EXTRA)
+        what = f"the candidates of {self.n_neighbors_} near pairs"
+        self._candidates = self.n_neighbors_ if few else self._those_held(wanted, what)
 
     def _resolve_neighbors(self, n: int) -> int:
         few = max(1, min(_NEIGHBORS, (n - 1) // 2))
@@ -149,7 +161,7 @@ class PaCMAP(NeighborEmbedding):
         return round(self.n_neighbors_ * float(self.MN_ratio)), round(self.n_neighbors_ * float(self.FP_ratio))
 
     def _near_each(self, n: int) -> int:
-        return min(n - 1, self.n_neighbors_ + _EXTRA)
+        return max(self._candidates, self.n_neighbors_)
 
     def _learn_rows(self, X: Any, seed: int) -> Any:
         self._axes = self._reduced = None

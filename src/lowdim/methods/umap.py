@@ -241,6 +241,8 @@ class UMAP(NeighborEmbedding):
                 "spread."
             )
         self.n_neighbors_ = self._resolve_neighbors(n)
+        if self.n_neighbors == "auto":
+            self.n_neighbors_ = max(2, self._those_held(self.n_neighbors_ - 1, "n_neighbors='auto'") + 1)
         if self.target_weight > 0:
             known_labels("UMAP", y, n, "target_weight")
         elif y is not None:

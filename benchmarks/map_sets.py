@@ -6,7 +6,18 @@ import numpy as np
 
 from lowdim.data import load
 
-REAL = ("optdigits", "satimage", "letter", "pbmc3k", "mnist", "fashion_mnist", "spambase", "wine_quality", "shuttle")
+REAL = (
+    "optdigits",
+    "satimage",
+    "letter",
+    "pbmc3k",
+    "mnist",
+    "fashion_mnist",
+    "coil20",
+    "spambase",
+    "wine_quality",
+    "shuttle",
+)
 _SCALED = ("spambase", "wine_quality", "shuttle")  # columns of different units
 
 

@@ -17,10 +17,13 @@ def validated_rows(X: Any, name: str, *, sparse: bool, minimum: int, scan: bool,
     """Validated rows; ``sparse`` and ``scan`` have no effect: checking every value is fast here."""
     if X.is_complex():
         raise ValueError(f"{name}: Complex data not supported; got {X.dtype}. Pass real numbers.")
-    if X.ndim != 2 or X.layout != torch.strided:
+    if X.ndim != 2 or X.layout != torch.strided or X.is_quantized:
+        advice = "Reshape your data: rows are samples, columns are features."
+        if X.is_quantized or X.layout != torch.strided:
+            advice = f"Pass {called}.{'dequantize' if X.is_quantized else 'to_dense'}()."
         raise ValueError(
             f"{name}: a dense 2D tensor of real numbers is needed; got {X.dtype} of shape {tuple(X.shape)}, "
-            f"{X.layout}. Reshape your data: rows are samples, columns are features."
+            f"{X.layout}. {advice}"
         )
     if X.device.type == "meta":
         raise ValueError(f"{name}: {called} must hold values; got a tensor on the device 'meta'. Pass one with data.")

@@ -28,6 +28,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "reference",  # _site/reference.py: a page for every public name
     "repository",  # _site/repository.py: links of the Markdown pages to files outside this folder
+    "try_page",  # _site/try_page.py: the page that computes
     "results",  # _site/results.py: charts from benchmarks/results*.md
 ]
 exclude_patterns = ["_build", "_site", "**/GALLERY_HEADER.rst", "sg_execution_times.rst"]

@@ -1,6 +1,6 @@
-"""Screenshots for the documentation: the report of a comparison, and the explorer with a running descent.
+"""Screenshots for the documentation: a report, the explorer with a running descent, and the page to try.
 
-Writes report.png, explorer.gif and explorer.png to docs/images. Needs Chromium, ``lowdim[explore]`` and
+Writes report.png, try_it.png, explorer.gif and explorer.png to docs/images. Needs Chromium, ``lowdim[explore]`` and
 ``lowdim[torch]``; run ``python docs/screenshots.py`` from the project's folder.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image
 
 import lowdim
+from lowdim.explorer.computing_pages import try_page
 from lowdim.explorer.opening import open_session
 from lowdim.explorer.server import serving
 
@@ -71,6 +72,16 @@ def report(browser: Browser, folder: Path) -> None:
     write_png(shot(browser).resize((944, 1076), Image.Resampling.LANCZOS), IMAGES / "report.png")
 
 
+def try_it(browser: Browser, folder: Path) -> None:
+    """Write the page to try with a map of the digits that it has computed."""
+    path = folder / "try.html"
+    path.write_text(try_page(), encoding="utf-8")
+    browser.open(path, width=WIDTH, height=HEIGHT)
+    browser.run("document.getElementById('page').page.example('digits').then(() => 1)")
+    until(browser, "e.map.status === 'done' && e.map.quality?.trustworthiness && e.map.method === 'tsne'")
+    write_png(shot(browser), IMAGES / "try_it.png")
+
+
 def film(browser: Browser) -> list[Image.Image]:
     """Run t-SNE in the page, paused for each picture."""
     do(browser, "void e.runs.run(null)")
@@ -105,6 +116,7 @@ def main() -> None:
     browser = Browser(folder / "browser")
     try:
         report(browser, folder)
+        try_it(browser, folder)
         with serving(open_session(X, y, image_shape=(8, 8), title="digits")) as server:
             browser.open(server.address, width=WIDTH, height=HEIGHT)
             until(browser, "e.map && e.map.cloud.count && e.map.status === 'done'")

@@ -484,7 +484,7 @@ def test_a_saved_page_works_from_disk_and_without_a_server(browser, server, tmp_
     kept.until("e.selected > 0 && e.selected !== 300")
     kept.run("void e.hold(7)")
     kept.until("e.rowKnown && e.rowKnown.cells")
-    assert kept.run("e.root.querySelector('.making').hidden")
+    assert kept.run("e.root.querySelector('.making').hidden === !e.computes")
     assert browser.errors == []
 
 

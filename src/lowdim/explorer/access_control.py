@@ -43,6 +43,7 @@ class Guard:
             "x-frame-options": "DENY",
             "referrer-policy": "no-referrer",
             "cross-origin-opener-policy": "same-origin",
+            "cross-origin-embedder-policy": "require-corp",
             "cross-origin-resource-policy": "same-origin",
             "cache-control": "no-store",
         }

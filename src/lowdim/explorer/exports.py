@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.write import harmless
-from lowdim.explorer import selection_analysis, thumbnails
+from lowdim.explorer import computing_pages, selection_analysis, thumbnails
 from lowdim.explorer.message_format import Message, encode
 from lowdim.explorer.page_source import plain, saved_page
 from lowdim.explorer.running_fits import Map
@@ -198,4 +198,18 @@ def _page(visitor: "Visitor", view: dict[str, Any]) -> bytes:
     if session.image_shape is not None and session.n <= _SAVED_IMAGES:
         messages.append(thumbnails.atlas(session, np.arange(session.n)))
     messages.append(Message("view", None, {"view": view}))
-    return saved_page(map(encode, messages), f"{session.title} – lowdim").encode()
+    return _computing(session, messages, hello)
+
+
+def _computing(session: Session, messages: list[Message], hello: Message) -> bytes:
+    """The saved page with what it needs to compute, or with the reason why it does not."""
+    title, engine = f"{session.title} – lowdim", None
+    room = computing_pages.PAGE_BYTES - len(saved_page(map(encode, messages), title).encode())
+    message, why = computing_pages.compute_message(session, room)
+    if message is None:
+        hello.fields["computes_not"] = why
+    else:
+        hello.fields["methods"] = computing_pages.methods(session.ground)
+        messages.insert(-1, message)
+        engine = computing_pages.packed(computing_pages.module())
+    return saved_page(map(encode, messages), title, engine).encode()

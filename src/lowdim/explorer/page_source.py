@@ -38,11 +38,11 @@ def _ending(name: str) -> str:
 
 
 @cache
-def joined() -> str:
-    """The modules of the page as one: each after those it imports, without the lines that imported them."""
+def joined(entry: str = _ENTRY) -> str:
+    """The modules of a page as one: each after those it imports, without the lines that imported them."""
     folder = files("lowdim.explorer") / "static"
     sources = {one.name: one.read_text("utf-8") for one in folder.iterdir() if one.name.endswith(".js")}
-    return join(sources, _ENTRY)
+    return join(sources, entry)
 
 
 def join(sources: dict[str, str], entry: str) -> str:
@@ -74,29 +74,44 @@ def join(sources: dict[str, str], entry: str) -> str:
     return "\n".join(parts)
 
 
-def saved_page(messages: Iterable[bytes], title: str) -> str:
-    """One HTML file that holds the module, its style and these messages, and needs no network."""
+def saved_page(messages: Iterable[bytes], title: str, engine: str | None = None) -> str:
+    """One HTML file that holds the module, its style and these messages, and needs no network.
+
+    ``engine`` is the compiled core as text, for a page that computes.
+    """
     blob = b"".join(struct.pack("<I", len(message)) + message for message in messages)
-    packed = base64.b64encode(gzip.compress(blob, 6, mtime=0)).decode()
-    style = static()["app.css"].decode()
+    held = {"messages": base64.b64encode(gzip.compress(blob, 6, mtime=0)).decode()}
+    if engine is not None:
+        held["engine"] = engine
     start = 'replay(document.getElementById("explorer"), document.getElementById("messages").textContent);'
-    script = _unbroken(f"{joined()}\n{start}\n")
+    return alone(_ENTRY, start, title, '<div id="explorer" class="saved"></div>', held)
+
+
+def alone(entry: str, start: str, title: str, body: str, held: dict[str, str]) -> str:
+    """One HTML file: a module from its entry on, with what it holds as text by its id; it loads nothing.
+
+    Its policy allows this script and style alone; a page that holds the core may also compile it and start Workers.
+    """
+    style = static()["app.css"].decode()
+    script = _unbroken(f"{joined(entry)}\n{start}\n")
+    computes = "engine" in held
     rules = {
         "default-src": "'none'",
-        "script-src": _hashed(script),
+        "script-src": _hashed(script) + (" 'wasm-unsafe-eval'" if computes else ""),
         "style-src": _hashed(style),
         "img-src": "data: blob:",
+        **({"worker-src": "blob:"} if computes else {}),
         "base-uri": "'none'",
         "form-action": "'none'",
     }
     policy = "; ".join(f"{name} {value}" for name, value in rules.items())
+    texts = "".join(f'<script type="text/plain" id="{name}">{text}</script>\n' for name, text in held.items())
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        '<div id="explorer" class="saved"></div>\n'
-        f'<script type="text/plain" id="messages">{packed}</script>\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}\n{texts}"
         f'<script type="module">{script}</script>\n</body>\n</html>\n'
     )
 

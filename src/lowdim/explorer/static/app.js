@@ -3,6 +3,7 @@ import { Explorer } from "./explorer.js";
 import { make } from "./dom.js";
 import { connect } from "./wire.js";
 import { readSaved, savedChannel } from "./saved.js";
+import { computingChannel } from "./compute.js";
 
 // `channel` = {send(ArrayBuffer), onmessage(listener), onclose(listener)?}
 export function mount(el, channel, options = {}) {
@@ -14,7 +15,8 @@ export function open(el, url) { return mount(el, connect(url)); }
 
 export async function replay(el, text) {
   const messages = await readSaved(text), view = messages.find((message) => message.type === "view")?.view ?? {};
-  return mount(el, savedChannel(messages), { saved: { view } });
+  const computing = messages.some((message) => message.type === "compute") ? await computingChannel(messages) : null;
+  return mount(el, computing ?? savedChannel(messages), { saved: { view }, computes: Boolean(computing) });
 }
 
 // anywidget: messages are the buffers of its custom messages.

@@ -25,8 +25,9 @@ function strengths(kind, { score, dubious, moves }) {
 }
 
 export class Explorer {
-  constructor(root, channel, { saved = null } = {}) {
-    Object.assign(this, { root, saved, maps: new Map(), columns: new Map(), selection: null, selected: 0, hover: -1, pinned: -1,
+  // `saved`: there is no Python behind the channel; `computes`: there is something that computes maps all the same.
+  constructor(root, channel, { saved = null, computes = !saved } = {}) {
+    Object.assign(this, { root, saved, computes, maps: new Map(), columns: new Map(), selection: null, selected: 0, hover: -1, pinned: -1,
       links: null, moves: null, tool: "move", latest: {} });
     this.line = new Line(channel);
     for (const type of ["frame", "loss", "status", "done", "maps", "dropped", "columns", "error"])
@@ -51,9 +52,9 @@ export class Explorer {
     this.legend = new Legend(parts.colour, { root: this.root, ink: this.inkOfColumn, groupings: this.saved ? [] : this.hello.groupings ?? [], group: (method) => this.group(method), say: (text) => this.say(text),
       painted: () => this.panes.redraw(), colourBy: (name) => this.colourBy(name) });
     this.legend.offer(this.hello.columns);
-    if (!this.saved) this.runs = new Runs(parts.making, this);
+    if (this.computes) this.runs = new Runs(parts.making, this);
     this.table = new Table(parts.rows, this);
-    if (!this.saved) acceptDrops(this.root, this);
+    if (this.computes) acceptDrops(this.root, this);
     for (const info of this.hello.maps) this.mapOf(info);
     const view = this.saved?.view;
     for (const state of view?.maps ?? []) if (this.maps.has(state.map)) Object.assign(this.maps.get(state.map), mapOfState(state));
@@ -61,7 +62,7 @@ export class Explorer {
     const shown = view?.panes?.map((pane) => pane.map) ?? [[...this.maps.values()].filter((map) => map.status !== "failed").pop()?.id];
     await this.colourBy(view ? view.colour ?? null : this.hello.colour ?? null, view);
     for (const { map, overlay } of view?.maps ?? []) if (overlay && this.maps.get(map)?.shares) this.overlay(this.maps.get(map), overlay);
-    shown.forEach((id, i) => { if (this.maps.has(id)) this.panes.show(i, this.maps.get(id), view?.panes[i]); });
+    shown.forEach((id, i) => { if (this.maps.has(id)) this.panes.show(i, this.maps.get(id), view?.panes?.[i]); });
     await Promise.all([...this.maps.values()].filter((map) => map.status !== "failed").map((map) => this.fetch(map)));
     if (view?.selection) await this.choose(unpackedBits(textToBytes(view.selection), this.n));
     if (view?.pinned >= 0) this.hold(view.pinned);
@@ -108,9 +109,21 @@ export class Explorer {
     // messages about a short fit may arrive before the reply that it has started
     const info = { map: reply.map, method, dims, parameters, rows: rows === "all" ? "all" : [this.selected], status: "running" };
     const map = this.maps.get(reply.map) ?? this.mapOf({ ...info, ...reply });
+    map.local = Boolean(this.saved); // computed in the page
     if (!map.cloud.count) this.fetch(map);
     this.panes.show(this.panes.at, map);
     this.sayStatus(map);
+  }
+
+  // The map is computed anew, with other parameters.
+  again(map, reply) {
+    const { parameters, title } = { ...map, ...reply };
+    this.maps.delete(map.id); // the name of its own place is free
+    Object.assign(map, { parameters, loss: null, quality: null, frames: 0, overlay: null, shares: null, iteration: 0, placed: [], names: null, local: Boolean(this.saved) });
+    map.title = this.titleOf(map, title);
+    this.maps.set(map.id, map);
+    this.panes.offer();
+    this.told(map);
   }
 
   heard(type, message) {
@@ -136,7 +149,7 @@ export class Explorer {
     else if (type === "status") Object.assign(map, { status: message.status, message: message.message });
     else if (type === "done") {
       const ended = ["stopped", "failed"].includes(map.status) ? map.status : "done";
-      Object.assign(map, { seconds: message.seconds, left: null });
+      Object.assign(map, { seconds: message.seconds, left: null, quality: message.quality ?? {} });
       if (ended !== map.status) { map.status = ended; this.sayStatus(map); }
     }
     else if (type === "error") { Object.assign(map, { status: "failed", message: message.message }); this.failed(new Error(message.message)); }
@@ -148,6 +161,7 @@ export class Explorer {
     if (!map) return;
     const now = performance.now(), seconds = map.frames ? Math.min(0.6, Math.max(0.05, (now - map.heard) / 1000)) : 0;
     map.heard = now;
+    if (this.saved && pushed) map.shares = null; // of another frame
     if (map.start && !message.start) map.frames = 0; // the first step of the descent, at its own scale
     map.start = Boolean(message.start);
     map.frames += 1;
@@ -162,7 +176,7 @@ export class Explorer {
     this.panes.moved(map, pushed && map.frames > 1 ? seconds : 0);
     if (pushed) this.line.tell("ack", { map: map.id, frame: message.frame });
     this.told(map);
-    if (map.overlay && map.overlay.kind !== "moves" && !this.saved && !map.start) this.misplaced(map, map.overlay.kind);
+    if (map.overlay && map.overlay.kind !== "moves" && this.computes && !map.start) this.misplaced(map, map.overlay.kind);
     if (this.pinned >= 0 && (map.frames === 1 || message.final)) this.linkUp();
   }
 
@@ -227,7 +241,7 @@ export class Explorer {
   // Which rows have neighbours that are false (near on the map alone) or missing (near in the data alone).
   async misplaced(map, kind) {
     if (!kind) { map.overlay = null; this.panes.redraw(); this.panes.told(map); return; }
-    if (this.saved) { if (map.shares?.[kind]) this.overlay(map, kind); return; }
+    if (this.saved && (map.shares?.[kind] || !this.computes)) { if (map.shares?.[kind]) this.overlay(map, kind); return; }
     if (map.asking) { map.again = kind; return; }
     map.asking = true;
     try {
@@ -320,7 +334,7 @@ export class Explorer {
   // Neighbours of the pinned row, and which of them each visible map keeps.
   async linkUp() {
     const row = this.pinned, maps = this.panes.maps.filter((map) => map.cloud.count);
-    if (row < 0 || this.saved || !maps.length) return;
+    if (row < 0 || !this.computes || !maps.length) return;
     const kept = {};
     try {
       const replies = await Promise.all(maps.map((map) => this.line.ask("neighbours", { row, k: NEIGHBOURS, map: map.id })));

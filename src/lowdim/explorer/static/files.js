@@ -22,7 +22,7 @@ export async function placeFile(file, host) {
   const ending = file.name.split(".").pop().toLowerCase(), format = FORMATS[ending];
   const limit = host.hello.limits?.upload_bytes ?? 64 << 20;
   try {
-    if (!format) throw new Error(`${file.name}: a csv, parquet or npy file is needed; got .${ending}.`);
+    if (!format || (host.saved && format !== "csv")) throw new Error(`${file.name}: a ${host.saved ? "csv" : "csv, parquet or npy"} file is needed; got .${ending}.`);
     const [most, has] = [limit, file.size].map((bytes) => Math.round(bytes / 1e6));
     if (file.size > limit) throw new Error(`${file.name}: files up to ${most} MB are accepted; this one has ${has} MB.`);
     if (!host.map?.cloud.count) throw new Error("There is no map to place rows on yet.");
@@ -40,11 +40,11 @@ export async function placeFile(file, host) {
 
 // A button for files of new rows, for those who cannot drop one.
 export function placing(host) {
-  const input = make("input", { type: "file", accept: ".csv,.tsv,.parquet,.npy", multiple: true, hidden: true, onchange: () => {
+  const input = make("input", { type: "file", accept: host.saved ? ".csv,.tsv,.txt" : ".csv,.tsv,.parquet,.npy", multiple: true, hidden: true, onchange: () => {
     for (const file of input.files) placeFile(file, host);
     input.value = "";
   } });
-  return make("span", {}, button("Place rows …", () => input.click(), { title: "Place the rows of a csv, parquet or npy file on the map" }), input);
+  return make("span", {}, button("Place rows …", () => input.click(), { title: `Place the rows of a ${host.saved ? "csv" : "csv, parquet or npy"} file on the map` }), input);
 }
 
 // The menu of exports. `host.saved`: there is no Python, so only what the page itself can write.
@@ -66,7 +66,8 @@ export function exportMenu(host) {
     ["Labels (CSV)", ask("labels", "csv")], ["Labels (Parquet)", ask("labels", "parquet")],
     ["All rows with their positions (CSV)", ask("rows", "csv")], ["Model (.lowdim)", ask("model", "lowdim")],
     ["This page (HTML)", ask("page", "html")]);
-  else entries.push(["Selection (CSV)", () => { close(); download(selectedText(host), "selection.csv", "text/csv"); }]);
+  if (host.saved && host.computes) entries.push(["All rows with their positions (CSV)", ask("rows", "csv")]);
+  if (host.saved) entries.push(["Selection (CSV)", () => { close(); download(selectedText(host), "selection.csv", "text/csv"); }]);
   menu.append(make("summary", {}, "Export"), make("div", { className: "sheet" }, ...entries.map(([words, deed]) => button(words, deed))));
   menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { close(); menu.firstChild.focus(); event.stopPropagation(); } });
   host.root.addEventListener("pointerdown", (event) => { if (!menu.contains(event.target)) close(); });

@@ -16,15 +16,16 @@ export function layOut(host) {
   const notices = make("div", { className: "notices" });
   const stage = make("main", { className: "stage", "aria-label": "Maps" });
   const colour = make("section", { "aria-label": "Colour" });
-  const making = make("section", { className: "making", "aria-label": "Compute a map", hidden: Boolean(host.saved) });
+  const making = make("section", { className: "making", "aria-label": "Compute a map", hidden: !host.computes });
   const about = make("section", { className: "about", hidden: true, "aria-label": "Row" });
   const choice = make("section", { className: "choice", hidden: true, "aria-label": "Selection" });
   const rows = make("section", { className: "rows", "aria-label": "Table" });
   root.replaceChildren(make("header", { className: "top" },
     make("span", { className: "brand" }, "lowdim ", make("span", {}, "explore")),
     make("h1", {}, hello.title || "data", make("small", {}, plural(host.n, "row"))),
-    searching(host), tools(host), views(host), host.saved ? null : placing(host), exportMenu(host), theme(host)),
-  stage, make("aside", { className: "side", "aria-label": "Questions" }, notices, about, choice, colour, making, help()), rows, status);
+    searching(host), tools(host), views(host), host.computes ? placing(host) : null, exportMenu(host), theme(host)),
+  stage, make("aside", { className: "side", "aria-label": "Questions" }, notices, about, choice, colour, making,
+    hello.computes_not ? make("p", { className: "note" }, `This page computes no maps: ${hello.computes_not}.`) : null, help()), rows, status);
   keys(host);
   return { status, notices, stage, colour, making, about, choice, rows, tip: new Tip(host) };
 }

@@ -128,9 +128,10 @@ export class Panes {
       pane.overlay.value = map.overlay?.kind ?? "";
       press(pane.density, pane.view.dense);
       press(pane.names, Boolean(map.names));
-      pane.names.hidden = map.dims < 2 || !["done", "stopped"].includes(map.status);
-      pane.overlay.hidden = Boolean(this.host.saved) && !map.shares;
-      for (const option of pane.overlay.options) option.hidden = Boolean(this.host.saved && option.value && !map.shares?.[option.value]);
+      pane.names.hidden = map.dims < 2 || !["done", "stopped"].includes(map.status) || map.local === true;
+      const known = (kind) => map.shares?.[kind] || (this.host.computes && (!this.host.saved || ["false", "missing"].includes(kind)));
+      pane.overlay.hidden = !OVERLAYS.some(([kind]) => kind && known(kind));
+      for (const option of pane.overlay.options) option.hidden = Boolean(option.value && !known(option.value));
       pane.key.hidden = !map.overlay;
       pane.stability.hidden = Boolean(this.host.saved) || map.status !== "done";
       if (map.overlay) pane.key.replaceChildren(...keyOf(map, this.host));

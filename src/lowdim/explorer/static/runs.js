@@ -24,7 +24,7 @@ export class Runs {
   offer() {
     const { method } = this;
     if (!method) return;
-    this.summary.replaceChildren(method.summary ?? "", method.unsuited ? make("em", {}, ` ${method.unsuited}`) : "");
+    this.summary.replaceChildren(method.summary ?? "", method.unsuited ? make("em", {}, ` ${method.unsuited}`) : "", this.host.hello.computed_on ? ` ${this.host.hello.computed_on}` : "");
     this.inputs = new Map();
     const place = ({ name }) => (BEFORE.includes(name) ? BEFORE.indexOf(name) : BEFORE.length);
     const fields = [...(method.parameters ?? [])].sort((a, b) => place(a) - place(b)).map((rule) => this.field(rule));
@@ -33,7 +33,8 @@ export class Runs {
     const named = (words, input) => make("label", { className: "field" }, make("span", {}, words), input);
     const rest = fields.slice(FIRST);
     this.on = button("Continue from this map", () => this.run(this.host.map?.id ?? null), { title: "Start from the positions of the current map" });
-    this.form.replaceChildren(...fields.slice(0, FIRST), named("dimensions", this.dims), named("fit", this.rows),
+    const planar = this.host.saved && method.name !== "pca"; // pages without Python compute maps of all rows in the plane
+    this.form.replaceChildren(...fields.slice(0, FIRST), planar ? "" : named("dimensions", this.dims), this.host.saved ? "" : named("fit", this.rows),
       rest.length ? make("details", {}, make("summary", {}, `${rest.length} more`), ...rest) : "",
       make("div", { className: "deeds" }, make("button", { type: "submit", className: "main" }, "Run"), this.on));
     this.allow();
@@ -82,6 +83,28 @@ export class Runs {
     try { this.host.started(await this.host.line.ask("fit", ask), ask); } catch (error) { this.host.failed(error); }
   }
 
+  // The number that shapes a map most, as a slider: the map is computed again in its place. `slide` has its name and ends.
+  slider(map, { name, low, high, usual }) {
+    const now = Number(map.parameters[name]) || usual, steps = 100;
+    const valueAt = (step) => { const value = low * (high / low) ** (step / steps); return value < 10 && name === "perplexity" ? Math.round(2 * value) / 2 : Math.round(value); };
+    if (this.sliding?.map === map.id && this.sliding.name === name) { // stays while it is held
+      if (!this.sliding.held) this.sliding.set(now);
+      return this.sliding.part;
+    }
+    const words = make("output", {}), input = make("input", { type: "range", min: 0, max: steps, step: 1, "aria-label": name.replaceAll("_", " ") });
+    const sliding = { map: map.id, name, held: false, part: make("label", { className: "field slide" }, make("span", {}, name.replaceAll("_", " "), " ", words), input) };
+    sliding.set = (value) => { input.value = String(Math.round((steps * Math.log(value / low)) / Math.log(high / low))); words.textContent = String(value); };
+    input.addEventListener("input", () => { sliding.held = true; words.textContent = String(valueAt(Number(input.value))); });
+    input.addEventListener("change", async () => {
+      sliding.held = false;
+      const at = this.host.maps.get(sliding.map), ask = { method: at.method, parameters: { ...at.parameters, [name]: valueAt(Number(input.value)) }, dims: at.dims, rows: "all", start: null, into: at.id };
+      try { this.host.again(at, await this.host.line.ask("fit", ask)); } catch (error) { this.host.failed(error); }
+    });
+    sliding.set(now);
+    this.sliding = sliding;
+    return sliding.part;
+  }
+
   // Progress of the current map: iteration, time left, the loss, and buttons to pause, stop and continue.
   tell(map) {
     this.allow();
@@ -103,14 +126,22 @@ export class Runs {
     if (map.status === "running" && map.left) words.push(`${lasting(map.left)} left`);
     told.push(make("p", { className: map.status === "failed" ? "told bad" : "told" }, words.join(" · ")));
     told.push(make("p", { className: "note" }, inWords(map.parameters) || "default parameters"));
+    if (map.quality?.trustworthiness !== undefined) told.push(make("p", { className: "note quality" }, qualityInWords(map.quality)));
     if (map.loss?.values.length > 1) told.push(lossCurve(map.loss));
+    const slide = this.host.hello.slides?.[map.method];
+    if (slide && this.host.methods.some((method) => method.name === map.method)) told.push(this.slider(map, slide));
     if (running) told.push(make("div", { className: "deeds" },
-      waiting ? null : map.status === "paused" ? button("Continue", deed("resume")) : button("Pause", deed("pause")), button("Stop", deed("stop"))));
+      waiting || this.host.hello.pauses === false ? null : map.status === "paused" ? button("Continue", deed("resume")) : button("Pause", deed("pause")), button("Stop", deed("stop"))));
     else if (this.host.maps.size > 1) told.push(make("div", { className: "deeds" }, button("Remove this map", () => this.host.drop(map))));
     const focus = [...this.live.querySelectorAll("button")].indexOf(document.activeElement);
     this.live.replaceChildren(...told);
     if (focus >= 0) this.live.querySelectorAll("button")[focus]?.focus();
   }
+}
+
+function qualityInWords({ trustworthiness, continuity, neighbors_kept: kept, rows, of }) {
+  const share = (value) => value.toFixed(3);
+  return `trustworthiness ${share(trustworthiness)}, continuity ${share(continuity)}, ${Math.round(100 * kept)} % of neighbours kept${rows < of ? ` (of ${grouped(rows)} rows)` : ""}`;
 }
 
 function lossCurve({ name, iterations, values }) {

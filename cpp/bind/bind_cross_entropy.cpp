@@ -31,12 +31,15 @@ Shifts shifts_of(const Vector<std::int32_t>& order, const Matrix<std::int32_t>& 
 std::int64_t call_lower(const Starts& starts, const Columns& columns, const Vector<float>& values,
                         const Output<float>& Y, const Vector<std::int32_t>& order,
                         const Matrix<std::int32_t>& shifts, double a, double b, double negatives, double rate,
-                        std::int64_t every, nb::handle report, int n_threads, nb::handle tick) {
+                        std::int64_t every, nb::handle report, const MaybeMatrix& anchors,
+                        const MaybeVector& weights, bool scaled, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(every >= 1 && negatives >= 0 && rate > 0, "every and rate must be positive, negatives 0 or more",
            every, rate, negatives);
     const Affinities V = affinities_of(starts, columns, values, Y.shape(0), n_threads);
-    const EpochPlan plan{curve_of(a, b), negatives, rate, size(shifts), every};
+    const EpochPlan plan{curve_of(a, b), negatives,
+                         rate,           size(shifts),
+                         every,          anchors_of(anchors, weights, scaled, Y.shape(0), k, n_threads)};
     const Shifts by = shifts_of(order, shifts, Y.shape(0));
     std::int64_t done = 0;
     reporting(report, [&](const Report& ask) {
@@ -105,7 +108,8 @@ void bind_cross_entropy(nb::module_& m) {
         "lower_cross_entropy", &call_lower, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
         nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::arg("order").noconvert(),
         nb::arg("shifts").noconvert(), nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("negatives"),
-        nb::arg("rate"), nb::arg("every"), nb::arg("report"), nb::arg("n_threads") = 1,
+        nb::arg("rate"), nb::arg("every"), nb::arg("report"), nb::arg("anchors").noconvert() = nb::none(),
+        nb::arg("weights").noconvert() = nb::none(), nb::arg("scaled") = false, nb::arg("n_threads") = 1,
         nb::arg("tick") = nb::none(),
         "Move the map Y down the gradient of UMAP's loss, in place, an epoch for each row of shifts; returns "
         "the epochs done.");

@@ -100,7 +100,8 @@ std::int64_t call_descend(const Starts& starts, const Columns& columns, const Ve
                           const Output<float>& Y, const std::string& how, const std::string& falloff,
                           double dof, double angle, double spacing, double fine_spacing,
                           std::int64_t iterations, std::int64_t exaggerated, double exaggeration, double late,
-                          double rate, std::int64_t every, double progress, nb::handle report, int n_threads,
+                          double rate, std::int64_t every, double progress, nb::handle report,
+                          const MaybeMatrix& anchors, const MaybeVector& weights, bool scaled, int n_threads,
                           nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(every >= 1 && iterations >= 0 && exaggerated >= 0 && exaggeration > 0 && late > 0 && rate >= 0 &&
@@ -119,7 +120,8 @@ std::int64_t call_descend(const Starts& starts, const Columns& columns, const Ve
                            .late = late,
                            .rate = rate,
                            .every = every,
-                           .progress = progress};
+                           .progress = progress,
+                           .anchors = anchors_of(anchors, weights, scaled, Y.shape(0), k, n_threads)};
     std::int64_t done = 0;
     reporting(report, [&](const Report& ask) {
         watched(tick, [&](Watch& watch) { done = descend(P, Y.data(), k, plan, ask, n_threads, watch); });
@@ -170,7 +172,9 @@ void bind_descent(nb::module_& m) {
           nb::arg("falloff"), nb::arg("dof"), nb::arg("angle"), nb::arg("spacing"),
           nb::arg("fine_spacing") = 0.4, nb::arg("iterations"), nb::arg("exaggerated"),
           nb::arg("exaggeration"), nb::arg("late") = 1.0, nb::arg("rate"), nb::arg("every"),
-          nb::arg("progress"), nb::arg("report"), nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          nb::arg("progress"), nb::arg("report"), nb::arg("anchors").noconvert() = nb::none(),
+          nb::arg("weights").noconvert() = nb::none(), nb::arg("scaled") = false, nb::arg("n_threads") = 1,
+          nb::arg("tick") = nb::none(),
           "Move the map Y down the gradient, in place; returns the iterations done.");
     m.def(
         "pace",

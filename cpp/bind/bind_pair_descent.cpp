@@ -45,12 +45,14 @@ Pairs pairs_of(const Rows& near, const Rows& mid, const Rows& further, const Aro
 std::int64_t call_lower(const Rows& near, const Rows& mid, const Rows& further, const Around& order,
                         const Around& shifts, const Rows& excluded, const Output<float>& Y,
                         std::int64_t iterations, bool phased, double rate, std::int64_t every,
-                        nb::handle report, int n_threads, nb::handle tick) {
+                        nb::handle report, const MaybeMatrix& anchors, const MaybeVector& weights,
+                        bool scaled, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(every >= 1 && iterations >= 0 && rate > 0, "every and rate must be positive, iterations 0 or more",
            every, rate, iterations);
     const Pairs pairs = pairs_of(near, mid, further, order, shifts, excluded, Y.shape(0));
-    const PairPlan plan{iterations, every, rate, phased};
+    const PairPlan plan{iterations, every, rate, phased,
+                        anchors_of(anchors, weights, scaled, Y.shape(0), k, n_threads)};
     std::int64_t done = 0;
     reporting(report, [&](const Report& ask) {
         watched(tick,
@@ -114,7 +116,8 @@ void bind_pair_descent(nb::module_& m) {
           nb::arg("further").noconvert(), nb::arg("order").noconvert(), nb::arg("shifts").noconvert(),
           nb::arg("excluded").noconvert(), nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("iterations"),
           nb::arg("phased") = true, nb::arg("rate") = 1.0, nb::arg("every"), nb::arg("report"),
-          nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          nb::arg("anchors").noconvert() = nb::none(), nb::arg("weights").noconvert() = nb::none(),
+          nb::arg("scaled") = false, nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
           "Move the map Y down the gradient of PaCMAP's loss, in place; returns the iterations done.");
     m.def(
         "pair_loss", &call_loss, nb::arg("near").noconvert(), nb::arg("mid").noconvert(),

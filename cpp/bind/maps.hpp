@@ -5,10 +5,13 @@
 
 #include <lowdim/descent.hpp>
 
+#include <nanobind/stl/optional.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -46,6 +49,25 @@ inline Affinities affinities_of(const Starts& starts, const Columns& columns, co
         "columns must lie below the number of rows (" + std::to_string(n) + ")");
     demand_bounded(values.data(), stored, "affinities", n_threads);
     return {start, columns.data(), values.data(), rows};
+}
+
+// Anchors of a map of n points, None for none, and their weights, infinite for pinned points.
+using MaybeMatrix = std::optional<Matrix<float>>;
+using MaybeVector = std::optional<Vector<float>>;
+
+inline Anchors anchors_of(const MaybeMatrix& anchors, const MaybeVector& weights, bool scaled, std::size_t n,
+                          int k, int n_threads) {
+    demand(anchors.has_value() == weights.has_value(), "anchors and their weights belong together",
+           anchors.has_value(), weights.has_value());
+    if (!anchors)
+        return {};
+    demand(anchors->shape(0) == n && anchors->shape(1) == static_cast<std::size_t>(k) &&
+               weights->shape(0) == n,
+           "anchors must have the shape of the map, and a weight each", *anchors, *weights);
+    demand_bounded<float>(anchors->data(), static_cast<std::int64_t>(anchors->size()), "anchors", n_threads,
+                          1e15f);
+    demand_each(weights->data(), size(*weights), [](float w) { return w >= 0; }, "weights must be 0 or more");
+    return {anchors->data(), weights->data(), scaled};
 }
 
 // New rows and their neighbours in a map of n points.

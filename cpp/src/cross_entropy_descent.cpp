@@ -2,6 +2,7 @@
 // map; repulsion traverses points in a fixed random order, where partners are a shift apart and are read
 // sequentially, 16 at a time.
 #include "cross_entropy_forces.hpp"
+#include "drawn.hpp"
 #include "morton.hpp"
 
 #include <algorithm>
@@ -23,14 +24,16 @@ public:
            Watch& watch)
         : n_(V.rows), k_(k), plan_(plan), shifts_(shifts), law_(law_of(plan.curve, cut)),
           kernels_(cross_entropy_kernels(k)), threads_(V.rows < small ? 1 : n_threads), watch_(watch),
-          given_(V), out_(Y), now_(V, Y, k, shifts.order), next_(k * stride()), velocity_(k * stride()),
-          pushes_(k * stride()), y_(Y, Y + n_ * k), pulls_(n_ * pull_stride(k)),
+          given_(V), free_(V, plan.anchors), out_(Y), now_(V, Y, k, shifts.order), next_(k * stride()),
+          velocity_(k * stride()), pushes_(k * stride()), y_(Y, Y + n_ * k), pulls_(n_ * pull_stride(k)),
           where_(static_cast<std::size_t>(n_)), order_(static_cast<std::size_t>(n_)) {
         const float* last = V.values + V.starts[n_];
         const float largest = last > V.values ? *std::max_element(V.values, last) : 0.0f;
         scale_ = largest > 0 ? 1 / static_cast<double>(largest) : 1.0;
         std::iota(order_.begin(), order_.end(), 0);
         std::fill_n(velocity_.data(), k * stride(), 0.0f);
+        if (plan.anchors.places)
+            take_anchors();
     }
 
     std::int64_t run(const Report& report) {
@@ -53,6 +56,41 @@ public:
 private:
     [[nodiscard]] std::int64_t stride() const { return stride_of(n_); }
 
+    // Anchors in the ring; lanes beyond it are free.
+    void take_anchors() {
+        const auto each = static_cast<std::size_t>(n_ + 16), k = static_cast<std::size_t>(k_);
+        anchors_.assign(each * k, 0.0f);
+        weights_.assign(each, 0.0f);
+        movable_.assign(each, 1.0f);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(n_); ++i) {
+            const auto row = static_cast<std::size_t>(shifts_.order[i]);
+            for (std::size_t d = 0; d < k; ++d)
+                anchors_[d * each + i] = plan_.anchors.places[row * k + d];
+            const float weight = plan_.anchors.weights[row];
+            movable_[i] = is_pinned(weight) ? 0.0f : 1.0f;
+            weights_[i] = is_pinned(weight) ? 0.0f : weight;
+        }
+        scaled_ = anchors_;
+        drawn_ = weights_;
+        for (float& c : drawn_)
+            c *= 2;
+    }
+
+    // The anchors and their weights at the map of now.
+    void fit_anchors() {
+        const auto each = static_cast<std::size_t>(n_ + 16);
+        const Pull to = pull_of(
+            n_, k_, true, [&](std::int64_t i, int d) { return now_.places[d * stride() + i]; },
+            [&](std::int64_t i, int d) {
+                return anchors_[static_cast<std::size_t>(d) * each + static_cast<std::size_t>(i)];
+            },
+            [&](std::int64_t i) { return weights_[static_cast<std::size_t>(i)]; });
+        std::transform(anchors_.begin(), anchors_.end(), scaled_.begin(),
+                       [&](float a) { return to.scale * a; });
+        std::transform(weights_.begin(), weights_.end(), drawn_.begin(),
+                       [&](float w) { return 2 * to.factor * w; });
+    }
+
     // Rows are sorted so that neighbours in the map are near in memory.
     void reorder() {
         std::vector<std::int32_t> order(order_.size()), place(order_.size());
@@ -66,7 +104,7 @@ private:
         order_.swap(order);
         for (std::size_t i = 0; i < place.size(); ++i)
             place[static_cast<std::size_t>(order_[i])] = static_cast<std::int32_t>(i);
-        graph_.assign(given_, order_.data(), place.data(), threads_, watch_);
+        graph_.assign(free_.rows(), order_.data(), place.data(), threads_, watch_);
         for (std::int64_t i = 0; i < n_; ++i) {
             const std::int32_t at = place[static_cast<std::size_t>(shifts_.order[i])];
             where_[static_cast<std::size_t>(i)] = at;
@@ -87,6 +125,10 @@ private:
         const std::int32_t* shifts = shifts_.shifts + epoch * shifts_.each;
         const double share = static_cast<double>(n_ - 1) / static_cast<double>(n_);
         const float left = 1 - static_cast<float>(epoch) / static_cast<float>(plan_.epochs);
+        const bool anchored = !drawn_.empty();
+        if (plan_.anchors.scaled)
+            fit_anchors();
+        const auto move = anchored ? kernels_.move_drawn : kernels_.move;
         const Move by{
             pulls_.data(),
             pushes_.data(),
@@ -97,10 +139,13 @@ private:
             static_cast<float>(plan_.rate * scale_) * left * left,
             EpochPlan::momentum * left,
             static_cast<float>(plan_.negatives * share / (2.0 * static_cast<double>(shifts_.each))),
-            static_cast<float>(2 * std::pow(plan_.curve.a, -0.5 / plan_.curve.b))}; // twice where w = ½
+            static_cast<float>(2 * std::pow(plan_.curve.a, -0.5 / plan_.curve.b)), // twice where w = ½
+            scaled_.data(),
+            drawn_.data(),
+            movable_.data()};
         each_chunk(n_, ring_chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
             kernels_.push(ring, shifts, shifts_.each, k_, law_, from, to, pushes_.data());
-            kernels_.move(ring, by, k_, from, to);
+            move(ring, by, k_, from, to);
         });
         std::swap(now_.places, next_);
     }
@@ -118,11 +163,12 @@ private:
                plan_.negatives * static_cast<double>(n_ - 1) * mean;
     }
 
-    // The centred map, in the order of the rows.
+    // The map in the order of the rows, centred unless anchors say where it is.
     void give_back() {
         for (int d = 0; d < k_; ++d) {
             const float* column = now_.places.data() + d * stride();
-            const double mean = std::accumulate(column, column + n_, 0.0) / static_cast<double>(n_);
+            const double mean =
+                drawn_.empty() ? std::accumulate(column, column + n_, 0.0) / static_cast<double>(n_) : 0.0;
             for (std::int64_t i = 0; i < n_; ++i)
                 out_[static_cast<std::int64_t>(shifts_.order[i]) * k_ + d] =
                     static_cast<float>(column[i] - mean);
@@ -138,6 +184,7 @@ private:
     int threads_;
     Watch& watch_;
     Affinities given_;
+    FreeRows free_;
     float* out_;
     double scale_ = 1; // of the rate: edges of the largest weight count as 1
     FilledRing now_;
@@ -147,6 +194,8 @@ private:
     std::vector<std::int32_t> where_; // place in Morton order of each point of the ring
     std::vector<std::int32_t> order_; // row that stands at each place
     GroupedGraph graph_;
+    std::vector<float> anchors_, weights_, scaled_, drawn_,
+        movable_; // as Move has them; empty without anchors
 };
 
 } // namespace

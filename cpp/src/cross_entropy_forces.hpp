@@ -51,6 +51,9 @@ struct Move {
     float *velocity, *next;    // k columns of `stride`, in the ring
     float* y;                  // (n × k), in the map's order
     float rate, kept, weight, longest;
+    // Anchors times their scale, 2 w and whether points are free to move, 1 or 0: (n + 16) in columns in the
+    // ring.
+    const float *anchors = nullptr, *drawn = nullptr, *movable = nullptr;
 };
 
 struct CrossEntropyKernels {
@@ -59,6 +62,7 @@ struct CrossEntropyKernels {
     void (*push)(const Ring&, const std::int32_t* shifts, std::int64_t each, int k, const Law&,
                  std::int64_t from, std::int64_t to, float* pushes);
     void (*move)(const Ring&, const Move&, int k, std::int64_t from, std::int64_t to);
+    void (*move_drawn)(const Ring&, const Move&, int k, std::int64_t from, std::int64_t to);
     void (*pull_costs)(const Affinities&, const float* Y, int k, const Law&, std::int64_t from,
                        std::int64_t to, double* out);
     double (*push_costs)(const Ring&, std::int64_t shift, int k, const Law&, std::int64_t from,

@@ -291,8 +291,8 @@ LOWDIM_TARGET static void push_rows(const Ring& ring, const std::int32_t* shifts
     }
 }
 
-// Moves the points at places from … to of the ring, there and in the map's order.
-template <int K>
+// Moves the points at places from … to of the ring, there and in the map's order; anchors are of those drawn.
+template <int K, bool drawn>
 LOWDIM_TARGET static void move_points(const Ring& ring, const Move& by, int k, std::int64_t from,
                                       std::int64_t to) {
     const int dims = K ? K : k;
@@ -311,6 +311,14 @@ LOWDIM_TARGET static void move_points(const Ring& ring, const Move& by, int k, s
             velocity[d] = by.kept * *reinterpret_cast<const Loose*>(by.velocity + e) +
                           step * (*reinterpret_cast<const Held*>(pulls[d]) +
                                   by.weight * *reinterpret_cast<const Loose*>(by.pushes + e));
+            if constexpr (drawn) {
+                const std::int64_t to_anchor = d * (ring.n + 16) + i;
+                const Held c = *reinterpret_cast<const Loose*>(by.drawn + i);
+                const Held gap = *reinterpret_cast<const Loose*>(by.anchors + to_anchor) -
+                                 *reinterpret_cast<const Loose*>(ring.places + e);
+                velocity[d] = *reinterpret_cast<const Loose*>(by.movable + i) *
+                              ((velocity[d] + step * (c * gap)) / (step * c + 1.0f));
+            }
             square += velocity[d] * velocity[d];
         }
         const Held scale = lesser(by.longest / root_of(square), Held{} + 1.0f);
@@ -411,5 +419,5 @@ LOWDIM_TARGET static double push_at(const float* y, int k, const float* columns,
 }
 
 template <int K>
-constexpr CrossEntropyKernels kernels{pull_rows<K>, push_rows<K>, move_points<K>,
-                                      pull_costs,   push_costs,   push_at};
+constexpr CrossEntropyKernels kernels{
+    pull_rows<K>, push_rows<K>, move_points<K, false>, move_points<K, true>, pull_costs, push_costs, push_at};

@@ -1,6 +1,7 @@
 // The descent. Its state lives here from the first iteration to the last, in an order of its own.
 #include "aligned.hpp"
 #include "chunks.hpp"
+#include "drawn.hpp"
 #include "morton.hpp"
 
 #include <lowdim/descent.hpp>
@@ -31,7 +32,8 @@ class Descent {
 public:
     Descent(const Affinities& P, float* Y, int k, const DescentPlan& plan, int n_threads, Watch& watch)
         : n_(P.rows), k_(k), plan_(plan), threads_(threads_for(P.rows, plan.repel, n_threads)), watch_(watch),
-          given_(P), out_(Y), repel_(make_repulsion(plan.repel, k, plan.falloff, plan.angle, plan.spacing)) {
+          given_(P), free_(P, plan.anchors), out_(Y),
+          repel_(make_repulsion(plan.repel, k, plan.falloff, plan.angle, plan.spacing)) {
         const auto size = static_cast<std::size_t>(n_ * k);
         y_.assign(Y, Y + size);
         velocity_.assign(size, 0.0f);
@@ -42,6 +44,10 @@ public:
         order_.resize(static_cast<std::size_t>(n_));
         for (std::size_t i = 0; i < order_.size(); ++i)
             order_[i] = static_cast<std::int32_t>(i);
+        if (plan.anchors.places) {
+            anchors_.assign(plan.anchors.places, plan.anchors.places + size);
+            weights_.assign(plan.anchors.weights, plan.anchors.weights + n_);
+        }
         entropies(P, costs_.data(), threads_, watch);
         for (double entropy : costs_)
             entropy_ += entropy;
@@ -123,7 +129,12 @@ private:
     };
 
     Losses loss(double Z) {
-        if (k_ <= 2)
+        if (free_.pinned()) { // their rows count, too
+            std::vector<float> map(y_.size());
+            for (std::size_t i = 0, k = static_cast<std::size_t>(k_); i < order_.size(); ++i)
+                std::copy_n(y_.data() + i * k, k, map.data() + static_cast<std::size_t>(order_[i]) * k);
+            attraction_costs(given_, map.data(), k_, plan_.falloff, costs_.data(), threads_, watch_);
+        } else if (k_ <= 2)
             packed_.costs(y_.data(), k_, plan_.falloff, costs_.data(), threads_, watch_);
         else
             attraction_costs(affinities(), y_.data(), k_, plan_.falloff, costs_.data(), threads_, watch_);
@@ -132,7 +143,22 @@ private:
             sum += cost;
             attraction += cost;
         }
-        return {sum, sum + (plan_.late - 1) * attraction, sum + (plan_.exaggeration - 1) * attraction};
+        const double drawn = anchor_pull().cost;
+        return {sum, sum + (plan_.late - 1) * attraction + drawn,
+                sum + (plan_.exaggeration - 1) * attraction + drawn};
+    }
+
+    [[nodiscard]] detail::Pull anchor_pull() const {
+        if (weights_.empty())
+            return {};
+        const auto k = static_cast<std::size_t>(k_);
+        const auto at = [k](std::int64_t i, int d) {
+            return static_cast<std::size_t>(i) * k + static_cast<std::size_t>(d);
+        };
+        return detail::pull_of(
+            n_, k_, plan_.anchors.scaled, [&](std::int64_t i, int d) { return y_[at(i, d)]; },
+            [&](std::int64_t i, int d) { return anchors_[at(i, d)]; },
+            [&](std::int64_t i) { return weights_[static_cast<std::size_t>(i)]; });
     }
 
     [[nodiscard]] float extent() const {
@@ -156,6 +182,7 @@ private:
         const auto [momentum, share, longest_step] = Pace::at(plan_.falloff.kind, early, done - exaggerated_);
         const auto rate =
             static_cast<float>(plan_.rate > 0 ? plan_.rate : share * static_cast<double>(n_) / by);
+        const detail::Pull anchored = plan_.anchors.scaled ? anchor_pull() : detail::Pull{};
         std::atomic<bool> finite{true};
         detail::each_chunk(
             n_, chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
@@ -163,7 +190,9 @@ private:
                 // Vectors need to know that these do not overlap.
                 float* __restrict v = velocity_.data(), * __restrict gains = gains_.data();
                 const float* __restrict pulls = pull_.data(), * __restrict pushes = push_.data();
-                for (std::int64_t e = first; e < last; ++e) {
+                if (!weights_.empty())
+                    drive(from, to, {pull, push, momentum, rate, anchored});
+                for (std::int64_t e = first; e < last && weights_.empty(); ++e) {
                     const float g = pull * pulls[e] - push * pushes[e];
                     const float gain =
                         (g > 0) != (v[e] > 0) ? gains[e] + Pace::gain_up : gains[e] * Pace::gain_down;
@@ -190,6 +219,31 @@ private:
                                    " overflowed. Lower learning_rate and exaggeration, or scale init.");
     }
 
+    // Velocities and gains of the points from … to with anchors; the forces are a quarter of the gradients.
+    struct Drive {
+        float pull, push, momentum, rate;
+        detail::Pull to;
+    };
+
+    void drive(std::int64_t from, std::int64_t to, const Drive& by) {
+        for (std::int64_t i = from; i < to; ++i) {
+            const float weight = weights_[static_cast<std::size_t>(i)], c = 0.5f * by.to.factor * weight;
+            for (auto e = static_cast<std::size_t>(i * k_); e < static_cast<std::size_t>((i + 1) * k_); ++e) {
+                if (detail::is_pinned(weight)) {
+                    velocity_[e] = 0;
+                    continue;
+                }
+                const float g =
+                    by.pull * pull_[e] - by.push * push_[e] + c * (y_[e] - by.to.scale * anchors_[e]);
+                const float gain =
+                    (g > 0) != (velocity_[e] > 0) ? gains_[e] + Pace::gain_up : gains_[e] * Pace::gain_down;
+                gains_[e] = std::max(gain, Pace::least_gain);
+                const float h = by.rate * gains_[e];
+                velocity_[e] = (by.momentum * velocity_[e] - h * g) / (1 + h * c);
+            }
+        }
+    }
+
     // Puts points and rows of P in Morton order.
     void reorder() {
         std::vector<std::int32_t> to_old(static_cast<std::size_t>(n_));
@@ -200,9 +254,12 @@ private:
             for (std::size_t i = 0; i < to_old.size(); ++i)
                 to_old[i] = keys[i].point;
         }
-        permute(y_, to_old);
-        permute(velocity_, to_old);
-        permute(gains_, to_old);
+        for (auto* values : {&y_, &velocity_, &gains_})
+            permute(*values, to_old, k_);
+        if (!weights_.empty()) {
+            permute(anchors_, to_old, k_);
+            permute(weights_, to_old, 1);
+        }
         std::vector<std::int32_t> order(order_.size()), place(order_.size());
         for (std::size_t i = 0; i < order.size(); ++i) {
             order[i] = order_[static_cast<std::size_t>(to_old[i])];
@@ -210,14 +267,14 @@ private:
         }
         order_.swap(order);
         if (k_ <= 2)
-            packed_.assign(given_, order_.data(), place.data(), threads_, watch_);
+            packed_.assign(free_.rows(), order_.data(), place.data(), threads_, watch_);
         else
             copy_rows(place);
     }
 
-    void permute(std::vector<float>& values, const std::vector<std::int32_t>& to_old) const {
+    static void permute(std::vector<float>& values, const std::vector<std::int32_t>& to_old, int each) {
         std::vector<float> moved(values.size());
-        const auto k = static_cast<std::size_t>(k_);
+        const auto k = static_cast<std::size_t>(each);
         for (std::size_t i = 0; i < to_old.size(); ++i)
             std::copy_n(values.data() + static_cast<std::size_t>(to_old[i]) * k, k, moved.data() + i * k);
         values.swap(moved);
@@ -225,10 +282,11 @@ private:
 
     // Rows of the given P in the order of now; place[row] is where a row stands.
     void copy_rows(const std::vector<std::int32_t>& place) {
+        const Affinities& given = free_.rows();
         starts_.assign(static_cast<std::size_t>(n_) + 1, 0);
         for (std::size_t i = 0; i < order_.size(); ++i) {
             const std::int64_t row = order_[i];
-            starts_[i + 1] = starts_[i] + given_.starts[row + 1] - given_.starts[row];
+            starts_[i + 1] = starts_[i] + given.starts[row + 1] - given.starts[row];
         }
         if (!columns_) {
             columns_.reset(new std::int32_t[static_cast<std::size_t>(starts_.back())]);
@@ -238,19 +296,19 @@ private:
             for (std::int64_t i = from; i < to; ++i) {
                 const std::int64_t row = order_[static_cast<std::size_t>(i)];
                 std::int64_t at = starts_[static_cast<std::size_t>(i)];
-                for (std::int64_t e = given_.starts[row]; e < given_.starts[row + 1]; ++e, ++at) {
+                for (std::int64_t e = given.starts[row]; e < given.starts[row + 1]; ++e, ++at) {
                     columns_[static_cast<std::size_t>(at)] =
-                        place[static_cast<std::size_t>(given_.columns[e])];
-                    values_[static_cast<std::size_t>(at)] = given_.values[e];
+                        place[static_cast<std::size_t>(given.columns[e])];
+                    values_[static_cast<std::size_t>(at)] = given.values[e];
                 }
             }
         });
     }
 
-    // The centred map, in the order of the rows.
+    // The map in the order of the rows, centred unless anchors say where it is.
     void give_back() {
         std::vector<double> mean(static_cast<std::size_t>(k_), 0.0);
-        for (std::int64_t i = 0; i < n_; ++i)
+        for (std::int64_t i = 0; i < n_ && weights_.empty(); ++i)
             for (std::int64_t d = 0; d < k_; ++d)
                 mean[static_cast<std::size_t>(d)] += y_[static_cast<std::size_t>(i * k_ + d)];
         for (std::int64_t i = 0; i < n_; ++i)
@@ -266,11 +324,13 @@ private:
     int threads_;
     Watch& watch_;
     Affinities given_;
+    detail::FreeRows free_;
     float* out_;
     std::unique_ptr<Repulsion> repel_;
     double entropy_ = 0;                           // Σ p log p
     std::int64_t exaggerated_ = plan_.exaggerated; // fewer where the map collapses
     std::vector<float> y_, velocity_, gains_, pull_, push_;
+    std::vector<float> anchors_, weights_; // in the same order; empty without anchors
     std::vector<double> costs_;
     std::vector<std::int32_t> order_; // row that stands at each place
     PackedAffinities packed_;         // what a line or a plane is drawn by; other maps by the rows below

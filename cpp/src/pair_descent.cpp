@@ -1,4 +1,5 @@
 // Iterations of Adam in which all points move at once, by the forces of all pairs.
+#include "drawn.hpp"
 #include "morton.hpp"
 #include "pair_forces.hpp"
 
@@ -65,11 +66,11 @@ private:
     Pairs pairs_{};
 };
 
-// The centred map.
-void centre(const float* y, std::int64_t n, int k, float* out) {
+// The map, centred unless anchors say where it is.
+void centre(const float* y, std::int64_t n, int k, bool anchored, float* out) {
     for (int d = 0; d < k; ++d) {
         double mean = 0;
-        for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t i = 0; i < n && !anchored; ++i)
             mean += static_cast<double>(y[i * k + d]);
         mean /= static_cast<double>(n);
         for (std::int64_t i = 0; i < n; ++i)
@@ -103,6 +104,11 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
     std::vector<double> costs(static_cast<std::size_t>(n));
     std::unique_ptr<Arranged> arranged;
     std::unique_ptr<Forces> forces;
+    const Anchors& to = plan.anchors;
+    const auto given = [&](std::int64_t i) { // row at a position of the ring
+        const std::int64_t row = forces->row(i);
+        return arranged ? static_cast<std::int64_t>(arranged->rows()[static_cast<std::size_t>(row)]) : row;
+    };
     const auto arrange = [&] {
         const bool sorted = k <= 3 && n >= many;
         auto now = sorted ? std::make_unique<Arranged>(pairs, map.data(), k) : nullptr;
@@ -129,23 +135,40 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
         if (done > 0 && done % plan.every == 0) {
             forces->at(kinds_of({1, 0, 1}), costs.data(), [](std::int64_t, std::int64_t, const auto&) {});
             fetch();
-            centre(map.data(), n, k, Y);
+            centre(map.data(), n, k, to.places != nullptr, Y);
             if (report(done, std::accumulate(costs.begin(), costs.end(), 0.0), Y))
                 return done;
         }
         const auto rate = static_cast<float>(pair_rate(done, plan));
+        const Pull drawn = to.scaled
+                               ? pull_of(
+                                     n, k, true, [&](std::int64_t i, int d) { return forces->place(i, d); },
+                                     [&](std::int64_t i, int d) { return to.places[given(i) * k + d]; },
+                                     [&](std::int64_t i) { return to.weights[given(i)]; })
+                               : Pull{};
         forces->at(kinds_of(pair_weights(done, plan)), nullptr,
-                   [&](std::int64_t from, std::int64_t to, const auto& force) {
-                       for (std::int64_t i = from; i < to; ++i)
+                   [&](std::int64_t from, std::int64_t end, const auto& force) {
+                       for (std::int64_t i = from; i < end; ++i) {
+                           const float weight = to.places ? to.weights[given(i)] : 0.0f;
                            for (int d = 0; d < k; ++d) {
                                const auto e = static_cast<std::size_t>(i * k + d);
+                               if (is_pinned(weight)) {
+                                   forces->move(i, d, 0.0f);
+                                   continue;
+                               }
                                const float g = force(i, d);
                                first[e] += (1 - decay) * (g - first[e]);
                                second[e] += (1 - decay_squares) * (g * g - second[e]);
-                               forces->move(i, d,
-                                            rate * first[e] /
-                                                (std::sqrt(second[e]) + PairPlan::least_square_root));
+                               const float root = std::sqrt(second[e]) + PairPlan::least_square_root;
+                               float step = rate * first[e] / root;
+                               if (weight > 0) { // Adam scales the loss alone, and the anchors as its step
+                                   const float c = 2 * drawn.factor * weight * rate / root;
+                                   const float anchor = to.places[given(i) * k + d];
+                                   step = (step + c * (forces->place(i, d) - drawn.scale * anchor)) / (1 + c);
+                               }
+                               forces->move(i, d, step);
                            }
+                       }
                    });
         forces->moved();
         if (watch.stopped())
@@ -155,7 +178,7 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
     }
     if (plan.iterations > 0)
         fetch();
-    centre(map.data(), n, k, Y);
+    centre(map.data(), n, k, to.places != nullptr, Y);
     return plan.iterations;
 }
 

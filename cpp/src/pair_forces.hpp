@@ -140,6 +140,10 @@ public:
 
     [[nodiscard]] std::int64_t row(std::int64_t i) const { return pairs_.ring.order[i]; }
 
+    [[nodiscard]] float place(std::int64_t i, int d) const {
+        return y_[static_cast<std::size_t>(row(i) * k_ + d)];
+    }
+
     // Moves the row at position i by `step` in coordinate d; the others see it after `moved`.
     void move(std::int64_t i, int d, float step) {
         push_[d * stride_ + i] = y_[static_cast<std::size_t>(row(i) * k_ + d)] -= step;

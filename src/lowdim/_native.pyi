@@ -354,6 +354,9 @@ def lower_cross_entropy(
     rate: float,
     every: int,
     report: Callable[[int, float], bool],
+    anchors: NDArray[np.float32] | None = None,
+    weights: NDArray[np.float32] | None = None,
+    scaled: bool = False,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,
 ) -> int:
@@ -419,6 +422,9 @@ def lower_pairs(
     rate: float = 1.0,
     every: int,
     report: Callable[[int, float], bool],
+    anchors: NDArray[np.float32] | None = None,
+    weights: NDArray[np.float32] | None = None,
+    scaled: bool = False,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,
 ) -> int:
@@ -517,6 +523,9 @@ def descend(
     every: int,
     progress: float,
     report: Callable[[int, float], bool],
+    anchors: NDArray[np.float32] | None = None,
+    weights: NDArray[np.float32] | None = None,
+    scaled: bool = False,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,
 ) -> int:

@@ -4,6 +4,7 @@
 // points finite.
 #pragma once
 
+#include <lowdim/anchors.hpp>
 #include <lowdim/attraction.hpp>
 #include <lowdim/descent.hpp>
 #include <lowdim/watch.hpp>
@@ -29,6 +30,7 @@ struct EpochPlan {
     double negatives = 5; // for each edge, c above
     double rate = 1; // of the first epoch; falls with the square of the epochs left, so that noise vanishes
     std::int64_t epochs = 200, every = 50;
+    Anchors anchors = {}; // added to L; the map is then not centred
 
     static constexpr double soft = 1e-3; // ε
     static constexpr double cut = 4;     // longest force between two points in an epoch

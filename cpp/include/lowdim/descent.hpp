@@ -1,6 +1,7 @@
 // Gradient descent of KL(P‖Q) over a map: momentum, gains, exaggeration; and the placing of new points.
 #pragma once
 
+#include <lowdim/anchors.hpp>
 #include <lowdim/attraction.hpp>
 #include <lowdim/falloff.hpp>
 #include <lowdim/repulsion.hpp>
@@ -22,6 +23,7 @@ struct DescentPlan {
     double rate = 0;         // of learning; 0 is a share of n / exaggeration, phase by phase
     std::int64_t every = 50; // iterations between reports
     double progress = 0;     // stop where 50 iterations lower the loss by less than this share
+    Anchors anchors = {};    // added to KL; the map is then not centred
 };
 
 // Momentum, the step as a share of n / exaggeration, and the longest step. Student's maps bear momentum that

@@ -3,6 +3,7 @@
 // minimised by Adam on all pairs at once in three phases of weights, and the placement of new points.
 #pragma once
 
+#include <lowdim/anchors.hpp>
 #include <lowdim/descent.hpp>
 #include <lowdim/watch.hpp>
 
@@ -35,7 +36,8 @@ struct PairPlan {
     static constexpr float decay = 0.9f, decay_squares = 0.999f, least_square_root = 1e-7f; // of Adam
     std::int64_t iterations = 450, every = 50;
     double rate = 1;
-    bool phased = true; // otherwise all iterations have the last weights
+    bool phased = true;   // otherwise all iterations have the last weights
+    Anchors anchors = {}; // added to the loss; the map is then not centred
 };
 
 // Weights of near, middle and further pairs in an iteration.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from lowdim import _native
+from lowdim.solve.anchors import Anchors, native
 from lowdim.solve.descent import PLACING_STEPS, Reached, SparseRows, Tell, sample_of
 from lowdim.work import thread_limit
 from lowdim.work.dispatch import operation
@@ -64,7 +65,14 @@ class CrossEntropy:
 
     @operation(on=1)
     def lower(
-        self, graph: SparseRows, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick
+        self,
+        graph: SparseRows,
+        Y: NDArray[np.float32],
+        iterations: int,
+        every: int,
+        tell: Tell,
+        tick: Tick,
+        anchors: Anchors | None = None,
     ) -> int:
         """Move the map ``Y`` (n, k) in place; the loss reported is estimated from the pairs of that epoch."""
         order, shifts = self.pairs(len(Y), iterations, SHIFTS)
@@ -87,12 +95,17 @@ class CrossEntropy:
             rate=self.rate,
             every=every,
             report=told,
+            **native(anchors, self.unit),
             n_threads=thread_limit.current(),
             tick=tick,
         )
         if not (stopped and stopped[-1]):
             np.multiply(Y, self.unit, out=Y)
         return done
+
+    def anchor_unit(self, graph: SparseRows) -> float:
+        """Weight of an anchor that counts as much as the loss of one point, as a mean over edges."""
+        return float(graph[2].sum()) / (len(graph[0]) - 1)
 
     @operation(on=1)
     def at(self, graph: SparseRows, Y: NDArray[np.float32]) -> Reached:

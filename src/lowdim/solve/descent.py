@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.solve.anchors import Anchors
 from lowdim.work.progress import Tick, note, stage
 from lowdim.work.random import stream
 from lowdim.work.rows import own, searchable
@@ -51,8 +52,24 @@ class Loss(Protocol):
         """Short name, for progress."""
         ...
 
-    def lower(self, relations: Any, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick) -> int:
-        """Move the map ``Y`` (n, k) in place and return the iterations done; at intervals, ``tell`` may stop it."""
+    def lower(
+        self,
+        relations: Any,
+        Y: NDArray[np.float32],
+        iterations: int,
+        every: int,
+        tell: Tell,
+        tick: Tick,
+        anchors: Anchors | None = None,
+    ) -> int:
+        """Move the map ``Y`` (n, k) in place and return the iterations done; at intervals, ``tell`` may stop it.
+
+        The map is centred, unless anchors say where it is.
+        """
+        ...
+
+    def anchor_unit(self, relations: Any) -> float:
+        """Weight of an anchor that counts as much as the loss, as a mean over its pairs, of one point."""
         ...
 
     def at(self, relations: Any, Y: NDArray[np.float32]) -> Reached:
@@ -67,12 +84,19 @@ class Loss(Protocol):
 
 
 def descend(
-    relations: Any, Y: NDArray, loss: Loss, *, iterations: int, every: int, report: Report | None = None
+    relations: Any,
+    Y: NDArray,
+    loss: Loss,
+    *,
+    iterations: int,
+    every: int,
+    report: Report | None = None,
+    anchors: Anchors | None = None,
 ) -> Descended:
     """Minimise ``loss`` by gradient descent, starting from the map ``Y`` (n, k).
 
     Every so many iterations ``report(iteration, loss, map)`` may stop the descent by returning True. The same bits for
-    any number of threads.
+    any number of threads. ``anchors`` are added to the loss; pinned points must start at theirs, and stay there.
     """
     Y = own(searchable(Y, np.float32))
     marks: list[int] = []
@@ -85,7 +109,7 @@ def descend(
         return bool(report is not None and report(done, value, own(Y)))
 
     with stage("descent", total=iterations) as tick:
-        done = loss.lower(relations, Y, iterations, every, tell, tick)
+        done = loss.lower(relations, Y, iterations, every, tell, tick, anchors)
     return Descended(Y, done, marks, losses)
 
 

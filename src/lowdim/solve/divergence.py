@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.solve.anchors import Anchors, native
 from lowdim.solve.descent import PLACING_STEPS, Reached, SparseRows, Tell
 from lowdim.work import thread_limit
 from lowdim.work.dispatch import operation
@@ -85,7 +86,16 @@ class Divergence:
     name = "KL"
 
     @operation(on=1)
-    def lower(self, P: SparseRows, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick) -> int:
+    def lower(
+        self,
+        P: SparseRows,
+        Y: NDArray[np.float32],
+        iterations: int,
+        every: int,
+        tell: Tell,
+        tick: Tick,
+        anchors: Anchors | None = None,
+    ) -> int:
         """Move the map ``Y`` (n, k) in place; stops early without further progress."""
         return _native.descend(
             *P,
@@ -103,9 +113,13 @@ class Divergence:
             progress=PROGRESS,
             report=tell,
             tick=tick,
-            **self.falloff.law(),
+            **self.falloff.law() | native(anchors),
             n_threads=thread_limit.current(),
         )
+
+    def anchor_unit(self, P: SparseRows) -> float:
+        """Weight of an anchor that counts as much as the loss of one point: the affinities sum to 1."""
+        return 1 / (len(P[0]) - 1)
 
     def rate_at(self, n: int, *, exaggerated: bool) -> float:
         """Rate of learning for n points, in either phase."""

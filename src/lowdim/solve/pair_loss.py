@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.solve.anchors import Anchors, native
 from lowdim.solve.descent import PLACING_STEPS, Reached, Tell, sample_of
 from lowdim.work import thread_limit
 from lowdim.work.dispatch import operation
@@ -36,7 +37,14 @@ class PairLoss:
 
     @operation(on=1)
     def lower(
-        self, pairs: Partners, Y: NDArray[np.float32], iterations: int, every: int, tell: Tell, tick: Tick
+        self,
+        pairs: Partners,
+        Y: NDArray[np.float32],
+        iterations: int,
+        every: int,
+        tell: Tell,
+        tick: Tick,
+        anchors: Anchors | None = None,
     ) -> int:
         """Move the map ``Y`` (n, k) in place; the loss reported has the weights of the last phase."""
         return _native.lower_pairs(
@@ -47,9 +55,14 @@ class PairLoss:
             rate=self.rate,
             every=every,
             report=tell,
+            **native(anchors),
             n_threads=thread_limit.current(),
             tick=tick,
         )
+
+    def anchor_unit(self, pairs: Partners) -> float:
+        """Weight of an anchor that counts as much as the loss of one point, as a mean over near pairs."""
+        return float(pairs[0].shape[1])
 
     @operation(on=1)
     def at(self, pairs: Partners, Y: NDArray[np.float32]) -> Reached:

@@ -3,6 +3,9 @@
 The stress ``σ = Σ_{i<j} w_ij (δ_ij − d_ij)²`` is lowered by Guttman's transform ``Y ← V⁺ B(Y) Y`` with
 ``V = diag(Σ_j w_ij) − W`` and ``(B(Y) Y)_i = Σ_j w_ij (δ_ij / d_ij)(y_i − y_j)``. It minimises a function that lies
 above the stress and touches it at Y, so that no step raises it (de Leeuw 1977). Without weights ``V⁺`` divides by n.
+
+Anchors add ``Σ v_i ‖y_i − α a_i‖²``, ``α`` the best for Y: the step solves ``(V + diag v) Y' = B(Y) Y + α diag(v) A``,
+with pinned points as they are, and never raises the sum.
 """
 
 from collections.abc import Callable
@@ -14,12 +17,14 @@ from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import pdist, squareform
 
 from lowdim import _native
+from lowdim.solve.anchors import Anchors
 from lowdim.solve.blocked_cholesky import factorise, solve_by
 from lowdim.work import thread_limit
 from lowdim.work.progress import note, stage
 
 Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]
+_SPARE = 1e-9  # of the mean weight of a point
 _KNOTS = 2000  # knots of the monotone function that replaces distances in the nonmetric kind
 
 
@@ -67,43 +72,53 @@ class Ranks:
 
 
 def majorise(
-    D: Singles, Y: Doubles, *, weights: Singles | None, max_iter: int, tol: float, ranks: Ranks | None = None
+    D: Singles,
+    Y: Doubles,
+    *,
+    weights: Singles | None,
+    max_iter: int,
+    tol: float,
+    ranks: Ranks | None = None,
+    anchors: Anchors | None = None,
 ) -> Majorised:
     """Lower the stress of the map ``Y`` (n, k) to the distances ``D`` (n, n), symmetric and 0 on the diagonal.
 
     It stops once a step lowers the stress by less than ``tol`` of it. With ``ranks`` the distances are replaced by
-    disparities before each step, in place.
+    disparities before each step, in place. ``anchors`` are added to the stress, in the trace, too; pinned points must
+    start at theirs.
 
     >>> D = np.array([[0, 3, 4], [3, 0, 5], [4, 5, 0]], np.float32)
     >>> found = majorise(D, np.array([[0.0, 0.0], [1.0, 0.2], [0.1, 1.0]]), weights=None, max_iter=100, tol=1e-12)
     >>> bool(found.stress < 1e-8)
     True
     """
-    solve = _pseudo_inverse(weights, len(D))
+    held = None if anchors is None else _Held(anchors, weights, len(D))
+    free = _pseudo_inverse(weights, len(D)) if held is None else None
     trace: list[float] = []
-    best = Y
-    size = 0.0
+    best, found, size = Y, 0.0, 0.0
     with stage("stress", total=max_iter) as tick:
         for step in range(max_iter + 1):
-            Y = Y - Y.mean(axis=0)
+            Y = Y - Y.mean(axis=0) if held is None else Y
             if ranks is not None:
                 ranks.write(Y, D)
             if ranks is not None or not step:
-                size = _size(D, weights)
+                size = size_of(D, weights)
             moved, sums = _guttman(D, weights, Y, Y)
-            stress = float(sums[:, 0].sum()) / 2
+            stress = own = float(sums[:, 0].sum()) / 2
+            if held is not None:
+                stress += held.cost(Y)
             if trace and not stress <= trace[-1]:  # rounding: the last map was the best
                 break
             small = bool(trace) and trace[-1] - stress <= tol * trace[-1]
             trace.append(stress)
-            best = Y
+            best, found = Y, own
             tick(step)
             note(f"stress {np.sqrt(stress / size) if size else 0.0:.4f}")
             if small or step == max_iter or stress <= 1e-14 * size:
                 break
-            Y = solve(moved)
+            Y = held.step(moved, Y) if held is not None else free(moved) if free is not None else Y
     knots = np.empty((2, 0)) if ranks is None else ranks.knots()
-    return Majorised(best, trace[-1], np.array(trace), size, knots)
+    return Majorised(best, found, np.array(trace), size, knots)
 
 
 def place(
@@ -138,7 +153,53 @@ def _guttman(D: Singles, weights: Singles | None, points: Doubles, positions: Do
     return _native.guttman(D, weights, P, Y, n_threads=thread_limit.current())
 
 
-def _size(D: Singles, weights: Singles | None) -> float:
+class _Held:
+    """Anchors of a map, and the step that they and the stress lead to."""
+
+    def __init__(self, anchors: Anchors, weights: Singles | None, n: int) -> None:
+        self.A, self.scaled, self.W = anchors.places.astype(np.float64), anchors.scaled, weights
+        self.free = np.flatnonzero(np.isfinite(anchors.weights))
+        self.v = anchors.weights[self.free].astype(np.float64)[:, None]
+        self.pinned = np.flatnonzero(~np.isfinite(anchors.weights))
+        self.spare = 0.0
+        if weights is None:
+            self.scale = 1 / (n + self.v)  # of V + diag(v) = diag(n + v) − 11ᵀ, inverted by one more number
+            self.rest = 1 - float(self.scale.sum())
+        else:
+            V = -weights[np.ix_(self.free, self.free)].astype(np.float64)
+            np.fill_diagonal(V, 0.0)
+            total = weights[self.free].sum(axis=1, dtype=np.float64) - weights[self.free, self.free]
+            self.spare = _SPARE * (float(total.mean()) if len(total) else 0.0)  # a part without anchors stays near
+            np.fill_diagonal(V, total + self.v[:, 0] + self.spare)
+            if len(V):
+                factorise(V)
+            self.V = V
+
+    def at(self, Y: Doubles) -> Doubles:
+        """The anchors of free points at the scale that fits the map."""
+        A = self.A[self.free]
+        own = float((self.v * A * A).sum())
+        return A * (float((self.v * A * Y[self.free]).sum()) / own) if self.scaled and own > 0 else A
+
+    def cost(self, Y: Doubles) -> float:
+        return float((self.v * np.square(Y[self.free] - self.at(Y))).sum())
+
+    def step(self, moved: Doubles, Y: Doubles) -> Doubles:
+        """The map after a step, from ``B(Y) Y``."""
+        right = moved[self.free] + self.v * self.at(Y)
+        out = Y.copy()
+        if not len(self.free):
+            return out
+        if self.W is None:
+            right += self.A[self.pinned].sum(axis=0)
+            out[self.free] = self.scale * (right + (self.scale * right).sum(axis=0) / self.rest)
+        else:
+            right += self.W[np.ix_(self.free, self.pinned)] @ self.A[self.pinned] + self.spare * Y[self.free]
+            out[self.free] = solve_by(self.V, right)
+        return out
+
+
+def size_of(D: Singles, weights: Singles | None) -> float:
     """``Σ_{i<j} w δ²``, block by block."""
     step, total = 1024, 0.0
     for start in range(0, len(D), step):

@@ -11,7 +11,7 @@ from lowdim.compose import arrangement, spectrum
 from lowdim.compose.spectral_map import spectral_map
 from lowdim.solve.signs import signs
 from lowdim.work import thread_limit
-from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.backend_arrays import from_numpy, to_numpy
 from lowdim.work.blockwise import float_dtype, row_blocks
 from lowdim.work.dispatch import operation
 from lowdim.work.random import stream
@@ -19,6 +19,8 @@ from lowdim.work.random import stream
 SIZE = 1e-4  # standard deviation of the widest coordinate: small relative to the width of the falloff
 SPECTRAL = 1e-4  # residual of eigenvectors, which are only an initial layout
 _TILT = 1e-3  # of a principal axis, in its own length
+CONTINUED = 1e-3  # noise of rows laid out among known ones, in the extent of these
+TURNS = 50  # of their means
 NOISE = 1e-2  # relative to that, along directions without variance, so that the map does not stay on a line
 
 
@@ -93,6 +95,14 @@ def by_pca(X: Any, k: int, seed: int) -> NDArray[np.float64]:
     return _sized(Y, seed)
 
 
+def components(X: Any, k: int, seed: int) -> Any:
+    """Scores (n, k) of the leading principal components, 0 beyond those that the rows have."""
+    found = scores(X, principal_axes(X, k, seed))
+    if found.shape[1] == k:
+        return found
+    return from_numpy(np.pad(to_numpy(found), ((0, 0), (0, k - found.shape[1]))), found)
+
+
 @operation
 def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int, X: Any = None) -> NDArray[np.float64]:
     """Smoothest coordinates (n, k) of the graph, see :mod:`lowdim.compose.spectral_map`.
@@ -122,6 +132,28 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int, X: Any =
         one = _sized(one, seed) * (radius / (2 * SIZE)) if len(rows) > 1 else np.zeros((1, k))
         Y[rows] = one + centre
     return _sized(Y, seed)
+
+
+@operation
+def continued(P: Any, Y: NDArray, known: NDArray, seed: int) -> NDArray[np.float64]:
+    """The layout ``Y`` (n, k) with rows that are not ``known`` (n,) among their neighbours in the graph ``P``.
+
+    Each is moved to the weighted mean of its neighbours, again and again, which brings those with neighbours among each
+    other together; a little noise keeps them apart.
+    """
+    indptr, indices, values = P
+    n, (free,) = len(indptr) - 1, np.nonzero(~known)
+    if not len(free):
+        return Y.astype(np.float64)
+    S = sp.csr_array((values.astype(np.float64), indices, indptr), shape=(n, n))[free]
+    totals = np.asarray(S.sum(axis=1)).ravel()
+    S = sp.csr_array(sp.diags_array(1 / np.where(totals > 0, totals, 1.0)) @ S)
+    Y = np.where(known[:, None], Y, Y[known].mean(axis=0)).astype(np.float64)
+    for _ in range(TURNS):
+        Y[free] = np.where((totals > 0)[:, None], S @ Y, Y[free])
+    extent = float(Y[known].std(axis=0).max()) or 1.0
+    Y[free] += CONTINUED * extent * stream(seed, "continued layout").standard_normal((n, Y.shape[1]))[free]
+    return Y
 
 
 def eigenvectors(V: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:

@@ -1,14 +1,21 @@
-"""Starting maps for stress minimisation: classical scaling of all rows, and starting positions of new rows."""
+"""Starting maps for stress minimisation, and metric scaling from the first of them."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.compose.scaling import classical_scaling
+from lowdim.compose.scaling import bytes_to_scale, classical_scaling
+from lowdim.relate.metrics import Metric
+from lowdim.relate.pairwise import pairwise
+from lowdim.solve import smacof
+from lowdim.work import memory
 from lowdim.work.random import stream
 
 Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]
 _NEAR = 5  # rows whose middle is one start of a new row
+_STEPS, _TOLERANCE = 300, 1e-5  # of the map of all rows
 _FLAT = 1e-3  # size of the noise along a coordinate without extent, relative to the widest
 
 
@@ -41,3 +48,15 @@ def starts_of_new(D: Singles, W: Singles | None, positions: Doubles) -> tuple[Do
     exact = -0.5 * (squares - squares.mean(axis=1, keepdims=True)) @ centred
     exact = exact @ np.linalg.pinv(centred.T @ centred) + positions.mean(axis=0)
     return positions[near].mean(axis=1), exact
+
+
+def metric_map(X: Any, metric: str | Metric, k: int, seed: int, name: str) -> Doubles:
+    """Map (n, k) of dense rows by metric multidimensional scaling; for "precomputed" of distances."""
+    n = X.shape[0]
+    what = f"{name}: the distances of all pairs of {n:,} rows"
+    memory.require(8.0 * n * n + bytes_to_scale(n, k, copy=False), what, "Pass anchors='pca', or fewer rows.")
+    D = pairwise(X, metric, dtype=np.float32)
+    unit = float(np.exp2(np.floor(np.log2(float(D.max()) or 1.0))))
+    D /= np.float32(unit)
+    Y = classical_start(D, None, k, seed)
+    return unit * smacof.majorise(D, Y, weights=None, max_iter=_STEPS, tol=_TOLERANCE).positions

@@ -33,6 +33,17 @@ def put(A: Any, ids: Any, B: Any) -> Any:
 
 
 @operation
+def stacked(A: Any, B: Any) -> Any:
+    """The rows of ``A``, and below them those of ``B``, both dense or both CSR.
+
+    >>> stacked(np.array([[1]]), np.array([[2]]))
+    array([[1],
+           [2]])
+    """
+    return sp.csr_array(sp.vstack([A, B], format="csr")) if sp.issparse(A) else np.concatenate([A, B])
+
+
+@operation
 def cast(A: Any, dtype: Any) -> Any:
     """``A`` in another type, itself where it has it."""
     return A.astype(dtype, copy=False)

@@ -7,11 +7,13 @@ import torch
 import triton
 
 from lowdim import _native
+from lowdim.backends.torch.anchors import DrawnPoints
 from lowdim.backends.torch.kernels.cross_costs import pull_costs, push_costs
 from lowdim.backends.torch.kernels.epoch import epoch
 from lowdim.backends.torch.new_points import among_sample, placed_new
 from lowdim.backends.torch.tensors import INTERPRETED, implements_on_device
 from lowdim.solve import cross_entropy as numpy_cross_entropy
+from lowdim.solve.anchors import Anchors
 from lowdim.solve.cross_entropy import SAMPLE, SHIFTS, all_pairs, in_units
 from lowdim.solve.descent import Reached, Tell, sample_of
 from lowdim.work.progress import Tick, stage
@@ -40,7 +42,7 @@ def in_order(starts: Any, order: Any) -> tuple[Any, Any]:
 class _Ring:
     """The graph and a map with their rows in the order of the ring."""
 
-    def __init__(self, loss: Any, graph: Any, Y: Any, order: Any) -> None:
+    def __init__(self, loss: Any, graph: Any, Y: Any, order: Any, anchors: Anchors | None = None) -> None:
         self.loss, self.order, device = loss, torch.as_tensor(order, device=Y.device).long(), Y.device
         self.n, self.k = Y.shape
         place = torch.empty(self.n, dtype=torch.int32, device=device)
@@ -50,6 +52,7 @@ class _Ring:
         lengths = self.starts.diff()
         self.degrees = torch.segment_reduce(self.values.double(), "sum", lengths=lengths, initial=0).float()
         self.Y = in_units(loss, Y)[self.order]
+        self.drawn = DrawnPoints(anchors, Y, loss.unit).in_order(self.order)
         self.law = (loss.b, log2(loss.a), _native.EPOCH_SOFT)
 
     def costs(self, shifts: Any) -> tuple[Any, Any]:
@@ -66,18 +69,26 @@ class _Ring:
         return drawn.double(), sums.sum(0, dtype=torch.float64) * (0.25 * log(2) / self.n)
 
     def give_back(self, Y: Any) -> None:
-        """Write the centred map, in the order of the rows, to ``Y``."""
-        Y[self.order] = ((self.Y - self.Y.double().mean(0)) * self.loss.unit).float()
+        """Write the map, in the order of the rows, to ``Y``; centred unless anchors say where it is."""
+        mean = 0 if self.drawn.any else self.Y.double().mean(0)
+        Y[self.order] = ((self.Y - mean) * self.loss.unit).float()
 
 
 @implements_on_device(numpy_cross_entropy.CrossEntropy.lower)
 def lower(
-    self: numpy_cross_entropy.CrossEntropy, graph: Any, Y: Any, iterations: int, every: int, tell: Tell, tick: Tick
+    self: numpy_cross_entropy.CrossEntropy,
+    graph: Any,
+    Y: Any,
+    iterations: int,
+    every: int,
+    tell: Tell,
+    tick: Tick,
+    anchors: Anchors | None = None,
 ) -> int:
     """Move the map ``Y`` (n, k) in place; the loss reported is estimated from the pairs of that epoch."""
     n, k = Y.shape
     order, drawn = self.pairs(n, iterations, SHIFTS)
-    ring, shifts = _Ring(self, graph, Y, order), torch.as_tensor(drawn, device=Y.device)
+    ring, shifts = _Ring(self, graph, Y, order, anchors), torch.as_tensor(drawn, device=Y.device)
     each, share, block = shifts.shape[1], (n - 1) / n, block_of(k)
     largest = float(graph[2].max()) if len(graph[2]) else 0.0
     rate, weight = self.rate / (largest or 1.0), 2 * self.negatives * share / (2.0 * each)
@@ -92,8 +103,23 @@ def lower(
         left = 1 - done / iterations
         steps = (rate * left * left, _native.EPOCH_DAMPING, _native.EPOCH_MOMENTUM * left, weight, longest)
         graph_of = (ring.starts, ring.columns, ring.values, ring.degrees, shifts[done])
+        ring.drawn.fit(ring.Y)
+        anchored = ring.drawn.arguments
         epoch[(triton.cdiv(n, block["BR"]),)](
-            ring.Y, velocity, onto, *graph_of, n, k, each, *ring.law, _native.EPOCH_CUT, *steps, **block, num_warps=1
+            ring.Y,
+            velocity,
+            onto,
+            *graph_of,
+            n,
+            k,
+            each,
+            *ring.law,
+            _native.EPOCH_CUT,
+            *steps,
+            *anchored,
+            DRAWN=ring.drawn.any,
+            **block,
+            num_warps=1,
         )
         ring.Y, onto = onto, ring.Y
         if done % _TOLD == 0:

@@ -13,6 +13,7 @@ import triton
 
 from lowdim import _native
 from lowdim.backends.torch import cuda_kernels, tensors
+from lowdim.backends.torch.anchors import DrawnPoints
 from lowdim.backends.torch.costs import attraction_costs, entropies
 from lowdim.backends.torch.kernels.attraction import attraction
 from lowdim.backends.torch.kernels.attraction_any import attraction_any
@@ -22,6 +23,7 @@ from lowdim.backends.torch.kernels.step import step
 from lowdim.backends.torch.repulsive_field import Exact, Grid, whole
 from lowdim.backends.torch.space_filling_curve import along_curve
 from lowdim.backends.torch.tensors import implements_on_device
+from lowdim.solve.anchors import Anchors
 from lowdim.solve.descent import Tell
 from lowdim.solve.divergence import PROGRESS, Divergence
 from lowdim.work.progress import Tick
@@ -37,15 +39,24 @@ _PREPARED: set[tuple[Any, ...]] = set()  # kinds of iterations that have been ru
 
 
 @implements_on_device(Divergence.lower)
-def lower(self: Divergence, P: Any, Y: Any, iterations: int, every: int, tell: Tell, tick: Tick) -> int:
+def lower(
+    self: Divergence,
+    P: Any,
+    Y: Any,
+    iterations: int,
+    every: int,
+    tell: Tell,
+    tick: Tick,
+    anchors: Anchors | None = None,
+) -> int:
     """Move the map ``Y`` (n, k) in place; stops early without further progress."""
-    return _DescentLoop(self, P, Y, iterations).run(every, tell, tick)
+    return _DescentLoop(self, P, Y, iterations, anchors).run(every, tell, tick)
 
 
 class _DescentLoop:
     """State of a descent: points, their velocities and gains in the present order, and the forces on them."""
 
-    def __init__(self, loss: Any, P: Any, Y: Any, iterations: int) -> None:
+    def __init__(self, loss: Any, P: Any, Y: Any, iterations: int, anchors: Anchors | None) -> None:
         self.loss, self.P, self.given = loss, P, Y
         self.n, self.k = Y.shape
         self.iterations, self.exaggerated = iterations, min(loss.exaggerated, iterations)
@@ -53,6 +64,7 @@ class _DescentLoop:
         self.velocity, self.gains = torch.zeros_like(Y), torch.ones_like(Y)
         self.pull, self.push = torch.zeros_like(Y), torch.zeros_like(Y)
         self.state = [self.Y, self.velocity, self.gains]
+        self.drawn = DrawnPoints(anchors, Y)
         self.kept = [part.clone() for part in self.state]
         self.plan, self.told = torch.zeros(4, device=Y.device), (0.0,) * 4
         self.order = torch.arange(self.n, device=Y.device)
@@ -108,9 +120,10 @@ class _DescentLoop:
                 continue
             cost = entropy + seen[0]
             value = cost + log(max(seen[1], 1e-300))
+            pulled = self.drawn.cost(self.Y)
             if due and tell(done, value):
                 return done
-            lowered, exaggerated = (value + (by - 1) * cost for by in (self.loss.late, self.loss.exaggeration))
+            lowered, exaggerated = (value + (by - 1) * cost + pulled for by in (self.loss.late, self.loss.exaggeration))
             late = done >= self.exaggerated + _native.CHECK_EVERY and grown > _native.GROWN_MAP
             if check and late and before - lowered < PROGRESS * abs(lowered):
                 break
@@ -132,7 +145,7 @@ class _DescentLoop:
         self.exaggerated = done
 
     def _measure(self, told: bool) -> Any:
-        """Cost of attraction without the entropy, and the normaliser, of the current map; it is centred if ``told``."""
+        """Cost of attraction without the entropy, and the normaliser, of the current map, given back if ``told``."""
         self.field.repel(self.Y, self.push)
         if told:
             self._give_back(self.Y)
@@ -238,14 +251,14 @@ class _DescentLoop:
             )
         self.field.repel(self.Y, self.push)
         block = triton.next_power_of_2(self.k)
-        step[(triton.cdiv(self.n, 128),)](
-            *self.state, self.pull, self.push, self.field.total, self.plan, self.n, self.k, B=128, BD=block
-        )
+        self.drawn.fit(self.Y)
+        forces = (self.pull, self.push, self.field.total, self.plan, *self.drawn.arguments)
+        step[(triton.cdiv(self.n, 128),)](*self.state, *forces, self.n, self.k, DRAWN=self.drawn.any, B=128, BD=block)
 
     def _reorder(self) -> None:
         """Sort points, and the rows of P, along a curve through the map."""
         moved = torch.sort(along_curve(self.Y), stable=True).indices
-        for part in self.state:
+        for part in (*self.state, *self.drawn.parts):
             part.copy_(part[moved])
         self.order = self.order[moved]
         place = torch.empty(self.n, dtype=torch.int32, device=self.Y.device)
@@ -265,5 +278,5 @@ class _DescentLoop:
         )
 
     def _give_back(self, Y: Any) -> None:
-        """Write the centred map, in the order of the rows, to the given tensor."""
-        self.given[self.order] = (Y.double() - Y.double().mean(0)).float()
+        """Write the map, in the order of the rows, to the given tensor; centred unless anchors say where it is."""
+        self.given[self.order] = self.drawn.centred(Y)

@@ -99,6 +99,26 @@ def by_spectrum(P: Any, k: int, seed: int, X: Any = None) -> Any:
     return _sized(Y + torch.as_tensor(centre, device=device)[part], seed)
 
 
+@implements_on_device(numpy_layout.continued)
+def continued(P: Any, Y: Any, known: Any, seed: int) -> Any:
+    """The layout ``Y`` (n, k) with rows that are not ``known`` (n,) among their neighbours in the graph ``P``."""
+    indptr, indices, values = P
+    Y, n, free = Y.double(), len(indptr) - 1, ~known
+    if not bool(free.any()):
+        return Y
+    lengths, weights = indptr.diff(), values.double()
+    totals = torch.segment_reduce(weights, "sum", lengths=lengths, initial=0)
+    moving = (free & (totals > 0))[:, None]
+    Y = torch.where(known[:, None], Y, Y[known].mean(0))
+    for _ in range(numpy_layout.TURNS):
+        sums = torch.segment_reduce(weights[:, None] * Y[indices.long()], "sum", lengths=lengths, axis=0, initial=0)
+        Y = torch.where(moving, sums / totals.clamp(min=1e-300)[:, None], Y)
+    extent = float(Y[known].std(0, correction=0).max()) or 1.0
+    noise = stream(seed, "continued layout").standard_normal((n, Y.shape[1]))
+    noise = torch.as_tensor(noise, device=Y.device) * (numpy_layout.CONTINUED * extent)
+    return torch.where(free[:, None], Y + noise, Y)
+
+
 def _means(X: Any, part: Any, sizes: Any) -> Any:
     """Means (C, d) in float64 of the rows of each part, summed in the order of the rows."""
     order = torch.sort(part, stable=True).indices

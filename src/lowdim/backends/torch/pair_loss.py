@@ -6,11 +6,13 @@ import torch
 import triton
 
 from lowdim import _native
+from lowdim.backends.torch.anchors import DrawnPoints
 from lowdim.backends.torch.cross_entropy import block_of
 from lowdim.backends.torch.kernels.pair_step import pair_step
 from lowdim.backends.torch.new_points import among_sample, placed_new
 from lowdim.backends.torch.tensors import implements_on_device
 from lowdim.solve import pair_loss as numpy_pair_loss
+from lowdim.solve.anchors import Anchors
 from lowdim.solve.descent import Reached, Tell, sample_of
 from lowdim.solve.pair_loss import LAST, rate_at, weights_at
 from lowdim.work.progress import Tick, stage
@@ -22,7 +24,7 @@ _NEAR = _native.PAIR_NEAR
 class _Ring:
     """The pairs from both ends, and a map, with their rows in the order of the ring."""
 
-    def __init__(self, pairs: Any, Y: Any) -> None:
+    def __init__(self, pairs: Any, Y: Any, anchors: Anchors | None = None) -> None:
         near, mid, further, order, self.shifts, excluded = pairs
         (self.n, self.k), there = Y.shape, {"device": Y.device}
         self.order = order.long()
@@ -39,6 +41,7 @@ class _Ring:
         self.partners = torch.cat(entries)[by].int() if self.n < 2**29 else torch.cat(entries)[by]
         self.starts = torch.searchsorted(at, torch.arange(self.n + 1, **there))
         self.Y = Y[self.order]
+        self.drawn = DrawnPoints(anchors, Y).in_order(self.order)
 
     def step(self, to: tuple[Any, Any, Any], weights: tuple[float, float, float], rate: float, *, cost: bool) -> None:
         """Update Adam's moments and write the next points, or instead the cost of each point, to ``to``."""
@@ -46,7 +49,17 @@ class _Ring:
         pairs = (self.starts, self.partners, self.shifts)
         sizes = (self.n, self.k, len(self.shifts))
         pair_step[(triton.cdiv(self.n, block["BR"]),)](
-            self.Y, *to, *pairs, *sizes, *weights, rate, COST=cost, **block, num_warps=1
+            self.Y,
+            *to,
+            *pairs,
+            *sizes,
+            *weights,
+            rate,
+            *self.drawn.arguments,
+            COST=cost,
+            DRAWN=self.drawn.any,
+            **block,
+            num_warps=1,
         )
 
     def costs(self) -> Any:
@@ -56,16 +69,23 @@ class _Ring:
         return out.double()
 
     def give_back(self, Y: Any) -> None:
-        """Write the centred map, in the order of the rows, to ``Y``."""
-        Y[self.order] = (self.Y - self.Y.double().mean(0)).float()
+        """Write the map, in the order of the rows, to ``Y``; centred unless anchors say where it is."""
+        Y[self.order] = self.drawn.centred(self.Y)
 
 
 @implements_on_device(numpy_pair_loss.PairLoss.lower)
 def lower(
-    self: numpy_pair_loss.PairLoss, pairs: Any, Y: Any, iterations: int, every: int, tell: Tell, tick: Tick
+    self: numpy_pair_loss.PairLoss,
+    pairs: Any,
+    Y: Any,
+    iterations: int,
+    every: int,
+    tell: Tell,
+    tick: Tick,
+    anchors: Anchors | None = None,
 ) -> int:
     """Move the map ``Y`` (n, k) in place; the loss reported has the weights of the last phase."""
-    ring = _Ring(pairs, Y)
+    ring = _Ring(pairs, Y, anchors)
     first, second, onto = (torch.zeros_like(ring.Y) for _ in range(3))
     for done in range(iterations):
         if done and done % every == 0:
@@ -73,6 +93,7 @@ def lower(
             ring.give_back(Y)
             if tell(done, value):
                 return done
+        ring.drawn.fit(ring.Y)
         rate = rate_at(done, iterations, phased=self.phased, rate=self.rate)
         ring.step((first, second, onto), weights_at(done, iterations, phased=self.phased), rate, cost=False)
         ring.Y, onto = onto, ring.Y

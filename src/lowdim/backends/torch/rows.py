@@ -24,6 +24,12 @@ def put(A: Any, ids: Any, B: Any) -> Any:
     return A
 
 
+@TORCH.implements(rows.stacked)
+def stacked(A: Any, B: Any) -> Any:
+    """The rows of ``A``, and below them those of ``B``."""
+    return torch.cat([A, B])
+
+
 @TORCH.implements(rows.cast)
 def cast(A: Any, dtype: Any) -> Any:
     """``A`` in another type, itself where it has it."""

@@ -41,11 +41,19 @@ def epoch(
     kept,
     weight,
     longest,
+    anchors,
+    weights,
+    scale,
+    DRAWN: tl.constexpr,
     BR: tl.constexpr,
     BC: tl.constexpr,
     BD: tl.constexpr,
 ):
-    """Points ``onto`` (n, k) after the epoch from ``Y``; ``velocity`` (n, k) is updated."""
+    """Points ``onto`` (n, k) after the epoch from ``Y``; ``velocity`` (n, k) is updated.
+
+    ``DRAWN`` points have ``anchors`` (n, k) and ``weights`` (n,), infinite of those that do not move, times the two
+    numbers at ``scale``.
+    """
     r = tl.program_id(0) * BR + tl.arange(0, BR)
     d = tl.arange(0, BD)
     c = tl.arange(0, BC)
@@ -79,6 +87,12 @@ def epoch(
         push += tl.sum(both[:, :, None] * bounded, 1)
     step = rate / (1.0 + damping * rate * stiffness)
     v = kept * tl.load(velocity + at, mask=here, other=0.0) + step[:, None] * (pull + (0.5 * weight) * push)
+    if DRAWN:
+        w = tl.load(weights + r, mask=r < n, other=0.0)
+        free = (w < float("inf"))[:, None]
+        c = tl.where(free, step[:, None] * 2.0 * tl.load(scale + 1) * w[:, None], 0.0)
+        gap = tl.load(scale) * tl.load(anchors + at, mask=here, other=0.0) - own
+        v = tl.where(free, (v + c * gap) / (c + 1.0), 0.0)
     length = tl.sqrt(tl.sum(v * v, 1))
     v = v * tl.where(length > longest, longest / tl.maximum(length, 1e-30), 1.0)[:, None]
     tl.store(velocity + at, v, mask=here)

@@ -31,7 +31,11 @@ def pair_step(
     mid,
     further,
     rate,
+    anchors,
+    weights,
+    scale,
     COST: tl.constexpr,
+    DRAWN: tl.constexpr,
     BR: tl.constexpr,
     BC: tl.constexpr,
     BD: tl.constexpr,
@@ -39,7 +43,8 @@ def pair_step(
     """Points ``onto`` (n, k) after Adam's step from ``Y`` with these weights, or with ``COST`` half the loss of each.
 
     ``entries`` are four times the other's position, plus the kind: near, mid-near, further, or a pair to exclude from
-    the ring. ``first`` and ``second`` (n, k) are Adam's moments.
+    the ring. ``first`` and ``second`` (n, k) are Adam's moments. ``DRAWN`` points have ``anchors`` (n, k) and
+    ``weights`` (n,), infinite of those that do not move, times the two numbers at ``scale``.
     """
     r = tl.program_id(0) * BR + tl.arange(0, BR)
     d = tl.arange(0, BD)
@@ -81,4 +86,12 @@ def pair_step(
         q += (1.0 - _DECAY_SQUARES) * (slope * slope - q)
         tl.store(first + at, m, mask=here)
         tl.store(second + at, q, mask=here)
-        tl.store(onto + at, own - rate * m / (tl.sqrt(q) + _LEAST), mask=here)
+        root = tl.sqrt(q) + _LEAST
+        step = rate * m / root
+        if DRAWN:
+            w = tl.load(weights + r, mask=r < n, other=0.0)
+            free = (w < float("inf"))[:, None]
+            c = tl.where(free, 2.0 * tl.load(scale + 1) * w[:, None] * rate / root, 0.0)
+            gap = own - tl.load(scale) * tl.load(anchors + at, mask=here, other=0.0)
+            step = tl.where(free, (step + c * gap) / (1.0 + c), 0.0)
+        tl.store(onto + at, own - step, mask=here)

@@ -34,11 +34,13 @@ _HOMES = {
     "SequentialFeatureSelector": "lowdim.methods.selection",
     "TSNE": "lowdim.methods.sne",
     "UMAP": "lowdim.methods.umap",
+    "aligned": "lowdim.comparison.aligned",
     "chain": "lowdim.methods.chain",
     "choose": "lowdim.comparison.choose",
     "compare": "lowdim.comparison.compare",
     "explore": "lowdim.explorer.opening",
     "load": "lowdim.methods.loading",
+    "procrustes": "lowdim.comparison.procrustes",
     "reduce": "lowdim.comparison.reduce",
     "save": "lowdim.methods.chain",
 }
@@ -68,6 +70,7 @@ __all__ = [
     "ScaleWarning",
     "SequentialFeatureSelector",
     "__version__",
+    "aligned",
     "chain",
     "choose",
     "compare",
@@ -75,6 +78,7 @@ __all__ = [
     "explore",
     "load",
     "parts",
+    "procrustes",
     "quality",
     "reduce",
     "save",
@@ -86,8 +90,10 @@ if TYPE_CHECKING:
     from lowdim import parts as parts
     from lowdim import quality as quality
     from lowdim import show as show
+    from lowdim.comparison.aligned import aligned as aligned
     from lowdim.comparison.choose import choose as choose
     from lowdim.comparison.compare import compare as compare
+    from lowdim.comparison.procrustes import procrustes as procrustes
     from lowdim.comparison.reduce import reduce as reduce
     from lowdim.explorer.opening import explore as explore
     from lowdim.methods.autoencoder import Autoencoder as Autoencoder

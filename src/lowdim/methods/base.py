@@ -207,6 +207,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit_choosing(self, X: Any = None, y: Any = None, **instead: Any) -> None:
         """Fit with the value of the open parameter that suits the rows best; what is given ``instead`` has none."""
+        if instead.pop("shared", None) is not None:
+            raise ValueError(
+                f"{self._name}: {choosing.to_choose(self)}='choose' fits copies to samples, which shared= does not "
+                "know. Pass a number."
+            )
         if X is None or any(value is not None for value in instead.values()):
             what = next((name for name, value in instead.items() if value is not None), "no rows")
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 from lowdim.methods import registry
 from lowdim.methods.chain import CLASS_NAME, Chain
 from lowdim.methods.older_names import state_of_today
-from lowdim.persist import ModelFileError, read_state
+from lowdim.persist import FORMAT_VERSION, ModelFileError, read_state
 from lowdim.work.archive_errors import shortened
 
 State = dict[str, Any]
@@ -109,6 +109,13 @@ def _revive(state: State, file: State, path: str | os.PathLike[str]) -> Any:
     except (ValueError, TypeError, AttributeError, IndexError, KeyError, OverflowError) as error:
         raise _refusal(path, f"holds an invalid model ({shortened(error)})") from None
     return model
+
+
+def revived(state: State) -> Any:
+    """Model of a state within that of another model, such as its anchors."""
+    if not all(isinstance(state.get(key), kind) for key, kind in (("class", str), ("params", dict), ("fitted", dict))):
+        raise ValueError("a model within it has no class, parameters or state")
+    return _revive(state, {"lowdim": "", "format_version": FORMAT_VERSION}, "anchors")
 
 
 def _demand_fit(models: list[Any], path: str | os.PathLike[str]) -> None:

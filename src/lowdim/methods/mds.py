@@ -5,16 +5,21 @@ monotone function of the distances, fitted along with the map (Kruskal 1964). Cl
 ``−½ H D² H`` (Torgerson 1952), which are the scores of PCA where distances are Euclidean.
 """
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.compose import layout
 from lowdim.compose.scaling import bytes_to_scale, classical_scaling
 from lowdim.compose.stress_starts import classical_start, starts_of_new
 from lowdim.data import options
+from lowdim.data.descriptions import MAP_TEXTS, described
 from lowdim.data.precomputed import demand_known_distances, demand_weights, first_equal
+from lowdim.methods import anchoring
+from lowdim.methods.anchoring import Anchored, Drawn, Given
 from lowdim.methods.base import METRIC_RULES, fitting
 from lowdim.methods.embedding import MetricReducer
 from lowdim.persist import fields
@@ -22,6 +27,7 @@ from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.neighbors import demand_singles
 from lowdim.relate.pairwise import pairwise
 from lowdim.solve import smacof
+from lowdim.solve.anchors import Anchors, strengths
 from lowdim.work import memory
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of, stream
@@ -32,7 +38,16 @@ start_rule = options.one_of("classical", "random") | options.Rule(
 )
 
 
-class MDS(MetricReducer):
+@described(
+    MAP_TEXTS,
+    anchors="""anchors : None, "pca", fitted model or array (n_rows, n_components)
+        Positions that rows are drawn to, beside the stress (``kind="metric"``): an earlier map, or principal components
+        at the scale that fits best.
+    anchor_weight : float in [0, 1] or array (n_samples,)
+        Weight λ of the anchors, of all rows or of each: ``(1 − λ) Σ w (δ − d)² / Σ w δ² + λ Σ ‖y − a‖² / Σ ‖a − ā‖²``.
+        0 ignores them, 1 pins rows: they do not move.""",
+)
+class MDS(Anchored, MetricReducer):
     """Multidimensional scaling.
 
     Parameters
@@ -60,6 +75,7 @@ class MDS(MetricReducer):
         Maximum number of iterations per start.
     tol : float
         Relative decrease of the stress per iteration below which the optimisation stops.
+    {anchors}
     random_state : int, Generator, RandomState or None
         Seed of random starts and of the eigensolver.
     n_jobs : int or None
@@ -70,13 +86,13 @@ class MDS(MetricReducer):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        Coordinates of the training rows, of mean 0.
+        Coordinates of the training rows, of mean 0 unless they have ``anchors``.
     stress_ : float
         Stress of the map, see ``normalized``.
     raw_stress_, normalized_stress_ : float
         Stress in either form.
     loss_curve_ : array (n_iter_ + 1,)
-        Stress at the start and after each iteration; it never increases.
+        Stress at the start and after each iteration, with the cost of anchors; it never increases.
     n_iter_ : int
         Number of iterations from the start that was kept.
     eigenvalues_ : array (n_components,) or None
@@ -98,6 +114,13 @@ class MDS(MetricReducer):
         "kind": options.one_of("metric", "nonmetric", "classical"),
         **METRIC_RULES,
         "normalized": options.flag,
+        **anchoring.RULES,
+        "anchors": options.none
+        | options.one_of("pca")
+        | options.Rule(
+            lambda value: not isinstance(value, str | type) and (hasattr(value, "fit") or hasattr(value, "__len__")),
+            "a fitted model or an array (n_rows, n_components)",
+        ),
         "init": start_rule,
         "n_init": options.integer(1),
         "max_iter": options.integer(1),
@@ -123,6 +146,8 @@ class MDS(MetricReducer):
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-6,
+        anchors: Any = None,
+        anchor_weight: Any = 0.3,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -136,6 +161,8 @@ class MDS(MetricReducer):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.anchors = anchors
+        self.anchor_weight = anchor_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -162,7 +189,8 @@ class MDS(MetricReducer):
         return tags
 
     @fitting
-    def fit(self, X: Any, y: Any = None, weights: Any = None) -> Self:
+    @described()
+    def fit(self, X: Any, y: Any = None, weights: Any = None, *, shared: Any = None) -> Self:
         """Learn the embedding of ``X``.
 
         Parameters
@@ -173,17 +201,18 @@ class MDS(MetricReducer):
             Present for compatibility with scikit-learn.
         weights : array (n_samples, n_samples), optional
             Weight of each distance, symmetric, 0 or more; not for ``kind="classical"``.
+        {shared}
 
         Returns
         -------
         self
             This object.
         """
-        self._scale(X, weights)
+        self._scale(X, weights, shared)
         return self
 
     @fitting
-    def fit_transform(self, X: Any, y: Any = None, weights: Any = None) -> NDArray:
+    def fit_transform(self, X: Any, y: Any = None, weights: Any = None, *, shared: Any = None) -> NDArray:
         """Learn the embedding and return it.
 
         Parameters
@@ -194,19 +223,41 @@ class MDS(MetricReducer):
             Present for compatibility with scikit-learn.
         weights : array (n_samples, n_samples), optional
             As in ``fit``.
+        shared : array, pair of arrays or data frame, optional
+            As in ``fit``.
 
         Returns
         -------
         array (n_samples, n_components)
             A copy of ``embedding_``.
         """
-        self._scale(X, weights)
+        self._scale(X, weights, shared)
         return self.embedding_.copy()
 
     def _learn(self, X: Any, y: Any) -> None:
-        self._scale(X, None)
+        self._scale(X, None, None)
 
-    def _scale(self, X: Any, weights: Any) -> None:
+    def _learn_anchored(self, X: Any, drawn: Drawn) -> None:
+        self._scale(X, None, None, drawn)
+
+    def _demand_extendable(self) -> None:
+        if self.kind != "metric" or self._given:
+            what = f"kind={self.kind!r}" if self.kind != "metric" else "metric='precomputed', which keeps no rows"
+            raise ValueError(f"MDS: extend needs kind='metric' and rows; got {what}. Fit all rows, or use transform.")
+
+    def _demand_anchored(self) -> None:
+        """Refuse anchors of maps that are not found by majorising the distances themselves."""
+        if self.anchors is not None and self.kind != "metric":
+            raise ValueError(
+                f"MDS: anchors need kind='metric', whose stress is majorised; got {self.kind!r}. Leave them out, or "
+                "turn the map by lowdim.procrustes."
+            )
+        if self.anchors is not None and isinstance(self.anchors, str) and self._given:
+            raise ValueError("MDS: anchors='pca' needs rows; got metric='precomputed'. Pass a map as an array.")
+
+    def _scale(self, X: Any, weights: Any, shared: Any, drawn: Drawn | None = None) -> None:
+        self._demand_anchored()
+        given = X
         if self._given and sp.issparse(X):
             raise TypeError(
                 "MDS: the distances between all pairs of rows are needed; got a sparse graph, which holds some. Pass "
@@ -222,6 +273,13 @@ class MDS(MetricReducer):
         self._rows = np.empty((0, 0), dtype) if self._given else self._keep_rows(X)
         self._fitted = None
         self._whitening = self._learn_whitening(X)
+        if drawn is None:
+            maps = {"pca": lambda: layout.components(X, k, seed)}
+            drawn = self._drawn(Given(None if self._given else X, given, n, k, shared, maps))
+        first = None
+        if W is None:
+            first = first_equal(X, self._name) if self._given else find_equal(self._rows, self._rows)
+        drawn = None if drawn is None else drawn.of_equal(first)
         Z, metric = self._flat(X if self._given else self._rows)
         demand_singles(np.nan_to_num(Z) if known is not None else Z, metric)
         D = pairwise(Z, metric, dtype=np.float32)
@@ -232,12 +290,11 @@ class MDS(MetricReducer):
         D /= np.float32(self._unit)
         self._knots = np.empty((2, 0))
         self.eigenvalues_, self._dual, self._offset = None, None, None
-        Y = self._classical(D, k, seed) if self.kind == "classical" else self._majorised(D, W, k, seed)
-        if W is None and not self._given:
-            Y = Y[find_equal(self._rows, self._rows)]  # equal rows have one position
-        elif W is None:
-            Y = Y[first_equal(X, self._name)]
+        Y = self._classical(D, k, seed) if self.kind == "classical" else self._majorised(D, W, k, seed, drawn)
+        Y = Y if first is None else Y[first]  # equal rows have one position
         self.embedding_ = (Y * self._unit).astype(dtype)
+        if drawn is not None:
+            drawn.held(self.embedding_)
 
     def _classical(self, D: NDArray[np.float32], k: int, seed: int) -> NDArray[np.float64]:
         """Classical scaling of ``D``, which is overwritten."""
@@ -249,8 +306,14 @@ class MDS(MetricReducer):
         self._keep_stress(result)
         return found.positions
 
-    def _majorised(self, D: NDArray[np.float32], W: Any, k: int, seed: int) -> NDArray[np.float64]:
+    def _majorised(self, D: NDArray[np.float32], W: Any, k: int, seed: int, drawn: Drawn | None) -> NDArray[np.float64]:
         """The map of lowest stress, over all starts."""
+        anchors = None
+        if drawn is not None:
+            drawn = replace(drawn, places=drawn.places / self._unit)
+            if drawn.scaled:
+                drawn = drawn.turned(classical_start(D, W, k, seed))
+            anchors = self._anchors(drawn, D, W)
         ranks = smacof.Ranks(D, W) if self.kind == "nonmetric" else None
         given = None if isinstance(self.init, str) else self._first(D.shape[0], k)
         best: smacof.Majorised | None = None
@@ -261,13 +324,28 @@ class MDS(MetricReducer):
                 Y = classical_start(D, W, k, seed)
             else:
                 Y = stream(seed, "start", turn).standard_normal((len(D), k)) * float(np.sqrt(np.mean(np.square(D)) / 2))
-            found = smacof.majorise(D, Y, weights=W, max_iter=int(self.max_iter), tol=float(self.tol), ranks=ranks)
-            if best is None or found.stress / (found.size or 1.0) < best.stress / (best.size or 1.0):
+            if drawn is not None and not drawn.scaled:
+                Y = drawn.moved(Y)
+            found = smacof.majorise(
+                D, Y, weights=W, max_iter=int(self.max_iter), tol=float(self.tol), ranks=ranks, anchors=anchors
+            )
+            if best is None or found.trace[-1] / (found.size or 1.0) < best.trace[-1] / (best.size or 1.0):
                 best = found
         assert best is not None
         self._knots = best.knots
         self._keep_stress(best)
         return best.positions
+
+    def _anchors(self, drawn: Drawn, D: NDArray[np.float32], W: Any) -> Anchors:
+        """Anchors in the unit of the distances: those of the stress over its size, as of all losses."""
+        size = smacof.size_of(D, W)
+        if drawn.scaled:  # the map will have the size of the distances
+            size = len(D) if W is None else float(W.sum(dtype=np.float64)) / len(D)
+        return Anchors(
+            drawn.places.astype(np.float32),
+            strengths(drawn.shares, size / (1.0 if drawn.scaled else len(D) * drawn.size)),
+            drawn.scaled,
+        )
 
     def _first(self, n: int, k: int) -> NDArray[np.float64]:
         if np.iscomplexobj(self.init):

@@ -17,8 +17,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.compose import layout
-from lowdim.data import options
+from lowdim.data import options, validation
 from lowdim.data.precomputed import demand_distances, find_zero, first_equal, least_stored
+from lowdim.methods import anchoring
+from lowdim.methods.anchoring import Anchored, Drawn, Given, maps_of, with_distances
 from lowdim.methods.base import METRIC_RULES, Call, applying
 from lowdim.methods.callbacks import calling_back
 from lowdim.methods.embedding import EmbeddingReducer
@@ -32,7 +34,7 @@ from lowdim.relate.trust import NEAREST, Familiar, familiar
 from lowdim.relate.trust import trust as trusted
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
 from lowdim.work import memory
-from lowdim.work.backend_arrays import from_numpy, is_native, moved_to
+from lowdim.work.backend_arrays import from_numpy, is_native, moved_to, to_numpy
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast, in_form_of, own, searchable, take
@@ -43,6 +45,7 @@ RULES = {
     "init": options.one_of("pca", "spectral", "random")
     | options.Rule(lambda value: not isinstance(value, str) and hasattr(value, "__len__"), "an array"),
     **METRIC_RULES,
+    **anchoring.RULES,
     "neighbor_search": options.one_of("auto", "exact", "approximate"),
     "callback": options.none | options.Rule(callable, "a function (iteration, loss, embedding)"),
     "callback_every": options.integer(1),
@@ -61,7 +64,7 @@ def _with_optional_rows(method: Call) -> Call:
     return cast_to(Call, call)
 
 
-class NeighborEmbedding(EmbeddingReducer, ABC):
+class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
     """An embedding computed from the nearest neighbours of rows.
 
     ``_rows`` is None for a map of relations that were given without rows.
@@ -133,15 +136,23 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
         """Rows to search among, for new rows."""
         return X
 
-    def _learn(self, X: Any, y: Any, relations: Any = None) -> None:
+    def _learn(self, X: Any, y: Any, relations: Any = None, shared: Any = None, drawn: Drawn | None = None) -> None:
         given, (X, n, before) = X, self._demand_possible(X, y, relations)
         seed, dtype, self.timings_ = seed_of(self.random_state), self._dtype_for(X, relations), {}
+        if drawn is None:
+            drawn = self._drawn(Given(X, given, n, int(self.n_components), shared, maps_of(self, X, seed)))
         relations, Z, first, close = self._relate(X, y, seed, relations)
         with self._timed("start"):
-            Y = before if before is not None else self._layout(Z, n, relations, seed)
-        loss = self._loss(n, seed, again=before is not None)
+            drawn = drawn and drawn.of_equal(None if first is None else to_numpy(first))
+            Y, again = cast_to(Any, before), before is not None
+            if drawn is not None and not again:
+                like, graph = relations[0] if Z is None else Z, self._graph_of(relations)
+                Y, again, drawn = drawn.start(lambda: self._layout(Z, n, relations, seed), graph, like, seed)
+            elif not again:
+                Y = self._layout(Z, n, relations, seed)
+        loss = self._loss(n, seed, again=again)
         with self._timed("descent"):
-            found = self._descend(relations, Y, first, loss, given, dtype)
+            found = self._descend(relations, Y, first, loss, given, dtype, drawn)
         with self._timed(self._stages[1]):
             reached = loss.at(relations, found.embedding)
         self._keep_loss(reached)
@@ -149,13 +160,27 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
         self._keep_trace(found, reached.value, again=before is not None)
         if close is not None:
             self._spacings, self._loosenesses, self._spreads, self._worse = familiar(*close, found.embedding)
-        self.embedding_, self._rows, self._fitted = cast(found.embedding, dtype), None if X is None else own(X), None
+        Y = cast(found.embedding, dtype)
+        self.embedding_ = Y if drawn is None else drawn.held(Y)
+        self._rows, self._fitted = None if X is None else own(X), None
 
-    def _learn_from(self, X: Any, y: Any, relations: Any) -> Self:
+    def _learn_anchored(self, X: Any, drawn: Drawn) -> None:
+        self._learn(X, None, drawn=drawn)
+
+    def _demand_extendable(self) -> None:
+        self._demand_rows("extend")
+
+    def _with_new_rows(self, copy: Any, X: Any) -> Any:
+        if self.metric != "precomputed":
+            return super()._with_new_rows(copy, X)
+        copy.__dict__.pop("n_features_in_", None)  # which grows
+        return with_distances(self._rows, validation.rows(X, self._name, sparse=True), self._name)
+
+    def _learn_from(self, X: Any, y: Any, relations: Any, shared: Any = None) -> Self:
         """Fit the rows, or the relations given, or both."""
         if X is None and relations is None:
             raise ValueError(f"{self._name}: fit needs rows; got X=None. Pass X, of shape (n_samples, n_features).")
-        self._learn(X, y, relations)
+        self._learn(X, y, relations, shared)
         return self
 
     def _relate(
@@ -376,7 +401,14 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
         return unit_rows(X) if self.metric == "cosine" else X
 
     def _descend(
-        self, relations: Any, Y: NDArray, first: NDArray | None, loss: Loss, given: Any, dtype: np.dtype
+        self,
+        relations: Any,
+        Y: NDArray,
+        first: NDArray | None,
+        loss: Loss,
+        given: Any,
+        dtype: np.dtype,
+        drawn: Drawn | None,
     ) -> Descended:
         """Descent from the layout ``Y``, with the callback; rows with the same ``first`` share a position."""
 
@@ -388,10 +420,15 @@ class NeighborEmbedding(EmbeddingReducer, ABC):
             return isinstance(said, bool | np.bool_) and bool(said)  # a comparison of arrays gives an array
 
         Y = Y if first is None else take(Y, first)
+        iterations, anchors = self._iterations(len(Y)), None
+        if drawn is not None:
+            Y, anchors = drawn.held(own(Y)), drawn.for_descent(loss.anchor_unit(relations), Y)
+            iterations = 0 if drawn.pinned.all() else iterations
         found = descend(
-            relations, Y, loss, iterations=self._iterations(len(Y)), every=int(self.callback_every), report=report
+            relations, Y, loss, iterations=iterations, every=int(self.callback_every), report=report, anchors=anchors
         )
-        return found if first is None else found._replace(embedding=merge_equal(found.embedding, first))
+        Y = found.embedding if first is None else merge_equal(found.embedding, first)
+        return found._replace(embedding=Y if drawn is None else drawn.held(Y))
 
     def _keep_trace(self, found: Descended, reached: float, *, again: bool) -> None:
         """Store the loss during the descent and at the end; a warm start extends the trace."""

@@ -5,7 +5,7 @@ the global structure, near and further pairs then the detail (Wang, Huang, Rudin
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from lowdim.data import options
 from lowdim.data.descriptions import described
 from lowdim.data.sizes import count_neighbors
 from lowdim.methods import neighbor_embedding
+from lowdim.methods.base import fitting
 from lowdim.methods.neighbor_embedding import NeighborEmbedding
 from lowdim.persist import fields
 from lowdim.relate.fuzzy import fuzzy_union
@@ -24,7 +25,7 @@ from lowdim.solve.descent import Reached
 from lowdim.solve.pair_loss import PairLoss
 from lowdim.work import memory
 from lowdim.work.backend_arrays import moved_to
-from lowdim.work.rows import cast
+from lowdim.work.rows import cast, own
 
 _NEIGHBORS = 10
 _EXTRA = 50  # additional neighbours, from which near pairs are chosen by scaled distance
@@ -56,6 +57,7 @@ class PaCMAP(NeighborEmbedding):
         Initial layout, scaled to a standard deviation of 0.01: principal components, eigenvectors of the graph of near
         pairs, random positions, or the given array.
     {metric}
+    {anchors}
     {neighbors}
     {device}
     {running}
@@ -63,7 +65,7 @@ class PaCMAP(NeighborEmbedding):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        The map, centred. Equal rows have the same position.
+        The map, centred unless it has ``anchors``. Equal rows have the same position.
     loss_ : float
         Loss of the map with the weights of the last phase: ``Σ d̃/(10 + d̃)`` over near pairs and ``Σ 1/(1 + d̃)`` over
         further ones, ``d̃`` the squared distance plus 1. ``loss_curve_`` has the same weights.
@@ -110,6 +112,8 @@ class PaCMAP(NeighborEmbedding):
         device: str | None = None,
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
+        anchors: Any = None,
+        anchor_weight: Any = 0.3,
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -133,6 +137,45 @@ class PaCMAP(NeighborEmbedding):
     def _fitted_from_file(cls, fitted: dict[str, Any], version: int) -> dict[str, Any]:
         before = {"_candidates": min(len(fitted["embedding_"]) - 1, fitted["n_neighbors_"] + _EXTRA)}
         return super()._fitted_from_file(before | fitted, version)
+
+    @fitting
+    @described()
+    def fit(self, X: Any, y: Any = None, *, shared: Any = None) -> Self:
+        """Learn the embedding of ``X``.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            The data, dense or sparse; for ``metric="precomputed"`` all distances (n_samples, n_samples).
+        y : array (n_samples,), optional
+            Labels of the rows, for methods that use them.
+        {shared}
+
+        Returns
+        -------
+        self
+            This object.
+        """
+        return self._learn_from(X, y, None, shared)
+
+    def fit_transform(self, X: Any, y: Any = None, *, shared: Any = None) -> NDArray:
+        """Learn the embedding and return it.
+
+        Parameters
+        ----------
+        X : of shape (n_samples, n_features)
+            As in ``fit``.
+        y : array (n_samples,), optional
+            As in ``fit``.
+        shared : array, pair of arrays or data frame, optional
+            As in ``fit``.
+
+        Returns
+        -------
+        array (n_samples, n_components)
+            A copy of ``embedding_``.
+        """
+        return own(self.fit(X, y, shared=shared).embedding_)
 
     def _demand_parameters(self, n: int, y: Any, *, native: bool) -> None:
         self.n_neighbors_ = self._resolve_neighbors(n)

@@ -68,7 +68,7 @@ _TEXTS = {
     angle : float in [0, 1]
         For the tree: cells seen under a smaller angle count as one point; 0 is exact.""",
     "map": """embedding_ : array (n_samples, n_components)
-        The map, centred. Equal rows have the same position.
+        The map, centred unless it has ``anchors``. Equal rows have the same position.
     perplexity_ : float, list or None
         Perplexity used; with ``sigma``, the mean perplexity that results; None for affinities given without rows.
     kl_divergence_ : float
@@ -131,6 +131,8 @@ class _Stochastic(NeighborEmbedding):
         neighbor_search: str = "auto",
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
+        anchors: Any = None,
+        anchor_weight: Any = 0.3,
         warm_start: bool = False,
         device: str | None = None,
         random_state: Any = None,
@@ -192,7 +194,8 @@ class _Stochastic(NeighborEmbedding):
         return neighbors_for(max(self._perplexities), n)
 
     @fitting
-    def fit(self, X: Any = None, y: Any = None, *, affinities: Any = None) -> Self:
+    @described()
+    def fit(self, X: Any = None, y: Any = None, *, affinities: Any = None, shared: Any = None) -> Self:
         """Compute the embedding of ``X``, or of affinities of your own.
 
         Parameters
@@ -206,15 +209,18 @@ class _Stochastic(NeighborEmbedding):
             Similarities of the rows, instead of those of ``perplexity``: symmetric and not negative. They are divided
             by their sum; entries of the diagonal are left out. ``parts.Affinities`` are taken, too. New rows are placed
             by ``perplexity``.
+        {shared}
 
         Returns
         -------
         self
             This object.
         """
-        return self._learn_from(X, y, None if affinities is None else taken(affinities, self._name, "affinities"))
+        return self._learn_from(
+            X, y, None if affinities is None else taken(affinities, self._name, "affinities"), shared
+        )
 
-    def fit_transform(self, X: Any = None, y: Any = None, *, affinities: Any = None) -> NDArray:
+    def fit_transform(self, X: Any = None, y: Any = None, *, affinities: Any = None, shared: Any = None) -> NDArray:
         """Compute the embedding and return it.
 
         Parameters
@@ -225,13 +231,15 @@ class _Stochastic(NeighborEmbedding):
             As in ``fit``.
         affinities : sparse or dense (n_samples, n_samples), optional
             As in ``fit``.
+        shared : array, pair of arrays or data frame, optional
+            As in ``fit``.
 
         Returns
         -------
         array (n_samples, n_components)
             A copy of ``embedding_``.
         """
-        return own(self.fit(X, y, affinities=affinities).embedding_)
+        return own(self.fit(X, y, affinities=affinities, shared=shared).embedding_)
 
     def _given_relations(self, relations: Similarities, near: Neighbors | None, y: Any) -> Affinities:
         self.perplexity_ = None if near is None else self._likelihoods(near)[1]
@@ -317,6 +325,7 @@ class SNE(_Stochastic):
         oscillate across their narrow minima.
     {descent}
     {metric}
+    {anchors}
     {neighbors}
     {device}
     {running}
@@ -355,6 +364,7 @@ class TSNE(_Stochastic):
         Degrees of freedom ν of Student's falloff ``(1 + s/ν)^(−(ν + 1)/2)``. Below 1 clusters split into finer
         ones; large values approach SNE.
     {metric}
+    {anchors}
     {neighbors}
     {device}
     {running}
@@ -400,6 +410,8 @@ class TSNE(_Stochastic):
         neighbor_search: str = "auto",
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
+        anchors: Any = None,
+        anchor_weight: Any = 0.3,
         warm_start: bool = False,
         device: str | None = None,
         random_state: Any = None,

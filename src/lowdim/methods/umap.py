@@ -76,6 +76,7 @@ class UMAP(NeighborEmbedding):
         Weight of the labels ``y`` in the graph: 0 ignores them, 0.5 (umap-learn's default) multiplies edges between
         classes by exp(−5), 1 removes them. Labels that are None, NaN or −1 are unknown. ``y`` given with a weight of 0
         is noted by a warning.
+    {anchors}
     {neighbors}
     {device}
     {running}
@@ -83,7 +84,7 @@ class UMAP(NeighborEmbedding):
     Attributes
     ----------
     embedding_ : array (n_samples, n_components)
-        The map, centred. Equal rows have the same position.
+        The map, centred unless it has ``anchors``. Equal rows have the same position.
     graph_ : SciPy CSR matrix (n_samples, n_samples)
         The fuzzy graph: symmetric memberships from 0 to 1.
     a_, b_ : float
@@ -155,6 +156,8 @@ class UMAP(NeighborEmbedding):
         device: str | None = None,
         callback: Callable[[int, float, NDArray], Any] | None = None,
         callback_every: int = 50,
+        anchors: Any = None,
+        anchor_weight: Any = 0.3,
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -194,7 +197,8 @@ class UMAP(NeighborEmbedding):
         return sp.csr_matrix((values, columns, starts), shape=(len(starts) - 1,) * 2, copy=True)
 
     @fitting
-    def fit(self, X: Any = None, y: Any = None, *, graph: Any = None) -> Self:
+    @described()
+    def fit(self, X: Any = None, y: Any = None, *, graph: Any = None, shared: Any = None) -> Self:
         """Compute the embedding of ``X``, or of a graph of your own.
 
         Parameters
@@ -207,15 +211,16 @@ class UMAP(NeighborEmbedding):
         graph : sparse or dense (n_samples, n_samples), optional
             Memberships of neighbours, instead of the fuzzy graph: symmetric, from 0 to 1. Entries of the diagonal are
             left out. Without ``X``, ``init="pca"`` is the same as "spectral".
+        {shared}
 
         Returns
         -------
         self
             This object.
         """
-        return self._learn_from(X, y, None if graph is None else taken(graph, "UMAP", "graph", most=1.0))
+        return self._learn_from(X, y, None if graph is None else taken(graph, "UMAP", "graph", most=1.0), shared)
 
-    def fit_transform(self, X: Any = None, y: Any = None, *, graph: Any = None) -> NDArray:
+    def fit_transform(self, X: Any = None, y: Any = None, *, graph: Any = None, shared: Any = None) -> NDArray:
         """Compute the embedding and return it.
 
         Parameters
@@ -226,13 +231,15 @@ class UMAP(NeighborEmbedding):
             As in ``fit``.
         graph : sparse or dense (n_samples, n_samples), optional
             As in ``fit``.
+        shared : array, pair of arrays or data frame, optional
+            As in ``fit``.
 
         Returns
         -------
         array (n_samples, n_components)
             A copy of ``embedding_``.
         """
-        return own(self.fit(X, y, graph=graph).embedding_)
+        return own(self.fit(X, y, graph=graph, shared=shared).embedding_)
 
     def _demand_parameters(self, n: int, y: Any, *, native: bool) -> None:
         if self.min_dist > self.spread:
@@ -256,6 +263,14 @@ class UMAP(NeighborEmbedding):
     def _curve(self) -> tuple[float, float]:
         """``a`` and ``b`` for distances in units of ``spread``."""
         return curve(float(self.min_dist) / float(self.spread), 1.0)
+
+    def _demand_extendable(self) -> None:
+        super()._demand_extendable()
+        if self.target_weight > 0:
+            raise ValueError(
+                "UMAP: extend has no labels of new rows, which target_weight above 0 needs; got "
+                f"{self.target_weight:g}. Fit all rows with anchors=, this model, and their labels."
+            )
 
     def _resolve_neighbors(self, n: int) -> int:
         return count_neighbors(self._name, self.n_neighbors, max(2, min(_NEIGHBORS, n - 1)), n)

@@ -19,6 +19,7 @@ COMMANDS = (
     "transform",
     "check",
     "compare",
+    "aligned",
     "explore",
     "select",
     "inspect",

@@ -9,7 +9,7 @@ import click
 from lowdim.cli import arguments, partitioned
 from lowdim.cli.errors import tell
 from lowdim.cli.input_source import Source
-from lowdim.cli.outputs import TABLES, demand_targets, show_progress, write_embedding
+from lowdim.cli.outputs import MODELS, TABLES, demand_targets, show_progress, write_embedding
 from lowdim.cli.preparation_options import preparing_by_model, tell_prepared
 
 
@@ -20,6 +20,7 @@ from lowdim.cli.preparation_options import preparing_by_model, tell_prepared
 Examples:
   lowdim transform map.lowdim new.csv -o new_map.csv
   lowdim transform map.lowdim new.csv --id name --label species -o new_map.parquet
+  lowdim transform map.lowdim new.csv --extend larger.lowdim -o new_map.csv
   cat new.csv | lowdim transform map.lowdim - | head
 """,
 )
@@ -41,6 +42,14 @@ Examples:
     help="Missing values: refuse, drop their rows, or fill in. By default as the model was fitted; means and medians "
     "are those of the model, or of NEW if it has none.",
 )
+@click.option(
+    "--extend",
+    "extended",
+    metavar="FILE",
+    shell_complete=arguments.complete_files,
+    help="Lay the new rows out together beside the old ones, which stay where they are, and save the larger model. "
+    "For maps: tsne, sne, umap, pacmap and mds.",
+)
 @preparing_by_model
 @partitioned.on_cluster
 @arguments.quiet
@@ -51,6 +60,7 @@ def command(
     quiet: bool,
     raw: bool,
     missing: str | None,
+    extended: str | None,
     cluster: str | None,
     **reading: Any,
 ) -> None:
@@ -63,7 +73,9 @@ def command(
     from lowdim.methods.prepared_table import transformed
 
     if cluster is None:
-        demand_targets(source, {"-o": (output, TABLES)})
+        demand_targets(source, {"-o": (output, TABLES), "--extend": (extended, MODELS)})
+    elif extended is not None:
+        raise ValueError("--extend needs all rows in one memory; got --cluster. Leave one of them out.")
     model = load(Path(model_file).expanduser())
     if cluster is not None:
         _transform_parts(model, source, cluster, output, quiet, reading)
@@ -71,8 +83,31 @@ def command(
     table = read_for(model, source, missing, reading, quiet)
     for _, step in getattr(model, "steps", [("", model)]):
         step.set_params(verbose=show_progress(quiet))
-    Y, table = transformed(model, table)
+    if extended is None:
+        Y, table = transformed(model, table)
+    else:
+        Y, table = _extend(model, table, extended, quiet)
     write_embedding(output, Y, [str(n) for n in model.get_feature_names_out()], table, quiet=quiet, raw=raw)
+
+
+def _extend(model: Any, table: Any, target: str, quiet: bool) -> tuple[Any, Any]:
+    """Save the model of old and new rows; positions of the new ones, and the table without rows it leaves out."""
+    import lowdim
+    from lowdim.methods.prepared_table import matched, preparation_of, with_kept
+
+    if not hasattr(getattr(model, "steps", [("", model)])[-1][1], "extend"):
+        name = type(getattr(model, "steps", [("", model)])[-1][1]).__name__
+        raise ValueError(f"--extend needs a map of tsne, sne, umap, pacmap or mds; got {name}. Leave it out.")
+    with matched():
+        larger = model.extend(table.X)
+        table = with_kept(preparation_of(model), table)
+    last = larger.steps[-1][1] if hasattr(larger, "steps") else larger
+    for _, step in getattr(larger, "steps", [("", larger)]):
+        step.set_params(verbose=0)
+    lowdim.save(larger, Path(target).expanduser())
+    if not quiet:
+        tell(f"saved {target} ({type(last).__name__}, {len(last.embedding_):,} rows).")
+    return last.embedding_[-table.X.shape[0] :], table
 
 
 def read_for(model: Any, source: str, missing: str | None, reading: dict[str, Any], quiet: bool) -> Any:

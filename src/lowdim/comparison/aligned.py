@@ -190,15 +190,14 @@ def aligned(
 
 def _model(method: Any, params: dict[str, Any]) -> Any:
     """Unfitted estimator."""
-    if isinstance(method, str):
-        model = registry.find(method).build(params, n_components=params.get("n_components", 2))
-    else:
-        model = clone(method).set_params(**params)
-    if not isinstance(model, Anchored):
+    known = registry.find(method) if isinstance(method, str) else None
+    kind = type(method) if known is None else known.load()
+    if not issubclass(kind, Anchored):
         raise ValueError(
-            f"aligned: a method with anchors is needed; got {type(model).__name__}. Pass 'umap', 'tsne', 'sne', "
-            "'pacmap' or 'mds'; lowdim.procrustes brings maps of other methods together."
+            f"aligned: a method with anchors is needed; got {kind.__name__}. Pass 'umap', 'tsne', 'sne', 'pacmap' or "
+            "'mds'; lowdim.procrustes brings maps of other methods together."
         )
+    model = clone(method).set_params(**params) if known is None else known.build({"n_components": 2} | params)
     if model.anchors is not None:
         raise ValueError("aligned: the maps are each other's anchors; got a method with anchors=. Leave them out.")
     return model

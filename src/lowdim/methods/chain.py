@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.compat import rows_at
 from lowdim.methods.base import Reducer, fewer_components_allowed
@@ -106,6 +107,30 @@ class Chain(Pipeline):
         if found is None:
             raise TypeError(f"{type(self).__name__}: explain needs a method with positions; got preparation alone.")
         return found
+
+    def extend(self, X: Any) -> "Chain":
+        """Map of the training rows and of new ones: the old rows stay, the new ones are laid out together.
+
+        The steps before the last transform the new rows; the last one must have ``extend``, as maps have.
+
+        Parameters
+        ----------
+        X : what the first step takes
+            New rows.
+
+        Returns
+        -------
+        Chain
+            A new chain of all rows, the old ones first; the steps before the last are those of this one.
+        """
+        name, last = self.steps[-1]
+        if not hasattr(last, "extend"):
+            raise ValueError(
+                f"Chain: extend needs a last step with extend, such as TSNE or UMAP; got {type(last).__name__}. Use "
+                "transform."
+            )
+        check_is_fitted(last)
+        return type(self)([*self.steps[:-1], (name, last.extend(self[:-1].transform(X) if len(self) > 1 else X))])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all steps to ``path``, whole or not at all; :func:`lowdim.load` reads them back.

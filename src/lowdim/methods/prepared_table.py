@@ -375,10 +375,16 @@ def transformed(model: Any, table: Table) -> tuple[Any, Table]:
     """Output of a fitted model for the rows of :func:`table_for`, and the table without rows it leaves out."""
     with matched():
         Y = model.transform(table.X)
-        prepare = preparation_of(model)
-        if prepare is not None and len(Y) < table.X.shape[0]:
-            table = kept_rows(table, prepare.complete(table.X))
+        table = with_kept(preparation_of(model), table)
     return Y, table
+
+
+def with_kept(prepare: Any, table: Table) -> Table:
+    """The table without the rows that a preparation, None for none, leaves out."""
+    if prepare is None or prepare.missing != "drop":
+        return table
+    kept = np.asarray(prepare.complete(table.X))
+    return table if kept.all() else kept_rows(table, kept)
 
 
 def _each(model: Chain, **params: Any) -> None:

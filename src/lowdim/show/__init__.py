@@ -15,6 +15,7 @@ from lowdim.show.rnx import rnx
 from lowdim.show.scatter import scatter
 from lowdim.show.scree import scree
 from lowdim.show.selection import selection
+from lowdim.show.sequence import film, multiples
 from lowdim.show.shepard import shepard
 
 __all__ = [
@@ -22,8 +23,10 @@ __all__ = [
     "components",
     "distortion",
     "explanation",
+    "film",
     "graph",
     "loss",
+    "multiples",
     "reconstructions",
     "reliability",
     "rnx",

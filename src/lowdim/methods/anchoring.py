@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.compose import layout, stress_starts
-from lowdim.data import options
+from lowdim.data import options, validation
 from lowdim.data.shared_rows import partners
 from lowdim.methods import choosing
 from lowdim.methods.base import Reducer, fitting
@@ -95,20 +95,6 @@ class Drawn:
         known = self.known
         Y = motion(Y[known], self.places[known]).of(Y) if known.sum() > 1 else Y + (self.places - Y)[known].mean(axis=0)
         return np.where(known[:, None], self.places, Y)
-
-    def start(self, laid_out: Callable[[], Any], graph: Any, like: Any, seed: int) -> tuple[Any, bool, "Drawn"]:
-        """Initial map, whether it continues an earlier one, and the anchors turned towards it.
-
-        ``laid_out`` computes the layout of a map without anchors, ``graph`` are sparse rows, ``like`` names the
-        backend.
-        """
-        if self.leads:
-            places, known = from_numpy(self.places, like), from_numpy(self.known, like)
-            return layout.continued(graph, places, known, seed), True, self
-        Y = laid_out()
-        if self.scaled:
-            return Y, False, self.turned(to_numpy(Y))
-        return from_numpy(self.moved(to_numpy(Y)), like), False, self
 
     def for_descent(self, unit: float, like: Any) -> Anchors:
         """Anchors of a descent whose loss has this unit, on the backend of ``like``."""
@@ -277,7 +263,10 @@ class Anchored(Reducer, ABC):
         """Refuse maps that cannot be extended."""
 
     def _with_new_rows(self, copy: Any, X: Any) -> Any:
-        """The training rows and the new ones, which have the same features."""
+        """The training rows and the new ones, which have the same features; distances among all of them."""
+        if getattr(self, "metric", None) == "precomputed":
+            copy.__dict__.pop("n_features_in_", None)  # which grows
+            return with_distances(self._rows, validation.rows(X, self._name, sparse=True), self._name)
         X = copy._take(X, reset=False, sparse=True)
         rows = moved_to(self._rows, X)
         return stacked(rows, searchable(in_form_of(X, rows), rows.dtype))
@@ -285,6 +274,28 @@ class Anchored(Reducer, ABC):
     @abstractmethod
     def _learn_anchored(self, X: Any, drawn: Drawn) -> None:
         """Fit rows that are drawn to positions."""
+
+
+def started(
+    before: Any, drawn: Drawn | None, laid_out: Callable[[], Any], graph: Callable[[], Any], seed: int
+) -> tuple[Any, bool, Drawn | None]:
+    """Initial map, whether it continues an earlier one, and the anchors turned towards it.
+
+    ``before`` is the map of a warm start; ``laid_out`` computes the layout of a map without anchors, ``graph`` the
+    sparse rows by which rows without anchors find their place among the others.
+    """
+    if before is not None:
+        return before, True, drawn
+    if drawn is not None and drawn.leads:
+        rows = graph()
+        places, known = from_numpy(drawn.places, rows[0]), from_numpy(drawn.known, rows[0])
+        return layout.continued(rows, places, known, seed), True, drawn
+    Y = laid_out()
+    if drawn is None:
+        return Y, False, None
+    if drawn.scaled:
+        return Y, False, drawn.turned(to_numpy(Y))
+    return from_numpy(drawn.moved(to_numpy(Y)), Y), False, drawn
 
 
 def maps_of(model: Any, X: Any, seed: int) -> dict[str, Callable[[], Any]]:

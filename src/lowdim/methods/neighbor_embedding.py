@@ -17,10 +17,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.compose import layout
-from lowdim.data import options, validation
+from lowdim.data import options
 from lowdim.data.precomputed import demand_distances, find_zero, first_equal, least_stored
 from lowdim.methods import anchoring
-from lowdim.methods.anchoring import Anchored, Drawn, Given, maps_of, with_distances
+from lowdim.methods.anchoring import Anchored, Drawn, Given, maps_of, started
 from lowdim.methods.base import METRIC_RULES, Call, applying
 from lowdim.methods.callbacks import calling_back
 from lowdim.methods.embedding import EmbeddingReducer
@@ -144,15 +144,13 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
         relations, Z, first, close = self._relate(X, y, seed, relations)
         with self._timed("start"):
             drawn = drawn and drawn.of_equal(None if first is None else to_numpy(first))
-            Y, again = cast_to(Any, before), before is not None
-            if drawn is not None and not again:
-                like, graph = relations[0] if Z is None else Z, self._graph_of(relations)
-                Y, again, drawn = drawn.start(lambda: self._layout(Z, n, relations, seed), graph, like, seed)
-            elif not again:
-                Y = self._layout(Z, n, relations, seed)
+            Y, again, drawn = started(
+                before, drawn, lambda: self._layout(Z, n, relations, seed), lambda: self._graph_of(relations), seed
+            )
         loss = self._loss(n, seed, again=again)
         with self._timed("descent"):
-            found = self._descend(relations, Y, first, loss, given, dtype, drawn)
+            like = relations[0] if given is None else given
+            found = self._descend(relations, Y, first, loss, lambda Y: moved_to(cast(Y, dtype), like), drawn)
         with self._timed(self._stages[1]):
             reached = loss.at(relations, found.embedding)
         self._keep_loss(reached)
@@ -169,12 +167,6 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
 
     def _demand_extendable(self) -> None:
         self._demand_rows("extend")
-
-    def _with_new_rows(self, copy: Any, X: Any) -> Any:
-        if self.metric != "precomputed":
-            return super()._with_new_rows(copy, X)
-        copy.__dict__.pop("n_features_in_", None)  # which grows
-        return with_distances(self._rows, validation.rows(X, self._name, sparse=True), self._name)
 
     def _learn_from(self, X: Any, y: Any, relations: Any, shared: Any = None) -> Self:
         """Fit the rows, or the relations given, or both."""
@@ -401,22 +393,15 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
         return unit_rows(X) if self.metric == "cosine" else X
 
     def _descend(
-        self,
-        relations: Any,
-        Y: NDArray,
-        first: NDArray | None,
-        loss: Loss,
-        given: Any,
-        dtype: np.dtype,
-        drawn: Drawn | None,
+        self, relations: Any, Y: NDArray, first: NDArray | None, loss: Loss, shown: Any, drawn: Drawn | None
     ) -> Descended:
-        """Descent from the layout ``Y``, with the callback; rows with the same ``first`` share a position."""
+        """Descent from the layout ``Y``; the callback gets ``shown(Y)``, rows with the same ``first`` one position."""
 
         def report(done: int, value: float, Y: NDArray) -> bool:
             if self.callback is None:
                 return False
             with calling_back(self):
-                said = self.callback(done, value, cast(Y, dtype) if given is None else moved_to(cast(Y, dtype), given))
+                said = self.callback(done, value, shown(Y))
             return isinstance(said, bool | np.bool_) and bool(said)  # a comparison of arrays gives an array
 
         Y = Y if first is None else take(Y, first)

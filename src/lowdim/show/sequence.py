@@ -11,6 +11,7 @@ from lowdim.show import style
 from lowdim.show.scatter import scatter
 
 _SIDE = 3.0  # inches of one of several maps
+_ROW = 4
 _MARGIN = 0.04  # of the widest map, around all of them
 _MOST = 20_000  # points of a film
 _REST = 0.6  # seconds on each map
@@ -30,7 +31,7 @@ def multiples(
     titles : sequence of str, optional
         Titles; their numbers by default.
     columns : int, optional
-        Maps in a row; by default as many as make the figure about twice as wide as high.
+        Maps in a row; by default four, or as many as make the figure about twice as wide as high.
     **drawing
         Further parameters of :func:`lowdim.show.scatter`, such as ``size``.
 
@@ -57,15 +58,16 @@ def multiples(
     names = [str(number) for number in range(1, len(points) + 1)] if titles is None else [str(one) for one in titles]
     if len(names) != len(points):
         raise ValueError(f"multiples: a title is needed for each of the {len(points)} maps; got {len(names)}.")
-    across = columns or int(np.ceil(np.sqrt(2 * len(points))))
-    across = min(across, len(points))
+    across = min(columns or max(_ROW, int(np.ceil(np.sqrt(2 * len(points))))), len(points))
     down = -(-len(points) // across)
+    across = across if columns else -(-len(points) // down)  # rows of one length
     figure, grid = plt.subplots(
         down, across, figsize=(_SIDE * across, _SIDE * down + 0.2), squeeze=False, layout="constrained"
     )
     low, high = _box(points)
     for ax, Y, one, name in zip(grid.flat, points, labels, names, strict=False):
         scatter(Y, one, ax=ax, title=name, legend=False, **drawing)
+        ax.set_aspect("equal", "box")
         ax.set_xlim(low[0], high[0])
         ax.set_ylim(low[1], high[1])
     for ax in grid.flat[len(points) :]:
@@ -169,8 +171,8 @@ def _plane(caller: str, maps: Any) -> list[style.Floats]:
 def _box(points: list[style.Floats]) -> tuple[style.Floats, style.Floats]:
     every = np.concatenate(points)
     low, high = every.min(axis=0), every.max(axis=0)
-    room = _MARGIN * float((high - low).max() or 1.0)
-    return low - room, high + room
+    half = (0.5 + _MARGIN) * float((high - low).max() or 1.0)
+    return (low + high) / 2 - half, (low + high) / 2 + half
 
 
 def _labels_of_each(caller: str, y: Any, points: list[style.Floats]) -> list[Any]:

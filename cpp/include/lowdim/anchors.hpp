@@ -1,6 +1,6 @@
 // Positions that points of a map are drawn to, beside any loss: Σ_i w_i ‖y_i − a_i‖², or, of anchors at the
-// scale that fits best, W min_α Σ_i w_i ‖y_i − α a_i‖² / (Σ_i w_i ‖y_i‖² + W) with W = Σ_i w_i, which does not
-// depend on the size of a map that is large in the unit of its loss.
+// scale that fits best, W min_α Σ_i w_i ‖y_i − α a_i‖² / (Σ_i w_i ‖y_i‖² + W) with W = Σ_i w_i, which does
+// not depend on the size of a map that is large in the unit of its loss.
 #pragma once
 
 namespace lowdim {

@@ -155,7 +155,8 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
             reached = loss.at(relations, found.embedding)
         self._keep_loss(reached)
         self._forget(("_held",))  # of the graph given, which the model does not keep
-        self._keep_trace(found, reached.value, again=before is not None)
+        old = (self.n_iter_, self.loss_iterations_, self.loss_curve_) if before is not None else (0, [], [])
+        self.n_iter_, self.loss_iterations_, self.loss_curve_ = found.trace(reached.value, *old)
         if close is not None:
             self._spacings, self._loosenesses, self._spreads, self._worse = familiar(*close, found.embedding)
         Y = cast(found.embedding, dtype)
@@ -414,17 +415,6 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
         )
         Y = found.embedding if first is None else merge_equal(found.embedding, first)
         return found._replace(embedding=Y if drawn is None else drawn.held(Y))
-
-    def _keep_trace(self, found: Descended, reached: float, *, again: bool) -> None:
-        """Store the loss during the descent and at the end; a warm start extends the trace."""
-        start = self.n_iter_ if again else 0
-        marks = [start + mark for mark in found.marks if mark < found.iterations]
-        losses = [*found.losses[: len(marks)], reached]
-        marks.append(start + found.iterations)
-        old = (self.loss_iterations_, self.loss_curve_) if again else ([], [])
-        self.loss_iterations_ = np.concatenate([old[0], marks]).astype(np.int64)
-        self.loss_curve_ = np.concatenate([old[1], losses])
-        self.n_iter_ = start + found.iterations
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:

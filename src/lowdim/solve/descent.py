@@ -30,6 +30,16 @@ class Descended(NamedTuple):
     marks: list[int]
     losses: list[float]
 
+    def trace(self, reached: float, start: int, marks: Any, losses: Any) -> tuple[int, NDArray, NDArray]:
+        """Iterations in all, and at which of them the loss was recorded, with the one ``reached`` in the end.
+
+        ``start``, ``marks`` and ``losses`` are those of the descent that this one continues.
+        """
+        own = [mark for mark in self.marks if mark < self.iterations]
+        values = [*self.losses[: len(own)], reached]
+        marks = np.concatenate([marks, [start + mark for mark in (*own, self.iterations)]]).astype(np.int64)
+        return start + self.iterations, marks, np.concatenate([losses, values])
+
 
 class Reached(NamedTuple):
     """Loss of a map, the contribution of each point (n,), and the errors of what was not computed over all pairs.

@@ -8,7 +8,8 @@ NAME = "try.html"
 
 def write(app: Any, error: Exception | None) -> None:
     """Write the page once the site is built."""
-    from lowdim.explorer.computing_pages import NoModuleError, try_page
+    from lowdim.explorer.computing_pages import try_page
+    from lowdim.show.computing import NoModuleError
 
     if error is not None or app.builder.name != "html":
         return

@@ -2,8 +2,11 @@
 
 import json
 import re
+import sys
+import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,9 +15,12 @@ from browser import Browser, Moved, demand_chromium
 
 import lowdim
 from lowdim import quality
+from lowdim.data.in_memory import table_of
 from lowdim.explorer import computing_pages
 from lowdim.explorer.page_source import joined
+from lowdim.methods.prepared_table import Preparation, prepared
 from lowdim.relate.neighbors import nearest
+from lowdim.show import computing
 
 WAIT = 60  # seconds at most for anything to happen
 PAGE = "document.getElementById('page')?.page"
@@ -24,8 +30,8 @@ N_NEW = 6
 def demand_module():
     """Skip where the core was not compiled for browsers."""
     try:
-        computing_pages.module()
-    except computing_pages.NoModuleError as error:
+        computing.module()
+    except computing.NoModuleError as error:
         pytest.skip(str(error))
 
 
@@ -348,7 +354,7 @@ def saved(rows, tmp_path_factory):
 
 def test_a_saved_page_computes_its_maps_again_and_places_new_rows(browser, saved, rows):
     X, (path, model) = rows[0], saved
-    assert path.stat().st_size < computing_pages.PAGE_BYTES
+    assert path.stat().st_size < computing.PAGE_BYTES
     tab = Tab(browser, path)
     tab.until("e && e.map && e.map.cloud.count")
     tab.run("(e.panes.show(0, e.maps.get(2)), 1)")
@@ -380,7 +386,7 @@ def test_a_page_of_many_rows_says_why_it_does_not_compute(browser, saved, rows, 
     from lowdim.explorer.opening import open_session
     from lowdim.explorer.protocol import Visitor
 
-    monkeypatch.setattr(computing_pages, "MOST_ROWS", 100)
+    monkeypatch.setattr(computing, "MOST_ROWS", 100)
     session = open_session(rows[0], title="digits")
     made = session.fit("pca", {})
     while made.alive:
@@ -407,15 +413,71 @@ def test_a_browser_without_vectors_is_told(browser, page):
 
 def test_pages_say_why_they_do_not_compute(monkeypatch):
     demand_module()
-    assert computing_pages.why_not(1000, 5) == ""
-    assert "up to 20,000" in computing_pages.why_not(20_001, 5)
-    assert "at least 4" in computing_pages.why_not(3, 5)
+    X, made = (
+        np.random.default_rng(0).normal(size=(30, 3)),
+        prepared(table_of(np.zeros((30, 3)), caller="test"), Preparation()),
+    )
+    assert computing.computing(X, made, 1e6).scores.shape == (30, 3)
+    assert "at least 4" in computing.computing(X[:3], made, 1e6)
+    assert "larger than 6 MB" in computing.computing(X, made, 1000)
+    monkeypatch.setattr(computing, "MOST_ROWS", 20)
+    assert computing.computing(X, made, 1e6) == "it has 30 rows, and pages that compute hold up to 20"
 
     def lacking():
-        raise computing_pages.NoModuleError("none")
+        raise computing.NoModuleError("none")
 
-    monkeypatch.setattr(computing_pages, "module", lacking)
-    assert computing_pages.why_not(1000, 5) == "none"
+    monkeypatch.setattr(computing, "MOST_ROWS", 100)
+    monkeypatch.setattr(computing, "packed_module", lacking)
+    assert computing.computing(X, made, 1e6) == "none"
+
+
+@pytest.fixture
+def isolated(page):
+    """The page from the server of the documentation, which isolates it from others."""
+    sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "_site"))
+    try:
+        import serve
+    finally:
+        sys.path.pop(0)
+    with serve.server(str(page.parent)) as made:
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{made.server_port}/{page.name}"
+        made.shutdown()
+
+
+def test_an_isolated_page_uses_threads_with_the_same_bits_and_pauses(browser, isolated, rows):
+    X, _ = rows
+    tab = Tab(browser, isolated)
+    assert tab.run("crossOriginIsolated")
+    script = """(async () => {
+      const X = Float32Array.from(%s), out = [];
+      for (const threads of [1, 3]) {
+        const engine = p.newEngine();
+        engine.threads = threads;
+        engine.table(X, 500, 64);
+        const near = await engine.ask("near", { k: 20 }), made = await engine.ask("embed", { method: "tsne" });
+        out.push([[...near.indices], [...made.positions], (engine.helpers ?? []).length]);
+        engine.end(new Error("done"));
+      }
+      return out;
+    })()"""
+    one, three = tab.run(script % X.ravel().tolist())
+    assert (one[2], three[2]) == (0, 2)
+    assert one[:2] == three[:2]
+    assert tab.open("many.csv", csv_of(np.random.default_rng(0).normal(size=(2500, 20)))) == ""
+    tab.until("e && e.map && e.map.iteration > 5")
+    tab.run("e.line.ask('pause', { map: e.map.id }).then(() => 1)")
+    tab.until("e.map.status === 'paused'")
+    time.sleep(0.3)
+    at = tab.run("e.map.iteration")
+    time.sleep(0.5)
+    assert tab.run("e.map.iteration") == at
+    tab.run("e.line.ask('resume', { map: e.map.id }).then(() => 1)")
+    tab.until(f"e.map.iteration > {at}")
+    tab.run("e.line.ask('stop', { map: e.map.id }).then(() => 1)")
+    tab.until("e.map.status === 'stopped'")
+    assert tab.run("p.engine.worker !== null")  # it stopped by itself, and keeps the neighbours
+    assert browser.errors == []
 
 
 def test_the_policy_allows_no_connection_and_only_the_page_s_own_script(page):

@@ -17,6 +17,7 @@ from browser import Browser, demand_chromium
 
 import lowdim
 from lowdim.data.categories import read_labels
+from lowdim.show import computing
 from lowdim.show.report import assembly, charts, encoded_maps
 from lowdim.show.report.html_pieces import code, heading, paragraph, table
 
@@ -371,3 +372,60 @@ def test_the_demo_writes_its_page_and_prints_where_it_is(tmp_path, capsys):
     assert Path(printed).is_absolute()
     assert explore.endswith("lowdim explore digits")
     assert len(data_of(Path(printed).read_text(encoding="utf-8"))["methods"]) == 2
+
+
+@pytest.fixture(scope="module")
+def computing_page(tmp_path_factory):
+    """The page of a comparison with a map that it can compute again, and the comparison."""
+    try:
+        computing.module()
+    except computing.NoModuleError as error:
+        pytest.skip(str(error))
+    X, y = lowdim.data.load("digits")
+    made = lowdim.compare(X[:300], y[:300], ["pca", "umap"], parameters={"umap": {"n_epochs": 60}})
+    path = tmp_path_factory.mktemp("computing") / "report.html"
+    made.report(path)
+    return path, made
+
+
+def test_a_slider_computes_a_map_of_the_report_again_and_a_file_is_placed_on_it(browser, computing_page):
+    path, made = computing_page
+    browser.requests.clear()
+    browser.open(path)
+    umap = browser.run("maps.findIndex((map) => map.method === 'umap')")
+    assert browser.run("maps.filter((map) => map.method).length") == 1  # PCA has no number of neighbours
+    X = lowdim.data.load("digits")[0][:2] + 0.25
+    text = "\n".join(",".join(str(v) for v in row) for row in [[f"x{j}" for j in range(64)], *X.tolist()])
+    script = f"placeFile(new File([{json.dumps(text)}], 'new.csv'), say).then(() => maps[{umap}].placed)"
+    placed = browser.run(script)
+    Y, model = made.embeddings["umap"], made.models["umap"]
+    extent = np.ptp(Y, axis=0).max()
+    there = model.transform(X) - (Y.max(axis=0) + Y.min(axis=0)) / 2  # the page has the middle at 0
+    np.testing.assert_allclose([[one["x"], one["y"]] for one in placed], there, atol=0.03 * extent)
+    before = browser.run(f"[...maps[{umap}].xy]")
+    told = browser.run(
+        "(() => { const input = document.querySelector('.slide input'); input.value = '20';"
+        f"return recompute(maps[{umap}], 'umap', {{ n_neighbors: 8, n_epochs: 60 }},"
+        "document.querySelector('.card .told'), document.createElement('button'))"
+        ".then(() => document.querySelector('.card .told').textContent); })()"
+    )
+    assert re.match(r"computed here in .* trustworthiness 0\.9", told)
+    assert browser.run(f"[...maps[{umap}].xy]") != before
+    assert browser.run("statusLine.textContent").startswith("2 rows of new.csv placed")
+    assert "lacks 'x1'" in browser.run(
+        "placeFile(new File(['x0\\n1\\n'], 'few.csv'), say).then(() => statusLine.textContent)"
+    )
+    assert browser.errors == []
+    assert [url for url in browser.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_a_report_that_does_not_compute_says_why_and_is_small(computing_page, tmp_path, monkeypatch):
+    path, made = computing_page
+    assert "sliders compute a map again" in path.read_text()
+    monkeypatch.setattr(computing, "MOST_ROWS", 100)
+    made.report(tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text()
+    assert "computes no maps again: it has 300 rows, and pages that compute hold up to 100" in text
+    assert 'id="engine"' not in text
+    assert "wasm" not in re.search(r"Content-Security-Policy[^>]*", text)[0]
+    assert len(text) < path.stat().st_size - 300_000

@@ -15,6 +15,7 @@ from lowdim.explorer.message_format import Message, encode
 from lowdim.explorer.page_source import plain, saved_page
 from lowdim.explorer.running_fits import Map
 from lowdim.explorer.session import Session
+from lowdim.show import computing
 from lowdim.work.atomic_files import atomic
 
 if TYPE_CHECKING:
@@ -204,12 +205,12 @@ def _page(visitor: "Visitor", view: dict[str, Any]) -> bytes:
 def _computing(session: Session, messages: list[Message], hello: Message) -> bytes:
     """The saved page with what it needs to compute, or with the reason why it does not."""
     title, engine = f"{session.title} – lowdim", None
-    room = computing_pages.PAGE_BYTES - len(saved_page(map(encode, messages), title).encode())
+    room = computing.PAGE_BYTES - len(saved_page(map(encode, messages), title).encode())
     message, why = computing_pages.compute_message(session, room)
     if message is None:
         hello.fields["computes_not"] = why
     else:
         hello.fields["methods"] = computing_pages.methods(session.ground)
         messages.insert(-1, message)
-        engine = computing_pages.packed(computing_pages.module())
+        engine = computing.packed_module()
     return saved_page(map(encode, messages), title, engine).encode()

@@ -1,5 +1,6 @@
 // Computing maps: a form for each method from its parameter rules, and the progress of a fit.
 import { make, button, drawing, digits, inWords, grouped, lasting } from "./dom.js";
+import { stepOf, valueAt } from "./computing.js";
 
 const FIRST = 4; // parameters shown; the others are collapsed
 const BEFORE = ["perplexity", "n_neighbors", "min_dist", "kernel", "gamma", "alpha", "max_iter", "learning_rate", "early_exaggeration"];
@@ -84,20 +85,19 @@ export class Runs {
   }
 
   // The number that shapes a map most, as a slider: the map is computed again in its place. `slide` has its name and ends.
-  slider(map, { name, low, high, usual }) {
-    const now = Number(map.parameters[name]) || usual, steps = 100;
-    const valueAt = (step) => { const value = low * (high / low) ** (step / steps); return value < 10 && name === "perplexity" ? Math.round(2 * value) / 2 : Math.round(value); };
+  slider(map, slide) {
+    const { name, usual } = slide, now = Number(map.parameters[name]) || usual;
     if (this.sliding?.map === map.id && this.sliding.name === name) { // stays while it is held
       if (!this.sliding.held) this.sliding.set(now);
       return this.sliding.part;
     }
-    const words = make("output", {}), input = make("input", { type: "range", min: 0, max: steps, step: 1, "aria-label": name.replaceAll("_", " ") });
+    const words = make("output", {}), input = make("input", { type: "range", min: 0, max: 100, step: 1, "aria-label": name.replaceAll("_", " ") });
     const sliding = { map: map.id, name, held: false, part: make("label", { className: "field slide" }, make("span", {}, name.replaceAll("_", " "), " ", words), input) };
-    sliding.set = (value) => { input.value = String(Math.round((steps * Math.log(value / low)) / Math.log(high / low))); words.textContent = String(value); };
-    input.addEventListener("input", () => { sliding.held = true; words.textContent = String(valueAt(Number(input.value))); });
+    sliding.set = (value) => { input.value = String(stepOf(slide, value)); words.textContent = String(value); };
+    input.addEventListener("input", () => { sliding.held = true; words.textContent = String(valueAt(slide, Number(input.value))); });
     input.addEventListener("change", async () => {
       sliding.held = false;
-      const at = this.host.maps.get(sliding.map), ask = { method: at.method, parameters: { ...at.parameters, [name]: valueAt(Number(input.value)) }, dims: at.dims, rows: "all", start: null, into: at.id };
+      const at = this.host.maps.get(sliding.map), ask = { method: at.method, parameters: { ...at.parameters, [name]: valueAt(slide, Number(input.value)) }, dims: at.dims, rows: "all", start: null, into: at.id };
       try { this.host.again(at, await this.host.line.ask("fit", ask)); } catch (error) { this.host.failed(error); }
     });
     sliding.set(now);

@@ -1,7 +1,7 @@
 // The page "Try it": a table of the reader's own, read and mapped in the page; nothing is sent anywhere.
 import { Explorer } from "./explorer.js";
 import { localChannel } from "./local.js";
-import { engineOfPage, readerOf, scoresOfFeatures, slidesFor } from "./compute.js";
+import { engineOfPage, readerOf, scoresOfFeatures, slidesFor } from "./computing.js";
 import { refusal, unpacked } from "./engine.js";
 import { make, button, grouped, plural, lasting } from "./dom.js";
 

@@ -17,6 +17,7 @@ from lowdim.data.categories import MOST_NAMED, Categories, fold_rare
 from lowdim.methods.prepared_table import Preparation
 from lowdim.quality import islands
 from lowdim.show import style
+from lowdim.show.computing import COMPUTED, PAGE_BYTES, computing, packed_module
 from lowdim.show.report import charts, encoded_maps
 from lowdim.show.report.html_pieces import code, table
 from lowdim.show.report.html_tables import cards, glance, measures, methods
@@ -29,6 +30,11 @@ _POINTS = 90  # of each curve
 _NO_LABEL = 65_535
 _MISPLACED = 0.5  # distortion from which a point has the strongest colour
 _FEWEST_NAMED, _NAMED = 20, 24  # rows of a map from which it has names, and names on it
+_OWN_BYTES = 400_000  # of a page besides its data, about
+# What a report uses of the modules that pages of the explorer compute with.
+_COMPUTING = (
+    "refusal", "slidesFor", "valueAt", "stepOf", "engineOfPage", "heldScores", "newScores", "STAGES", "Stopped",
+)  # fmt: skip
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
@@ -44,13 +50,15 @@ def compose(
     rows = shown_rows(comparison)
     n = comparison.facts.rows
     data = _data(comparison, rows, ids)
+    why = _let_compute(comparison, data, rows)
+    computes = not why
     return Template((room / "page.html").read_text(encoding="utf-8")).substitute(
         title=escape(title or f"{len(comparison.ranked)} maps of {n:,} rows"),
         version=__version__,
         style=Template((room / "page.css").read_text(encoding="utf-8")).substitute(palette=_palette()),
         verdict=escape(comparison.verdict),
         glance=glance(comparison),
-        maps_text=escape(_maps_text(comparison, rows, data["pictures"])),
+        maps_text=escape(_maps_text(comparison, rows, data["pictures"]) + _computing_text(why, data)),
         cards=cards(comparison, {entry["name"]: entry["beyond"] for entry in data["methods"]}),
         measures=measures(comparison),
         curves=_curves(comparison),
@@ -60,7 +68,9 @@ def compose(
         footer=escape(_footer()),
         # '<' would let a name in the data end the script
         data=json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
-        script=_script(),
+        script=_script(computes=computes),
+        allowed=" 'wasm-unsafe-eval'; worker-src blob:" if computes else "",
+        engine=f'<script type="text/plain" id="engine">{packed_module()}</script>\n' if computes else "",
     )
 
 
@@ -96,6 +106,7 @@ def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[s
                 "name": outcome.name,
                 "xy": encoded_maps.packed(points, bits),
                 "beyond": beyond,
+                "unit": _unit(outcome.embedding[shown], points),
                 "islands": _islands(comparison, outcome.embedding[shown], points, shown),
                 "misplaced": encoded_maps.text(encoded_maps.bytes_of(misplaced, 0.0, _MISPLACED)),
             }
@@ -131,6 +142,53 @@ def _islands(comparison: "Comparison", Y: Any, points: Any, shown: Any) -> list[
     return [{"name": one.name, "at": np.median(points[one.rows], axis=0).round().tolist()} for one in found]
 
 
+def _unit(Y: np.ndarray, points: np.ndarray) -> float:
+    """Length of the map that one step of the coordinates stands for."""
+    steps = np.ptp(points.astype(np.float64), axis=0).max()
+    return float(np.ptp(Y[:, :2], axis=0).max() / max(1.0, steps))
+
+
+def _let_compute(comparison: "Comparison", data: dict[str, Any], rows: np.ndarray | None) -> str:
+    """Add what the page needs to compute maps again, or return the reason why it does not."""
+    methods = [_computed(outcome, comparison.n_components) for outcome in comparison.ranked]
+    if not any(methods):
+        return "none"
+    if rows is not None:
+        return f"it shows {len(rows):,} of {comparison.facts.rows:,} rows"
+    found = computing(comparison.X, comparison.prepared, PAGE_BYTES - len(json.dumps(data)) - _OWN_BYTES)
+    if isinstance(found, str):
+        return found
+    arrays = {"scores": encoded_maps.text(found.scores)}
+    if found.axes is not None:
+        arrays["axes"] = encoded_maps.text(found.axes)
+    data["compute"] = found.fields | arrays | {"methods": methods}
+    return ""
+
+
+def _computed(outcome: Any, n_components: int) -> dict[str, Any] | None:
+    """Method and parameters of a map that a page can compute again, or None."""
+    method = outcome.candidate.method
+    given = outcome.candidate.given
+    if method is None or method.name == "pca" or n_components != 2:
+        return None
+    known = COMPUTED.get(method.name)
+    if known is None or any(name not in known or not isinstance(one, int | float) for name, one in given.items()):
+        return None
+    return {"method": method.name, "parameters": given}
+
+
+def _computing_text(why: str, data: dict[str, Any]) -> str:
+    """Words on what the page computes, or why it does not."""
+    if why == "none":
+        return ""
+    if why:
+        return f" This page computes no maps again: {why}."
+    compute = data["compute"]
+    words = " The sliders compute a map again in this page, with nothing sent anywhere: on "
+    words += f"{compute['k']} principal scores of each row, {compute['held']:.0%} of the variance."
+    return words if compute["fresh"] else f"{words} New rows cannot be placed here: {compute['refusedNew']}."
+
+
 def _labels(comparison: "Comparison", chosen: Any) -> dict[str, Any] | None:
     labels = comparison.labels
     if labels is None:
@@ -150,7 +208,7 @@ def _labels(comparison: "Comparison", chosen: Any) -> dict[str, Any] | None:
     return {"title": labels.title, "low": low, "high": high, "values": values}
 
 
-def _script() -> str:
+def _script(*, computes: bool) -> str:
     """The renderer of the explorer and the scripts of the page, as one script."""
     shared = files("lowdim") / "explorer" / "static"
     own = files("lowdim.show.report")
@@ -158,6 +216,12 @@ def _script() -> str:
         own / name for name in ("maps.js", "page.js")
     ]
     text = "\n".join(part.read_text(encoding="utf-8") for part in parts)
+    if computes:
+        names = ("dom.js", "engine_worker.js", "engine.js", "csv.js", "computing.js")
+        modules = "\n".join((shared / name).read_text(encoding="utf-8") for name in names)
+        # in a scope of their own: their names are not those of the page
+        held = f"const computing = (() => {{\n{modules}\nreturn {{ {', '.join(_COMPUTING)} }};\n}})();\n"
+        text = held + text + "\n" + (own / "recompute.js").read_text(encoding="utf-8")
     return '"use strict";\n' + re.sub(r"^(import .*\n|export )", "", text, flags=re.MULTILINE)
 
 

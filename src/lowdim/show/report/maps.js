@@ -76,6 +76,8 @@ class Place {
     this.root = root;
     this.name = described.name;
     this.islands = described.islands;
+    this.frame = { middle: [0, 0], reach: FULL * described.unit }; // of the positions that the file holds
+    this.placed = []; // rows of a file: {x, y, trust} in the units of the map
     this.xy = unpackBits(described.xy, data.bits);
     this.misplaced = new Uint8Array(n).fill(255);
     unpack(described.misplaced, Uint8Array).forEach((byte, i) => { this.misplaced[measured ? measured[i] : i] = byte; });
@@ -95,6 +97,47 @@ class Place {
   get unit() { return (this.size - 2 * this.margin) / (2 * FULL); }
   x(i) { return this.margin + (this.xy[2 * i] + FULL) * this.unit; }
   y(i) { return this.margin + (FULL - this.xy[2 * i + 1]) * this.unit; }
+
+  // Positions that the page has computed, in place of those of the file.
+  move(positions) {
+    const middle = [0, 0];
+    let reach = 0;
+    for (let c = 0; c < 2; c++) {
+      let [low, high] = [Infinity, -Infinity];
+      for (let i = c; i < 2 * n; i += 2) { low = Math.min(low, positions[i]); high = Math.max(high, positions[i]); }
+      middle[c] = (low + high) / 2;
+      reach = Math.max(reach, (high - low) / 2);
+    }
+    this.frame = { middle, reach: reach || 1 };
+    this.xy = Int16Array.from(positions, (value, i) => Math.round(((value - middle[i % 2]) * FULL) / this.frame.reach));
+    this.islands = [];
+    this.misplaced.fill(255); // known of the positions of the file alone
+    this.heat.setShades(Uint16Array.from(this.misplaced));
+    this.cloud.push(Uint16Array.from(this.xy, (value) => value + FULL), [[-FULL, FULL + 1], [-FULL, FULL + 1]], null);
+    this.draw();
+    this.mark();
+  }
+
+  // Positions in the units of the map: those computed here, or those of the file.
+  get positions() {
+    const { middle, reach } = this.frame;
+    return this.exact ?? Float32Array.from(this.xy, (value, i) => middle[i % 2] + (value * reach) / FULL);
+  }
+
+  drawPlaced(pen) {
+    const { middle, reach } = this.frame;
+    for (const { x, y, trust } of this.placed) {
+      const [u, v] = [this.margin + (((x - middle[0]) * FULL) / reach + FULL) * this.unit, this.margin + (FULL - ((y - middle[1]) * FULL) / reach) * this.unit];
+      pen.beginPath();
+      for (const [a, b] of [[0, -7], [6, 0], [0, 7], [-6, 0]]) pen.lineTo(u + a, v + b);
+      pen.closePath();
+      pen.fillStyle = trust < 0.02 ? ink.paper : ink.ring;
+      pen.fill();
+      pen.lineWidth = 1.6;
+      pen.strokeStyle = trust < 0.02 ? ink.ring : ink.paper;
+      pen.stroke();
+    }
+  }
 
   resize() {
     this.size = this.root.clientWidth;
@@ -160,6 +203,7 @@ class Place {
       pen.setLineDash([]);
     }
     if (state.named) this.drawNames(pen);
+    this.drawPlaced(pen);
     const i = state.hover;
     if (i < 0) return;
     for (const [width, style, radius] of [[5, ink.paper, 7], [2.2, ink.ring, 7]]) {

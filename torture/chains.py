@@ -1,5 +1,6 @@
-"""Tables of mixed columns through Prepare and a method after it: fit, transform new tables, save and load."""
+"""Tables of mixed columns through Prepare and a method after it, or a method of tables: fit, transform, save, load."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -16,6 +17,19 @@ from torture.judge import Failure, Refused, demand_finite, judged
 _WORDS = ["red", "green", "blue", "", " ", "NA", "nan", "é", "\ud83d".encode("utf-8", "replace").decode(), "9" * 60]
 
 
+# kinds of text: amounts, units, answers, several options, codes, instants, free text, each with what spoils it
+_CELLS: list[list[Callable[[int], str]]] = [
+    [lambda i: f"${i:,}.50", lambda i: f"(${abs(i):,})", lambda i: f"{i}", lambda i: "-"],
+    [lambda i: f"{i / 7:.2f} kg", lambda i: f"{i} KG", lambda i: f"{i}%"],
+    [lambda i: "agree", lambda i: "Disagree", lambda i: "neutral ", lambda i: f"{i % 5 + 1} – often"],
+    [lambda i: "bus;train", lambda i: "train", lambda i: "car;bus", lambda i: ";"],
+    [lambda i: f"{abs(i):05d}", lambda i: f"{abs(i):05d}-{abs(i) % 9999:04d}"],
+    [lambda i: f"2024-03-{abs(i) % 31 + 1:02d}T01:00:00+01:00", lambda i: "2024-03-31T03:00:00+0200", lambda i: "n/a"],
+    [lambda i: f"it was number {i} that we saw on that day", lambda i: "=1+1"],
+    [lambda i: "Rome", lambda i: "rome ", lambda i: "ROME", lambda i: "Oslo"],
+]
+
+
 def run(rng: np.random.Generator, only: str = "") -> str:
     """One case; returns what came of it ("fitted" or "refused") or raises Failure."""
     cls = registry.find(only or draws.pick(rng, METHODS)).load()
@@ -25,6 +39,9 @@ def run(rng: np.random.Generator, only: str = "") -> str:
     prepare = {name: draws.pick(rng, choices) for name, choices in rules.items() if rng.random() < 0.3}
     prepare = {"missing": "mean"} | prepare if rng.random() < 0.9 else draws.parameters(rng, lowdim.Prepare)
     params = draws.parameters(rng, cls)
+    if cls._any_columns and rng.random() < 0.9:
+        params |= {"n_components": 1, "missing": "mean", "on_unusable": "drop", "plan": None, "max_levels": 9}
+        params["supplementary"] = [draws.pick(rng, list(columns))] if rng.random() < 0.5 else None
     table, y = _table(rng, columns), draws.targets(rng, n, cls._two_views)
     told = f"chain(Prepare(**{prepare}), {cls.__name__}(**{_short(params)})) on {columns}"[:2000]
     try:
@@ -37,9 +54,16 @@ def _through(
     rng: np.random.Generator, prepare: dict, cls: Any, params: dict, table: Any, columns: dict[str, Any], y: Any
 ) -> str:
     try:
-        model = judged(lambda: lowdim.chain(lowdim.Prepare(**prepare), cls(**params)).fit(table, y))
+        steps = [cls(**params)] if cls._any_columns else [lowdim.Prepare(**prepare), cls(**params)]
+        model = judged(lambda: lowdim.chain(*steps).fit(table, y))
     except Refused:
         return "refused"
+    if cls._any_columns:
+        last = model[-1]
+        for made in (last.columns, last.levels):
+            judged(lambda made=made: [made(what) for what in ("coordinates", "contributions", "cos2")])
+        with suppress(Refused):
+            judged(lambda: last.inverse_transform(last.transform(table)))
     calls = [lambda: model.transform(table), lambda: model.transform(_table(rng, _changed(rng, columns)))]
     if rng.random() < 0.2:
         calls.append(lambda: _again(model).transform(table))
@@ -50,7 +74,7 @@ def _through(
 
 
 def _column(rng: np.random.Generator, n: int) -> list[Any]:
-    kind = int(rng.integers(9))
+    kind = int(rng.integers(16))
     if kind < 3:
         values: list[Any] = draws.rows(rng, (n, 1))[:, 0].astype(float).tolist()
     elif kind < 5:
@@ -62,8 +86,10 @@ def _column(rng: np.random.Generator, n: int) -> list[Any]:
     elif kind == 7:
         days = np.datetime64("1970-01-01") + rng.integers(-40_000, 40_000, size=n)
         values = days.astype(str).tolist()
-    else:
+    elif kind == 8:
         values = list(range(n))
+    else:
+        values = [draws.pick(rng, cells)(int(rng.integers(-99, 9999))) for cells in [draws.pick(rng, _CELLS)] * n]
     if rng.random() < 0.2:
         values = [None if rng.random() < 0.3 else value for value in values]
     return values

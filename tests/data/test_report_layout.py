@@ -140,3 +140,11 @@ def test_labels_with_gaps_reach_every_method_that_needs_none(put, rng, tmp_path)
     lowdim.show.scatter(table.X[:, :2], table.labels)
     lowdim.data.write(tmp_path / "m.csv", {"kind": table.labels, "x": table.X[:, 0]}, label="kind")
     assert read(tmp_path / "m.csv", label="kind").labels[:4].tolist() == ["a", "b", None, "a"]
+
+
+def test_a_table_of_text_and_numbers_is_turned(tmp_path):
+    (tmp_path / "t.csv").write_text("what,s1,s2,s3\nage,31,28,60\ntown,Rome,,Oslo\nsize,1.5,2,\n")
+    table = lowdim.data.read(tmp_path / "t.csv", mixed=True, transpose=True, missing="keep")
+    assert table.X["age"].to_list() == [31, 28, 60]
+    assert table.X["town"].to_list() == ["Rome", None, "Oslo"]
+    assert table.X["size"].to_list() == [1.5, 2, None]

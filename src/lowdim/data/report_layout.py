@@ -7,7 +7,7 @@ import csv
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,10 +100,12 @@ def turned(frame: "pl.DataFrame") -> "pl.DataFrame":
     names = first.cast(pl.String).to_list() if named else [f"x{j}" for j in range(frame.height)]
     body = frame[:, 1:] if named else frame
     numeric = all(dtype.is_numeric() or dtype == pl.Boolean for dtype in body.dtypes)
-    values = (
-        body.cast(pl.Float64).to_numpy().T if numeric else np.array([body[:, j].to_list() for j in range(body.width)])
-    )
-    columns = {name: values[:, j] if numeric else pl.Series(values[:, j].tolist()) for j, name in enumerate(names)}
+    if numeric:
+        values = body.cast(pl.Float64).to_numpy().T
+        columns: dict[str, Any] = {name: values[:, j] for j, name in enumerate(names)}
+    else:  # numbers beside text are text until their column is known
+        rows = body.select(pl.all().cast(pl.String)).rows()
+        columns = {name: pl.Series(values=row, dtype=pl.String) for name, row in zip(names, rows, strict=True)}
     label = "column" if "column" not in columns else "column_"
     return pl.DataFrame({label: body.columns} | columns)
 

@@ -40,4 +40,4 @@ def variants(counts: Mapping[str, int]) -> dict[str, str]:
     best: dict[str, str] = {}
     for text, _ in sorted(counts.items(), key=lambda pair: (-pair[1], len(pair[0]), pair[0].isupper(), pair[0])):
         best.setdefault(folded(text), text)
-    return {text: best[folded(text)] for text in counts if best[folded(text)] != text}
+    return {text: best[folded(text)] for text in sorted(counts) if best[folded(text)] != text}

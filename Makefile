@@ -23,7 +23,7 @@ TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for G
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery docs wasm test test-oldest test-newest lint format bench bench-quick bench-libraries wheel sanitize clang cross torture clean
+.PHONY: help setup demo gallery docs wasm test test-oldest test-newest test-bridges .bridges lint format bench bench-quick bench-libraries wheel sanitize clang cross torture clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -84,6 +84,13 @@ test-newest: ## the tests with the newest releases of all dependencies, in a new
 	rm -rf .venv-newest
 	$(MAKE) test VENV=.venv-newest
 
+test-bridges: ## scanpy, BERTopic, datamapplot, HDBSCAN, Leiden, DuckDB: the real packages, in .venv-bridges
+	$(MAKE) .bridges VENV=.venv-bridges
+.bridges: $(STAMP)
+	@$(BIN)/pip install -q "torch==$(TORCH)" 2>/dev/null || $(BIN)/pip install -q --index-url $(TORCH_INDEX) "torch==$(TORCH)"
+	$(BIN)/pip install -q --group bridges
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest tests/bridges
+
 lint: $(TOOLS) ## formatting, lint, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -135,4 +142,4 @@ cross: $(VENV)/.build ## compile the core for macOS, Windows and arm64 Linux wit
 	$(BIN)/python wheels/cross.py
 
 clean: ## remove .venv, build, dist and demo
-	rm -rf $(VENV) .venv-oldest .venv-newest build dist demo
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-bridges build dist demo

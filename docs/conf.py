@@ -29,6 +29,8 @@ extensions = [
     "reference",  # _site/reference.py: a page for every public name
     "repository",  # _site/repository.py: links of the Markdown pages to files outside this folder
     "try_page",  # _site/try_page.py: the page that computes
+    "typeset",  # _site/typeset.py: MathJax beside the pages
+    "assistants",  # _site/assistants.py: llms.txt and llms-api.txt
     "results",  # _site/results.py: charts from benchmarks/results*.md
 ]
 exclude_patterns = ["_build", "_site", "**/GALLERY_HEADER.rst", "sg_execution_times.rst"]
@@ -46,6 +48,7 @@ myst_heading_anchors = 4
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 pygments_style = "friendly"
+mathjax_path = "tex-svg.js"
 
 # Scripts whose data or packages are not here are shown with the picture kept in the repository.
 NEEDS_FILES = re.compile(r'data\.load\("(faces|mnist|coil20)"\)')
@@ -69,7 +72,8 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 30,
-    "download_all_examples": False,
+    "download_all_examples": True,
+    "first_notebook_cell": "%pip install -q lowdim\n%matplotlib inline",
     "plot_gallery": "True",
     "abort_on_example_error": True,
     "matplotlib_animations": False,

@@ -28,11 +28,24 @@ REPLACED = {
     },
     "compare": {'load("digits")': 'load("digits"); X, y = X[:150], y[:150]'},
     "explorer": {"explorer.model(1)": "explorer._session.map(1).join(60); explorer.model(1); explorer.close()"},
+    "faq": {"X[:500], y[:500]": "X[:160], y[:160]", "X[:400]": "X[:120]", "X[400:]": "X[120:]", "X[:300]": "X[:100]"},
     "reliability": {'load("digits")': 'load("digits"); X, y = X[:200], y[:200]'},
     "gpu": {'load("digits")': 'load("digits"); rows = rows[:150]', '"cuda"': '"cpu"'},
 }
 ELSEWHERE = {"adding_a_method", "parts", "README"}  # run by tests/contract/test_house.py
-GUIDE = ["cluster", "coming_from", "compare", "explorer", "gpu", "reading_a_map", "reliability", "versions"]
+BRIDGES = {"bridges"}  # run by tests/bridges with the packages it names
+GUIDE = [
+    "cite",
+    "cluster",
+    "coming_from",
+    "compare",
+    "explorer",
+    "faq",
+    "gpu",
+    "reading_a_map",
+    "reliability",
+    "versions",
+]
 NEEDED = {"cluster": "distributed", "explorer": "anywidget", "gpu": "torch"}
 
 
@@ -136,7 +149,7 @@ def test_every_block_of_python_is_run_or_named_as_an_exception():
     pages = {path.stem for path in DOCS.glob("*.md")} | {"README"}
     assert not any("```python" in path.read_text() for path in DOCS.glob("maths/*.md"))
     found = {page for page in pages if blocks(page)}
-    assert found == {*GUIDE, *ELSEWHERE, "start", "recipes"} | {page for page, _ in NOT_RUN}
+    assert found == {*GUIDE, *ELSEWHERE, *BRIDGES, "start", "recipes"} | {page for page, _ in NOT_RUN}
 
 
 def test_every_term_of_the_glossary_stands_once_and_in_order():

@@ -16,7 +16,7 @@ def site(monkeypatch):
     """Import a module of the site."""
     monkeypatch.syspath_prepend(ROOT / "docs" / "_site")
     yield import_module
-    for name in ("reference", "repository", "charts", "links"):
+    for name in ("reference", "repository", "charts", "links", "assistants"):
         sys.modules.pop(name, None)
 
 
@@ -27,6 +27,30 @@ def test_the_reference_has_every_public_name(site):
     wanted = {f"lowdim.{name}" for name in lowdim.__all__ if name not in (*rooms, "__version__")}
     wanted |= {f"lowdim.{room}.{name}" for room in rooms for name in getattr(lowdim, room).__all__}
     assert set(listed) == wanted
+
+
+def test_assistants_find_every_public_name_and_page_in_text(site):
+    module = site("assistants")
+    listed = [name for _, names in site("reference").sections() for name in names]
+    lines = module.names().splitlines()
+    for name in listed:
+        assert any(line.startswith(f"- {name}(") or line.startswith(f"- {name}:") for line in lines), name
+    text = module.pages()
+    for page in (ROOT / "docs").glob("*.md"):
+        if page.read_text().startswith("# "):
+            assert f"]({page.stem}.html)" in text
+    assert len(text) < 12_000
+
+
+def test_words_that_are_searched_are_on_the_pages():
+    for word, page in (
+        ("Excel", "faq"),
+        ("BERTopic", "bridges"),
+        ("scanpy", "bridges"),
+        ("batch", "faq"),
+        ("bibtex", "cite"),
+    ):
+        assert word in (ROOT / "docs" / f"{page}.md").read_text()
 
 
 def test_pages_of_the_reference_differ_in_more_than_capitals(site):

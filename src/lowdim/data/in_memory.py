@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import validation
+from lowdim.data.arrow import from_arrow
 from lowdim.data.containers import columns_without_numbers
 from lowdim.data.file_errors import find
 from lowdim.data.table import Table, numbered
@@ -32,6 +33,7 @@ def table_of(
 
     A :class:`Table` is returned with these replaced. ``scan=False`` allows missing values.
     """
+    X = from_arrow(X)
     if isinstance(X, Table):
         given, X = X, X.X
         names, title, image_shape = given.names, given.source, image_shape or given.image_shape

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from lowdim.data import validation
+from lowdim.data.arrow import from_arrow
 from lowdim.data.text_formats import stripped
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.forked import demand_threads
@@ -65,8 +66,7 @@ class Columns:
 def columns_of(X: Any, name: str, *, minimum: int = 1) -> Columns:
     """Validated table of numbers, text and dates, of at least ``minimum`` rows, for the caller called ``name``."""
     demand_threads(name)
-    if type(X).__module__.partition(".")[0] == "pyarrow":
-        X = _from_arrow(X)
+    X = from_arrow(X)
     if hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "shape"):
         _demand_frame(name, X, minimum)
     else:
@@ -77,13 +77,6 @@ def columns_of(X: Any, name: str, *, minimum: int = 1) -> Columns:
             with validation.advising():
                 X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=minimum, estimator=name)
     return Columns(X, [f"x{j}" for j in range(X.shape[1])])
-
-
-def _from_arrow(X: Any) -> Any:
-    """Arrow table as a polars frame."""
-    import polars as pl
-
-    return pl.DataFrame(X)
 
 
 def _array_of(X: Any) -> Any:

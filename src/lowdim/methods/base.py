@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data import options, validation
+from lowdim.data.arrow import from_arrow
 from lowdim.data.compat import check_feature_names, check_n_features
 from lowdim.methods import choosing
 from lowdim.methods.callbacks import demand_no_callback
@@ -233,6 +234,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         They are returned on the requested device. ``hint=False`` leaves the hint at scales to a caller that will know
         the moments.
         """
+        X = from_arrow(X)
         if type(X) is not np.ndarray or "feature_names_in_" in vars(self):  # no names now, none before
             with validation.advising():
                 check_feature_names(self, validation.outline(X), reset=reset)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data import preparation, validation
+from lowdim.data.arrow import from_arrow
 from lowdim.data.column_recipes import Recipe, check_recipe
 from lowdim.data.compat import check_feature_names, check_feature_names_in, check_n_features
 from lowdim.data.table_columns import Columns, columns_of
@@ -37,6 +38,7 @@ class TableReducer(Reducer):
 
     def _take_table(self, X: Any, *, reset: bool, minimum: int = 1) -> Columns:
         """Validated columns, noted (``reset``, in fit) or compared with those of fit."""
+        X = from_arrow(X)
         dispatch.require_supported(X, self._name)
         table = columns_of(X, self._name, minimum=minimum)
         with validation.advising():

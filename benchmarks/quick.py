@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import machine
+from benchmarks.older import VARIABLE, adapt
 from benchmarks.reading import charts
-from lowdim.work import thread_limit
 
 STORED = Path(__file__).with_name("results_quick.md")
 _ROOT = Path(__file__).resolve().parent.parent
@@ -96,6 +96,10 @@ def fit_of(name: str, *given: dict[str, Any] | None) -> Callable[[Any], Any]:
 
 def in_turns(name: str) -> dict[str, list[float]]:
     """Seconds of each round, ours and the peer's, one after the other."""
+    if os.environ.get(VARIABLE):
+        import lowdim
+
+        adapt(lowdim)
     task, times = TASKS[name], {"ours": [], "peer": []}
     X = task.rows()
     fits = {"ours": fit_of(task.ours, task.given, task.ours_given)}
@@ -112,6 +116,8 @@ def in_turns(name: str) -> dict[str, list[float]]:
 
 def measured(name: str, before: str | None) -> dict[str, list[float]]:
     """The same in processes of their own; with ``before`` one process for each lowdim, in turns."""
+    from lowdim.work import thread_limit  # here alone: another lowdim runs the tasks, too
+
     threads = str(thread_limit.available())
     shared = {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
 
@@ -128,8 +134,8 @@ def measured(name: str, before: str | None) -> dict[str, list[float]]:
         return run(sys.executable)
     times: dict[str, list[float]] = {"ours": [], "peer": []}
     for _ in range(ROUNDS):
-        for who, python in (("ours", sys.executable), ("peer", before)):
-            times[who].append(median(run(python, LOWDIM_ALONE="1")["ours"]))
+        for who, python, more in (("ours", sys.executable, {}), ("peer", before, {VARIABLE: "1"})):
+            times[who].append(median(run(python, LOWDIM_ALONE="1", **more)["ours"]))
     return times
 
 

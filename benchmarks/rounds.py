@@ -4,13 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from benchmarks.older import VARIABLE
 from benchmarks.task import Task
 from lowdim.work import thread_limit
 
@@ -56,7 +58,8 @@ def play(
             if row.error or row.once:
                 continue
             runner = python if name.endswith(BEFORE) else sys.executable
-            report = _run(runner, module, task.name, name.removesuffix(BEFORE), folder)
+            more = {VARIABLE: "1"} if name.endswith(BEFORE) else {}
+            report = _run(runner, module, task.name, name.removesuffix(BEFORE), folder, more)
             row.error = report.get("error", "")
             if row.error:
                 say(f"{task.name}: {name}: {row.error}")
@@ -66,14 +69,22 @@ def play(
     return rows
 
 
-def _run(python: str, module: str, task: str, system: str, folder: Path) -> dict[str, Any]:
+def _run(
+    python: str, module: str, task: str, system: str, folder: Path, more: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
     """Report of one process; its death is a report too."""
     command = [python, "-m", "benchmarks.worker", module, task, system, str(folder)]
     threads = str(thread_limit.available())
-    shared = {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
+    env = {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "MKL_NUM_THREADS": threads, **more}
     try:
         ended = subprocess.run(
-            command, cwd=_ROOT, env=os.environ | shared, capture_output=True, text=True, timeout=_LIMIT, check=False
+            command,
+            cwd=_ROOT,
+            env=os.environ | env,
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return {"error": f"stopped after {_LIMIT} s"}

@@ -2,10 +2,11 @@
 
 import inspect
 import json
+from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import quick
+from benchmarks import older, quick
 
 
 def test_every_task_names_functions_that_take_what_is_given():
@@ -57,3 +58,25 @@ def test_both_systems_take_turns_in_one_process(monkeypatch, capsys):
     times = json.loads(capsys.readouterr().out)
     assert {who: len(found) for who, found in times.items()} == {"ours": 5, "peer": 5}
     assert calls == [("a.ours", 2), ("b.peer", 2)] * 6
+
+
+def test_an_older_lowdim_takes_the_names_of_today():
+    class LLE:
+        def __init__(self, k, *, variant="standard"):
+            self.k, self.variant = k, variant
+
+    class MDS:
+        def __init__(self, k, *, max_iter=300):
+            self.k, self.max_iter = k, max_iter
+
+    old = SimpleNamespace(
+        __all__=["LLE", "MDS"],
+        LLE=LLE,
+        MDS=MDS,
+        KernelPCA=type("KernelPCA", (), {"__init__": lambda self, *, solver: None}),
+        SequentialSelector=type("SequentialSelector", (), {"__init__": lambda self, *, n_features: None}),
+    )
+    older.adapt(old)
+    assert old.LLE(2, method="ltsa").variant == "ltsa"
+    assert old.MDS(2, max_iter=5).max_iter == 5
+    assert old.SequentialFeatureSelector is old.SequentialSelector

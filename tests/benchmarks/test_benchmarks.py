@@ -1,4 +1,5 @@
 import re
+import subprocess
 import sys
 from inspect import signature
 from pathlib import Path
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 
 from benchmarks import __main__ as main_module
 from benchmarks.__main__ import main, systems_of
+from benchmarks.maps import RESULTS, TABLE, written
 from benchmarks.memory import Anonymous, Resident
 from benchmarks.ratios import draw, ratios
 from benchmarks.rounds import Row, play
@@ -235,3 +237,16 @@ def test_the_picture_of_ratios_has_a_bar_for_every_task_with_a_peer():
     assert found == [("A", "two", 2.0), ("C", "one", 0.25)]
     assert ratios(text + f"\n## D{head}| lowdim | 1 s |\n| lowdim, ridge | 2 s |\n| one, ridge | 1 s |\n") == found
     assert [bar.get_width() for bar in draw(found).axes[0].patches] == [-0.75, 1.0]
+
+
+def test_tables_of_maps_are_written_by_the_commands_above_them(monkeypatch):
+    text = RESULTS.read_text(encoding="utf-8")
+    commands = [found["command"] for found in TABLE.finditer(text)]
+    assert len(commands) >= 8
+    assert all((RESULTS.parent / f"{command.split()[0].split('.')[1]}.py").exists() for command in commands)
+    assert written(text, ["no such words"]) == text
+    monkeypatch.setattr("subprocess.run", lambda args, **_: subprocess.CompletedProcess(args, 0, f"{args[2:]}\n"))
+    found = written(text, ["components"])
+    assert "<!-- python -m benchmarks.components -->\n['benchmarks.components']\n<!-- end -->" in found
+    assert found.replace("['benchmarks.components']", "") != text
+    assert len(TABLE.findall(found)) == len(commands)

@@ -1,5 +1,7 @@
 """LLE's variants: the sheet itself, scikit-learn's maps, neighbours that do not suffice, parts, new rows."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -90,10 +92,21 @@ def test_graphs_of_high_dimension_have_a_map_with_its_residual(variant):
 
 
 @pytest.mark.parametrize(
+    ("variant", "k", "near"),
+    [("standard", 2, 10), ("hessian", 2, 7), ("hessian", 4, 16), ("ltsa", 12, 13), ("modified", 2, 10)],
+)
+def test_auto_takes_the_neighbours_that_the_variant_needs(variant, k, near, rng):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # noise has no sheet
+        model = LLE(k, method=variant, random_state=0).fit(rng.normal(size=(90, 15)))
+    assert model.n_neighbors_ == near
+
+
+@pytest.mark.parametrize(
     ("params", "words"),
     [
         ({"method": "hessian", "n_neighbors": 5}, r"above n_components \(n_components \+ 3\) / 2 = 5; got 5. Raise"),
-        ({"method": "hessian", "n_components": 4}, "= 14; got 10"),
+        ({"method": "hessian", "n_components": 4, "n_neighbors": 10}, "= 14; got 10"),
         ({"method": "ltsa", "n_neighbors": 2}, "method='ltsa' needs n_neighbors above n_components = 2; got 2"),
         ({"method": "modified", "n_neighbors": 1}, "above n_components = 2; got 1"),
         ({"method": "dense"}, "method must be one of"),

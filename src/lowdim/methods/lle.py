@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import options
-from lowdim.methods.neighborhood import DISCONNECTED, NeighborReducer, near_rule
+from lowdim.methods.neighborhood import DISCONNECTED, USUAL, NeighborReducer, near_rule
 from lowdim.persist import fields
 from lowdim.relate.alignment import KINDS, alignment
 from lowdim.relate.equal_rows import find_equal
@@ -48,7 +48,8 @@ class LLE(NeighborReducer):
     n_components : int
         Number of dimensions of the embedding.
     n_neighbors : int or "auto" or "choose"
-        Neighbours that each row is reconstructed from; ``"auto"`` is 10, or all other rows where there are fewer.
+        Neighbours that each row is reconstructed from; ``"auto"`` is 10 (for "hessian" 7 in two dimensions, k (k + 3)/2
+        + 2 in k, for the other variants at least k + 1), or all other rows where there are fewer.
     method : {"standard", "modified", "hessian", "ltsa"}
         What the map preserves of each neighbourhood: the weights that reconstruct the row; several such weights; that
         coordinates have no second derivatives along it (needs more than k (k + 3)/2 neighbours for k components); or
@@ -237,15 +238,23 @@ class LLE(NeighborReducer):
             bridges = Bridges(np.empty((0, 2), np.int32), np.empty(0, np.float32))
         return overlap_bridges(ends, bridges.pairs, int(self.n_components) + 1), bridges, rows, 0
 
-    def _demand_neighbors(self) -> None:
-        """Refuse too few neighbours for the variant."""
+    def _least_neighbors(self) -> tuple[int, str]:
+        """Fewest neighbours for the variant, and what they must exceed."""
         k = int(self.n_components)
-        least, why = {
+        return {
             "standard": (1, ""),
             "modified": (k + 1, "n_components"),
             "ltsa": (k + 1, "n_components"),
             "hessian": (k * (k + 3) // 2 + 1, "n_components (n_components + 3) / 2"),
         }[self.method]
+
+    def _usual_neighbors(self) -> int:
+        least, _ = self._least_neighbors()
+        return least + 1 if self.method == "hessian" else max(USUAL, least)  # more neighbours, more curvature
+
+    def _demand_neighbors(self) -> None:
+        """Refuse too few neighbours for the variant."""
+        least, why = self._least_neighbors()
         if self.n_neighbors_ < least:
             raise ValueError(
                 f"LLE: method={self.method!r} needs n_neighbors above {why} = {least - 1}; got {self.n_neighbors_}. "

@@ -20,7 +20,7 @@ from lowdim.work.user_warnings import warn
 
 DISCONNECTED = ("error", "bridge", "largest")
 near_rule = options.integer(1) | options.one_of("auto", "choose")
-_USUAL = 10  # neighbours for "auto"
+USUAL = 10  # neighbours for "auto"
 _CROWD = 100  # number of rows from which a map is checked
 _NARROW, _MOST = 0.2, 0.8  # a few rows dominate a map if that share of all lies within so many standard deviations
 
@@ -43,7 +43,11 @@ class NeighborReducer(EmbeddingReducer, ABC):
 
     def _count_neighbors(self, n: int) -> int:
         """Number of neighbours of each of n rows."""
-        return count_neighbors(self._name, self.n_neighbors, min(_USUAL, n - 1), n)
+        return count_neighbors(self._name, self.n_neighbors, min(self._usual_neighbors(), n - 1), n)
+
+    def _usual_neighbors(self) -> int:
+        """Number of neighbours for "auto", chosen by the table of benchmarks/results_maps.md."""
+        return USUAL
 
     def _tell(
         self, parts: NDArray, what: str, bridge: Callable[[], Bridges], largest: int | None = None

@@ -70,6 +70,7 @@ CASES = {
     "mds": (lowdim.MDS, {"max_iter": 5}, gaussian(2000, 10)),
     "laplacian": (lowdim.LaplacianEigenmaps, {}, gaussian(20_000, 10)),
     "laplacian, banded": (lowdim.LaplacianEigenmaps, {"n_neighbors": 30}, sheet(20_000)),
+    "laplacian, radius": (lowdim.LaplacianEigenmaps, {"radius": 0.6}, sheet(4000)),
     "diffusion_map": (lowdim.DiffusionMap, {}, gaussian(20_000, 10)),
     "pacmap": (lowdim.PaCMAP, {"max_iter": 3, "random_state": 0}, gaussian(20_000, 10)),
     "isomap": (lowdim.Isomap, {}, sheet(4000)),

@@ -34,7 +34,7 @@ _BY_ROW = 128  # columns up to which products need no BLAS
 _SINGULAR = 1e-12  # share of the largest eigenvalue of the correlations below which an eigenvalue is taken as zero
 _ROUNDING = 1e-14  # of a squared distance from sums in another order
 _SAMPLE = 500  # queries for which recall is measured, or the number of pairs within a radius estimated
-_PAIR_BYTES = 48  # of a pair within a radius, while the search runs
+_PAIR_BYTES = 84  # of a pair within a radius, in the search and in the graph and eigenvectors made of them
 
 
 class Neighbors(NamedTuple):

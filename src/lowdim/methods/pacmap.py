@@ -45,7 +45,8 @@ class PaCMAP(NeighborEmbedding):
     n_components : int
         Dimensions of the map, up to 64.
     n_neighbors : "auto", "choose" or int
-        Number of near pairs per row. "auto" is 10, or fewer if there are fewer rows. More of them smooth the map.
+        Number of near pairs per row. "auto" is 10, or fewer if there are fewer rows or a graph of distances holds
+        fewer. More of them smooth the map.
     MN_ratio : float
         Mid-near pairs for each near one: each partner is the second nearest of six random rows.
     FP_ratio : float

@@ -49,7 +49,8 @@ class UMAP(NeighborEmbedding):
         Dimensions of the map, up to 64.
     n_neighbors : "auto", "choose" or int
         Number of neighbours, including the row itself: few show detail, many the global structure. "auto" is 15, or
-        fewer if there are fewer rows; "choose" fits up to six numbers and keeps the best, as ``lowdim.choose`` does.
+        fewer if there are fewer rows or a graph of distances holds fewer; "choose" fits up to six numbers and
+        keeps the best, as ``lowdim.choose`` does.
     min_dist : float
         Distance in the map within which points are not pulled closer; at most ``spread``. Smaller values give more
         compact clusters.

@@ -47,14 +47,14 @@ def _load(name: str) -> dict[str, Any]:
 
 
 @cache
-def _pixels() -> Any:
+def pixels() -> Any:
     return np.ascontiguousarray(_load("mnist")["X"].reshape(70_000, -1), np.float32)
 
 
 @cache
-def _mnist() -> Any:
+def mnist() -> Any:
     """Scores (70000, 50) of the leading principal components."""
-    return PCA(50).fit_transform(_pixels())
+    return PCA(50).fit_transform(pixels())
 
 
 @cache
@@ -70,7 +70,7 @@ def _select(n_jobs: int) -> Any:
 
 
 def _trust(n_jobs: int) -> Any:
-    X = _mnist()
+    X = mnist()
     with thread_limit.using(n_jobs):
         return np.asarray(quality.trustworthiness(X, X[:, :2].copy(), sample=None))
 
@@ -79,19 +79,19 @@ def _tasks() -> dict[str, Callable[[int], Any]]:
     few = slice(10_000)
     y = _load("mnist")["y"]
     return {
-        "t-SNE, MNIST 70,000 × 50": lambda j: TSNE(random_state=0, n_jobs=j).fit(_mnist()),
-        "LLE, MNIST 10,000 × 50": lambda j: LLE(2, n_neighbors=10, random_state=0, n_jobs=j).fit(_mnist()[few]),
+        "t-SNE, MNIST 70,000 × 50": lambda j: TSNE(random_state=0, n_jobs=j).fit(mnist()),
+        "LLE, MNIST 10,000 × 50": lambda j: LLE(2, n_neighbors=10, random_state=0, n_jobs=j).fit(mnist()[few]),
         "LLE, swiss roll 20,000": lambda j: LLE(2, n_neighbors=12, random_state=0, n_jobs=j).fit(_roll(20_000)),
-        "kernel PCA, 50 of MNIST 10,000 × 784": lambda j: KernelPCA(50, random_state=0, n_jobs=j).fit(_pixels()[few]),
-        "kernel PCA, 50 of MNIST 10,000 × 50": lambda j: KernelPCA(50, random_state=0, n_jobs=j).fit(_mnist()[few]),
-        "LDA, MNIST 70,000 × 784": lambda j: LDA(n_jobs=j).fit(_pixels(), y),
-        "KLExpansion, MNIST 70,000 × 784": lambda j: KLExpansion(50, n_jobs=j).fit(_pixels(), y),
-        "PCA, 50 of MNIST 70,000 × 784": lambda j: PCA(50, n_jobs=j).fit(_pixels()),
-        "Isomap, MNIST 10,000 × 50": lambda j: Isomap(2, n_neighbors=10, random_state=0, n_jobs=j).fit(_mnist()[few]),
+        "kernel PCA, 50 of MNIST 10,000 × 784": lambda j: KernelPCA(50, random_state=0, n_jobs=j).fit(pixels()[few]),
+        "kernel PCA, 50 of MNIST 10,000 × 50": lambda j: KernelPCA(50, random_state=0, n_jobs=j).fit(mnist()[few]),
+        "LDA, MNIST 70,000 × 784": lambda j: LDA(n_jobs=j).fit(pixels(), y),
+        "KLExpansion, MNIST 70,000 × 784": lambda j: KLExpansion(50, n_jobs=j).fit(pixels(), y),
+        "PCA, 50 of MNIST 70,000 × 784": lambda j: PCA(50, n_jobs=j).fit(pixels()),
+        "Isomap, MNIST 10,000 × 50": lambda j: Isomap(2, n_neighbors=10, random_state=0, n_jobs=j).fit(mnist()[few]),
         "3-NN forward selection, digits": _select,
         "trustworthiness, MNIST 70,000 × 50": _trust,
-        "UMAP, MNIST 70,000 × 50": lambda j: UMAP(random_state=0, n_jobs=j).fit(_mnist()),
-        "PaCMAP, MNIST 70,000 × 50": lambda j: PaCMAP(random_state=0, n_jobs=j).fit(_mnist()),
+        "UMAP, MNIST 70,000 × 50": lambda j: UMAP(random_state=0, n_jobs=j).fit(mnist()),
+        "PaCMAP, MNIST 70,000 × 50": lambda j: PaCMAP(random_state=0, n_jobs=j).fit(mnist()),
     }
 
 
@@ -125,15 +125,15 @@ def _line(name: str, seconds: list[float], same: str) -> str:
     return f"| {name} | {' | '.join(cells)} | {seconds[0] / seconds[-1]:.1f} × | {same} |"
 
 
-def _head(counts: list[int], argv: list[str]) -> str:
-    command = " ".join(["python -m benchmarks.cores", *argv])
+def head(title: str, reading: str, command: str) -> str:
+    """Title, how to read the table, and the machine."""
     facts = {"date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC", "command": f"`{command}`"} | machine.describe()
     lines = "\n".join(f"| {label} | {value} |" for label, value in facts.items())
-    heads = " | ".join(map(str, counts))
-    return (
-        f"# More cores\n\n{_READING}\n| | |\n|---|---|\n{lines}\n\n"
-        f"| task | {heads} | gain | same bits |\n|---|{'---:|' * (len(counts) + 1)}---|"
-    )
+    return f"# {title}\n\n{reading}\n| | |\n|---|---|\n{lines}\n"
+
+
+def _columns(counts: list[int]) -> str:
+    return f"| task | {' | '.join(map(str, counts))} | gain | same bits |\n|---|{'---:|' * (len(counts) + 1)}---|"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -149,7 +149,8 @@ def main(argv: list[str] | None = None) -> int:
     most = thread_limit.available()
     powers = [2**i for i in range(most.bit_length()) if 2**i < most]
     counts = sorted({int(n) for n in args.threads.split(",")} if args.threads else {*powers, most})
-    lines = [_head(counts, argv)]
+    command = " ".join(["python -m benchmarks.cores", *argv])
+    lines = [head("More cores", _READING, command), _columns(counts)]
     for name, task in _tasks().items():
         if not args.tasks or any(name.startswith(part) for part in args.tasks):
             for line in _rows(name, task, counts):

@@ -66,7 +66,12 @@ template <class V> LOWDIM_TARGET LOWDIM_INLINE V lesser(const V& a, const V& b) 
         return V(_mm256_min_ps(__m256(a), __m256(b)));
     else
 #endif
-        return a < b ? a : b;
+#if LOWDIM_X86 // GCC compares and blends by four instructions
+        if constexpr (sizeof(V) == 16)
+            return V(_mm_min_ps(__m128(a), __m128(b)));
+        else
+#endif
+            return a < b ? a : b;
 }
 
 template <class V> LOWDIM_TARGET LOWDIM_INLINE V larger(const V& a, const V& b) {
@@ -80,7 +85,12 @@ template <class V> LOWDIM_TARGET LOWDIM_INLINE V larger(const V& a, const V& b) 
         return V(_mm256_max_ps(__m256(a), __m256(b)));
     else
 #endif
-        return a > b ? a : b;
+#if LOWDIM_X86 // GCC compares and blends by four instructions
+        if constexpr (sizeof(V) == 16)
+            return V(_mm_max_ps(__m128(a), __m128(b)));
+        else
+#endif
+            return a > b ? a : b;
 }
 
 #if LOWDIM_BYTES == 64
@@ -103,6 +113,8 @@ LOWDIM_TARGET LOWDIM_INLINE Held root_of(Held x) {
     return Held(_mm512_maskz_sqrt_ps(0xFFFF, __m512(x)));
 #elif LOWDIM_BYTES == 32
     return Held(_mm256_sqrt_ps(__m256(x)));
+#elif LOWDIM_X86
+    return Held(_mm_sqrt_ps(__m128(x)));
 #else
     for (int lane = 0; lane < held; ++lane)
         x[lane] = __builtin_sqrtf(x[lane]);

@@ -9,10 +9,16 @@ TOOLS := $(VENV)/.tools
 NATIVE := CMakeLists.txt $(wildcard cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp)
 WASM := src/lowdim/explorer/static/engine.wasm
 CPP := cpp/*/*.cpp cpp/*/*.hpp cpp/*/*.inl cpp/include/lowdim/*.hpp $(addprefix benchmarks/libraries/*.,cpp hpp inl)
-SANITIZED := build/sanitized
 CLANG ?= clang++
-UNDER_SANITIZERS = LOWDIM_NATIVE=$(abspath $(SANITIZED)) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+comma := ,
+# Another build of the native module than that of .venv: $(call NATIVE_IN,folder,options of CMake).
+NATIVE_IN = $(BIN)/cmake -S . -B build/$(1) -G Ninja -DCMAKE_BUILD_TYPE=Release -DLOWDIM_STRICT=ON \
+  -DPython_EXECUTABLE=$(abspath $(BIN)/python) $(2) && $(BIN)/cmake --build build/$(1)
+UNDER_SANITIZERS = LOWDIM_NATIVE=$(abspath build/sanitized) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
   LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)"
+# setarch: ThreadSanitizer of GCC before 14 cannot place its memory where addresses are drawn from 32 bits.
+UNDER_TSAN = LOWDIM_NATIVE=$(abspath build/thread) TSAN_OPTIONS=exitcode=66:halt_on_error=1:report_signal_unsafe=0 \
+  LD_PRELOAD="$$(gcc -print-file-name=libtsan.so) $$(gcc -print-file-name=libstdc++.so)" setarch -R
 # Build with the packages of .venv, keep the build folder, and stop at any compiler warning.
 INSTALL = $(BIN)/pip install -q --no-build-isolation -C cmake.define.LOWDIM_STRICT=$(1) $(BUILD_DIR) -e ".[explore]"
 # Other environments than .venv have build folders of their own.
@@ -23,7 +29,8 @@ TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for G
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery docs wasm test test-oldest test-newest test-bridges .bridges lint format bench bench-quick bench-libraries wheel sanitize clang cross torture clean
+.PHONY: help setup demo gallery docs wasm test test-oldest test-newest test-bridges .bridges test-free-threaded lint format bench \
+  bench-quick bench-libraries wheel sanitize sanitize-threads clang one-definition cross torture clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -91,6 +98,18 @@ test-bridges: ## scanpy, BERTopic, datamapplot, HDBSCAN, Leiden, DuckDB: the rea
 	$(BIN)/pip install -q --group bridges
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest tests/bridges
 
+# polars has no wheel for it, so that tests that import it are left out.
+WITH_POLARS = $(shell grep -rlE "^ *(import|from) polars" tests)
+test-free-threaded: ## tests of methods without the GIL, in .venv-free (PYTHON=python3.13t names a free-threaded Python)
+	$(MAKE) .venv-free/.build VENV=.venv-free
+	mkdir -p build
+	$(PYTHON) -c "import tomllib; wanted = tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']; \
+	  print(*(line for line in wanted if 'polars' not in line), sep='\n')" > build/free.txt
+	.venv-free/bin/pip install -q --only-binary=:all: -r build/free.txt "pytest>=8" "hypothesis>=6.100" pandas
+	.venv-free/bin/pip install -q --no-deps --no-build-isolation -C build-dir=build/free .
+	.venv-free/bin/python -W ignore -m pytest -W default $(addprefix --ignore=,$(WITH_POLARS)) \
+	  $(or $(TESTS),tests/native tests/methods tests/relate tests/solve)
+
 lint: $(TOOLS) ## formatting, lint, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -125,21 +144,25 @@ torture: $(TOOLS) ## hostile inputs, damaged files, kills, limits and signals (T
 	$(BIN)/python -m torture $(TORTURE)
 
 sanitize: $(TOOLS) ## native tests and some minutes of torture under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DLOWDIM_SANITIZE=ON -DLOWDIM_STRICT=ON \
-	  -DPython_EXECUTABLE=$(abspath $(BIN)/python)
-	$(BIN)/cmake --build $(SANITIZED)
+	$(call NATIVE_IN,sanitized,-DLOWDIM_SANITIZE=address$(comma)undefined)
 	$(UNDER_SANITIZERS) $(BIN)/python -m pytest tests/native
 	$(UNDER_SANITIZERS) $(BIN)/python -m torture inputs=2000 files=2000 --seconds 240 --limit 120
 
+sanitize-threads: $(TOOLS) ## native tests under ThreadSanitizer
+	$(call NATIVE_IN,thread,-DLOWDIM_SANITIZE=thread)
+	$(UNDER_TSAN) $(BIN)/python -m pytest tests/native
+
 clang: $(TOOLS) ## native tests of a build by Clang (CLANG=clang++-19 chooses)
-	$(BIN)/cmake -S . -B build/clang -G Ninja -DCMAKE_BUILD_TYPE=Release -DLOWDIM_STRICT=ON \
-	  -DCMAKE_CXX_COMPILER=$(CLANG) -DPython_EXECUTABLE=$(abspath $(BIN)/python)
-	$(BIN)/cmake --build build/clang
+	$(call NATIVE_IN,clang,-DCMAKE_CXX_COMPILER=$(CLANG))
 	LOWDIM_NATIVE=$(abspath build/clang) $(BIN)/python -m pytest tests/native
+
+one-definition: $(TOOLS) ## native tests of a build that is optimised as a whole; types that differ between files are errors
+	$(call NATIVE_IN,whole,-DCMAKE_CXX_FLAGS="-flto=auto -Wodr -Wlto-type-mismatch" -DCMAKE_MODULE_LINKER_FLAGS=-Werror)
+	LOWDIM_NATIVE=$(abspath build/whole) $(BIN)/python -m pytest tests/native
 
 cross: $(VENV)/.build ## compile the core for macOS, Windows and arm64 Linux with zig, which runs nothing
 	$(BIN)/pip install -q ziglang
 	$(BIN)/python wheels/cross.py
 
 clean: ## remove .venv, build, dist and demo
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-bridges build dist demo
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-bridges .venv-free build dist demo

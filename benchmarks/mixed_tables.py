@@ -2,8 +2,9 @@
 
     python -m benchmarks.mixed_tables [INTERPRETER of the other checkout] [--rounds 3]
 
-Each measurement is a process of its own; both take turns. Seconds are those of reading, preparing and PCA together;
-megabytes are the peak of the resident set over its level after the imports.
+Without an interpreter only the surveys are measured, beside prince where it is installed. Each measurement is a process
+of its own; both take turns. Seconds are those of reading, preparing and PCA together, or of the fit and the places of
+all rows; megabytes are the peak of the resident set over its level before.
 """
 
 import json
@@ -11,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.tasks.tables import _csv
@@ -40,33 +42,42 @@ answers = {f"q{j}": random.choice([f"level {i}" for i in range(10)], n) for j in
 numbers = {} if what == "MCA" else {f"x{j}": random.normal(size=n) for j in range(d // 2)}
 table = pl.DataFrame(answers | numbers)
 from benchmarks.memory import Resident
-model, start = {"MCA": MCA, "FAMD": FAMD}[what](5), time.perf_counter()
+if sys.argv[2] == "prince":
+    import prince
+    table = table.to_pandas()
+    model = {"MCA": prince.MCA, "FAMD": prince.FAMD}[what](n_components=5, random_state=0)
+else:
+    model = {"MCA": MCA, "FAMD": FAMD}[what](5)
+start = time.perf_counter()
 with Resident() as memory:
-    Y = model.fit_transform(table)
+    model.fit(table)
+    Y = model.row_coordinates(table) if sys.argv[2] == "prince" else model.transform(table)
 print(json.dumps([time.perf_counter() - start, memory.growth / 2**20, float(model.eigenvalues_[0])]))
 """
 )
 
 
-def _run(python: str, script: str, argument: str) -> list[float]:
-    made = subprocess.run([python, "-c", script, argument], capture_output=True, text=True, check=True)
+def _run(python: str, script: str, *arguments: str) -> list[float]:
+    made = subprocess.run([python, "-c", script, *arguments], capture_output=True, text=True, check=True)
     found: list[float] = json.loads(made.stdout.splitlines()[-1])
     return found
 
 
 def main(other: str | None, rounds: int) -> None:
     """Measure in turns and print medians, with the least and the most."""
+    found: dict[str, list[list[float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        path = _csv(Path(folder))
-        found: dict[str, list[list[float]]] = {}
-        for _ in range(rounds):
+        path = _csv(Path(folder)) if other else ""
+        for _ in range(rounds if other else 0):
             for name, python in (("this", sys.executable), ("other", other)):
                 if python:
                     found.setdefault(name, []).append(_run(python, _TABLE, path))
     for name, runs in found.items():
         print(f"csv of 1,000,000 x 50, {name}: {_told(runs)}, variance {runs[0][2]:.9f}")
     for what in ("MCA", "FAMD"):
-        print(f"{what} of 100,000 x 48: {_told([_run(sys.executable, _SURVEY, what) for _ in range(rounds)])}")
+        for peer in ("lowdim", *(["prince"] if find_spec("prince") else [])):
+            runs = [_run(sys.executable, _SURVEY, what, peer) for _ in range(rounds)]
+            print(f"{what} of 100,000 x 48, {peer}: {_told(runs)}, inertia {runs[0][2]:.9f}")
 
 
 def _told(runs: list[list[float]]) -> str:

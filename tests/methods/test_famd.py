@@ -8,9 +8,11 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 
 import lowdim
 from lowdim import FAMD, MCA
+from lowdim.cli import main
 
 REFERENCE = json.loads((Path(__file__).parent / "factominer.json").read_text())
 SURVEY = pl.DataFrame(REFERENCE["table"])
@@ -97,6 +99,20 @@ def test_supplementary_columns_change_nothing_and_are_not_needed_for_new_rows():
         FAMD(supplementary=SURVEY.columns).fit(SURVEY)
 
 
+def test_rows_without_supplementary_values_have_places_and_files_need_not_have_the_columns(tmp_path):
+    table = SURVEY.with_columns(pl.when(pl.int_range(pl.len()) == 3).then(None).otherwise(pl.col("pay")).alias("pay"))
+    model = FAMD(2, supplementary=["pay", "club"], missing="drop").fit(table)
+    assert model.n_samples_ == table.height - 1
+    assert model.transform(table).shape == (table.height, 2)
+    assert model.complete(table).all()
+    model.save(tmp_path / "m.lowdim")
+    table.drop("pay", "club").write_csv(tmp_path / "new.csv")
+    made = CliRunner().invoke(main, ["transform", str(tmp_path / "m.lowdim"), str(tmp_path / "new.csv")])
+    assert made.exit_code == 0, made.output
+    assert made.stdout.splitlines()[0] == "famd0,famd1"
+    assert len(made.stdout.splitlines()) == table.height + 1
+
+
 @pytest.mark.parametrize("cls", [FAMD, MCA])
 def test_more_levels_than_rows_give_the_same_by_products_of_rows(cls, rng):
     table = pl.DataFrame({f"c{j}": rng.choice(list("abcdef"), 12) for j in range(8)} | {"x": rng.normal(size=12)})
@@ -134,6 +150,9 @@ def test_missing_values_are_refused_filled_or_dropped_as_by_prepare():
     assert dropped.n_samples_ == table.height - 1
     assert dropped.transform(table).shape == (table.height - 1, 2)
     assert dropped.complete(table).tolist() == [row != 3 for row in range(table.height)]
+    frame = table.to_pandas().set_index(pd.Index(range(100, 100 + table.height)))
+    named = FAMD(missing="drop").set_output(transform="pandas").fit_transform(frame)
+    assert named.index.tolist() == [100 + row for row in range(table.height) if row != 3]
     kept = FAMD().fit(table.filter(pl.col("town").is_not_null()))
     np.testing.assert_allclose(dropped.eigenvalues_, kept.eigenvalues_)
     neutral = FAMD(missing="mean").fit(table)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lowdim.data import column_plans, options, preparation, restoring, validation
 from lowdim.data.column_kinds import RULES
 from lowdim.data.column_recipes import Recipe
+from lowdim.data.compat import output_of
 from lowdim.data.file_errors import listing
 from lowdim.data.sizes import demand_components
 from lowdim.data.table_columns import Columns
@@ -127,7 +128,7 @@ class FactorAnalysis(FactorTables):
         """
         table = self._take_table(X, reset=True, minimum=2)
         self._fit(table)
-        return self._coordinates(table)
+        return self._coordinates(table, X)
 
     def _fit(self, table: Columns) -> None:
         self._passive = self._supplementary_places(table.names)
@@ -199,7 +200,7 @@ class FactorAnalysis(FactorTables):
         except ValueError as error:
             raise ValueError(str(error).replace("Prepare: ", f"{self._name}: ", 1)) from None
 
-    def _active_recipes(self) -> list[Recipe]:
+    def _applied(self) -> list[Recipe]:
         """Recipes that use active columns only."""
         passive = set(self._passive.tolist())
         return [
@@ -208,10 +209,10 @@ class FactorAnalysis(FactorTables):
 
     def _directions(self) -> int:
         """Directions of the active columns: one for a number, one less than its levels for a category."""
-        return sum(len(one.suffixes) - (one.action in ("onehot", "classes")) for one in self._active_recipes())
+        return sum(len(one.suffixes) - (one.action in ("onehot", "classes")) for one in self._applied())
 
     def _count_active(self) -> int:
-        return sum(bool(one.suffixes) for one in self._active_recipes())
+        return sum(bool(one.suffixes) for one in self._applied())
 
     def _factor(self) -> float:
         """Factor of the coordinates."""
@@ -290,14 +291,18 @@ class FactorAnalysis(FactorTables):
         array (n_samples, n_components)
             The coordinates; with ``missing="drop"`` those of rows without missing values.
         """
-        return self._coordinates(self._take_table(X, reset=False))
+        return self._coordinates(self._take_table(X, reset=False), X)
 
-    def _coordinates(self, table: Columns) -> Any:
-        return self._projected(table)[0]
+    def _coordinates(self, table: Columns, X: Any) -> Any:
+        """Coordinates of rows; with the index of a pandas DataFrame where some are left out."""
+        Y = self._projected(table)[0]
+        if len(Y) < table.height and hasattr(X, "iloc") and output_of(self) == "pandas":
+            return type(X)(Y, index=X.index[self.complete(X)], columns=self.get_feature_names_out())
+        return Y
 
     def _projected(self, table: Columns) -> tuple[Any, Floats]:
         """Coordinates of rows, and their squared distances from the centre."""
-        recipes = self._active_recipes()
+        recipes = self._applied()
         if self.missing != "error":  # set after the fit, it applies to missing values in new rows
             recipes = [replace(one, missing=self.missing) if one.missing == "error" else one for one in recipes]
         Y = np.empty((table.height, len(self.components_)), table.dtype)
@@ -327,7 +332,7 @@ class FactorAnalysis(FactorTables):
         Z = multiply(np.asarray(Y, np.float64) / self._factor(), self.components_) + self.mean_
         names = self._names_in(None)
         columns, end = {}, 0
-        for name, one in zip(names, self._active_recipes(), strict=True):
+        for name, one in zip(names, self._applied(), strict=True):
             width = len(one.suffixes)
             if width:
                 columns[name] = restoring.column(one, Z[:, end : end + width])
@@ -344,7 +349,7 @@ class FactorAnalysis(FactorTables):
                 f"{self._name}: inverse_transform returns a table, which a Dask array cannot hold. Compute the scores "
                 "first, Y.compute()."
             )
-        if "drop" in {self.missing, *(one.missing for one in self._active_recipes())}:
+        if "drop" in {self.missing, *(one.missing for one in self._applied())}:
             raise ValueError(
                 f"{self._name}: missing='drop' would change how many rows each block of a Dask collection has. Use "
                 "missing='mean' or 'median', or drop the rows before, X.dropna()."
@@ -365,7 +370,7 @@ class FactorAnalysis(FactorTables):
         array (n_samples, n_components)
             They add up to 1 over the rows of the fit.
         """
-        Y = np.asarray(self._coordinates(self._take_table(X, reset=False)), np.float64)
+        Y = np.asarray(self._projected(self._take_table(X, reset=False))[0], np.float64)
         inertia = self._factor() ** 2 * self._values * self.n_samples_
         return np.divide(np.square(Y), inertia, out=np.zeros_like(Y), where=inertia > 0)
 
@@ -389,7 +394,7 @@ class FactorAnalysis(FactorTables):
 
     def as_linear(self, X: Any) -> tuple[Floats, Any]:
         """Prepared active columns of rows, and the PCA that gives their coordinates divided by the factor."""
-        recipes = self._active_recipes()
+        recipes = self._applied()
         parts = [part[~lost].copy() for _, part, lost in self._blocks(self._take_table(X, reset=False), recipes)]
         n, Z = self.n_samples_, np.concatenate(parts)
         made = registry.find("pca").load()(len(self.components_))

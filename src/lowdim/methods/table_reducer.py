@@ -53,6 +53,10 @@ class TableReducer(Reducer):
         """Recipes as objects."""
         return [Recipe(**state) for state in self._recipes]
 
+    def _applied(self) -> list[Recipe]:
+        """Recipes as new rows are prepared by them."""
+        return self._made
+
     @applying
     def complete(self, X: Any) -> NDArray[np.bool_]:
         """Which rows have no missing value in the columns used, except values that are filled.
@@ -67,7 +71,8 @@ class TableReducer(Reducer):
         array (n_samples,) of bool
             The rows that ``missing="drop"`` keeps.
         """
-        unfilled = [j for j, one in enumerate(self._made) if one.action != "drop" and one.missing in ("error", "drop")]
+        read = enumerate(self._applied())
+        unfilled = [j for j, one in read if one.action != "drop" and one.missing in ("error", "drop")]
         return ~preparation.rows_with_gaps(self._take_table(X, reset=False), unfilled)
 
     @property
@@ -108,7 +113,7 @@ class TableReducer(Reducer):
             One position per prepared column; those of a category share one.
         """
         check_is_fitted(self)
-        return [j for j, recipe in enumerate(self._made) for _ in recipe.suffixes]
+        return [j for j, recipe in enumerate(self._applied()) for _ in recipe.suffixes]
 
     def _names_in(self, input_features: Any) -> list[str]:
         return [str(name) for name in check_feature_names_in(self, input_features)]

@@ -21,6 +21,9 @@ struct Refusal {
     std::string words;
 };
 
+// Refuses work that needs more bytes than a page has.
+void demand_room(double bytes);
+
 // Stages of a computation, as the page names them.
 enum class Stage : int { axes, neighbors, graph, start, descent, scores, places };
 

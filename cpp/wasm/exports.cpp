@@ -85,6 +85,7 @@ LOWDIM_EXPORT(lowdim_table) float* lowdim_table(std::int32_t n, std::int32_t d) 
     table.reset();
     if (n < 2 || d < 1)
         throw Refusal{"A table needs 2 rows and a column of numbers at least. Open another file."};
+    demand_room(12.0 * n * d);
     table = std::make_unique<Table>(n, d);
     return table->X.data();
 }

@@ -29,6 +29,8 @@ constexpr std::int64_t extra_neighbors = 50, widest_rows = 100, candidates = 6;
 constexpr double pacmap_size = 0.01, least_scale = 1e-10;
 // Of new rows, see lowdim/solve/descent.py, lowdim/relate/affinities.py and lowdim/relate/trust.py.
 constexpr std::int64_t placing_steps = 100, others = 2048, trust_neighbors = 15;
+// Bytes of a neighbour, its share of the graph included.
+constexpr double each_neighbor = 48;
 constexpr double nearest_perplexity = 3, nearest_share = 0.25;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -192,6 +194,7 @@ Made by_tsne(Table& table, const Settings& settings, float* Y, const Running& ru
     const std::int64_t n = table.n;
     const double asked = perplexity_of(settings, n);
     const std::int64_t k = neighbors_for(asked, n);
+    demand_room(each_neighbor * static_cast<double>(n) * static_cast<double>(k));
     SparseRows P;
     const Near* near = nullptr;
     running.stage(Stage::neighbors, n,
@@ -284,6 +287,7 @@ Made by_umap(Table& table, const Settings& settings, float* Y, const Running& ru
     if (!(settings.min_dist >= 0 && settings.min_dist <= settings.spread))
         throw Refusal{"min_dist must be from 0 to spread. Lower it, or raise spread."};
     const std::int64_t own = umap_neighbors(settings, n), k = own - 1;
+    demand_room(each_neighbor * static_cast<double>(n) * static_cast<double>(k));
     SparseRows V;
     const Near* found = nullptr;
     running.stage(Stage::neighbors, n,
@@ -401,6 +405,7 @@ Made by_pacmap(Table& table, const Settings& settings, float* Y, const Running& 
     const std::int64_t n = table.n;
     const Counts counts = pacmap_counts(settings, n);
     const std::int64_t k = std::min(n - 1, counts.near + extra_neighbors);
+    demand_room(each_neighbor * static_cast<double>(n) * static_cast<double>(k));
     std::optional<Table> narrow;
     if (is_wide(table)) {
         narrow.emplace(n, widest_rows);

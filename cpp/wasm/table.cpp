@@ -13,6 +13,7 @@ namespace lowdim::wasm {
 namespace {
 
 constexpr double most_value = 1e18;   // whose square is finite in float32, and so are sums of them
+constexpr double most_bytes = 3.5e9;  // of the 4 GB that addresses of 32 bits reach
 constexpr double no_variance = 1e-12; // of the largest
 
 // So that the largest entry of an axis is positive.
@@ -24,6 +25,14 @@ void sign(double* axis, std::int64_t d) {
 }
 
 } // namespace
+
+void demand_room(double bytes) {
+    if (bytes > most_bytes)
+        throw Refusal{
+            "This needs " + std::to_string(static_cast<int>(bytes / 1e9) + 1) +
+            " GB of memory; a page has 4 at most. Use fewer rows or columns, a lower perplexity or fewer "
+            "neighbours, or lowdim in Python."};
+}
 
 Watch watching(const Tell& tell, Stage stage, std::int64_t total) {
     return Watch(
@@ -213,6 +222,8 @@ Near Table::search(const float* Q, std::int64_t m, std::int64_t k, int n_threads
 
 const Near& Table::near(std::int64_t k, int n_threads, Watch& watch) {
     if (!near_ || near_->k < k) {
+        demand_room(16.0 * static_cast<double>(n) * static_cast<double>(k) +
+                    12.0 * static_cast<double>(n) * static_cast<double>(d));
         near_.reset();
         Near found = search(nullptr, n, k, n_threads, watch);
         if (watch.stopped())

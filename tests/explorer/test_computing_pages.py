@@ -305,6 +305,39 @@ def test_stop_works_at_once_and_the_page_computes_on(tab):
     tab.until("e.map.title === 'PCA (2)' && e.map.status === 'done'")
 
 
+def test_what_needs_too_much_memory_is_refused_before_it_is_allocated(tab):
+    said = tab.run(
+        "(async () => { const engine = p.newEngine(); engine.rows = { rows: new Float32Array(1), n: 100000, d: 20000 };"
+        "try { await engine.ask('near', { k: 5 }); return ''; } catch (error) { return error.message; } })()"
+    )
+    assert re.match(r"This needs 25 GB of memory; a page has 4 at most\. Use fewer", said)
+    said = tab.run(
+        "(async () => { const engine = p.newEngine(), n = 40000;"
+        "engine.table(Float32Array.from({ length: 2 * n }, (_, i) => Math.sin(i * i)), n, 2);"
+        "try { await engine.ask('embed', { method: 'tsne', parameters: { perplexity: 5000 } }); return ''; }"
+        "catch (error) { return error.message; } })()"
+    )
+    assert "a lower perplexity" in said
+
+
+def test_a_column_is_taken_out_of_the_map_and_a_map_is_removed_while_it_runs(tab):
+    X = np.random.default_rng(0).normal(size=(2500, 20))
+    assert tab.open("many.csv", csv_of(X)) == ""
+    for used in (19, 18):
+        tab.until("e && e.map && e.map.iteration > 0")
+        tab.run(f"p.change('x{used}', false).then(() => 1)")
+        assert tab.run("p.told.d") == used
+    tab.until("e.map.iteration > 0")
+    tab.run("(e.runs.choice.value = 'umap', e.runs.offer(), e.runs.run(null), 1)")
+    tab.until("e.maps.size === 3")
+    tab.run("(e.drop(e.maps.get(3)), 1)")
+    tab.until("e.maps.size === 2")
+    time.sleep(0.5)
+    assert tab.run("e.maps.size") == 2
+    assert tab.run("e.notices.textContent") == ""
+    tab.browser.errors[:] = [one for one in tab.browser.errors if "CONTEXT_LOST" not in one]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [

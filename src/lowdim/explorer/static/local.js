@@ -30,7 +30,8 @@ export function localChannel(messages, { engine, n, d, newRows = null, refusedNe
   const push = (fields, arrays = {}) => listener(encodeMessage({ id: null, ...fields }, arrays));
   const described = (one) => ({ map: one.map, method: one.method, title: one.title, parameters: one.parameters, dims: one.dims, status: one.status,
     rows: "all", message: one.message ?? "", stage: one.stage ?? "", share: one.share ?? null, seconds: one.seconds ?? 0, frame: one.frame ?? 0, quality: one.quality ?? {} });
-  const status = (one, word, more = {}) => { Object.assign(one, { status: word, stage: "", share: null, ...more }); push({ type: "status", ...described(one) }); };
+  const isCurrent = (one) => maps.get(one.map) === one; // neither dropped nor computed anew
+  const status = (one, word, more = {}) => { Object.assign(one, { status: word, stage: "", share: null, ...more }); if (isCurrent(one)) push({ type: "status", ...described(one) }); };
   const frame = (one, Y, more = {}) => {
     Object.assign(one, { Y, frame: (one.frame ?? 0) + 1 });
     const { positions, box } = quantised(Y, one.dims);
@@ -77,20 +78,22 @@ export function localChannel(messages, { engine, n, d, newRows = null, refusedNe
           const took = (performance.now() - descending) / 1000;
           Object.assign(one, { iteration: told.done, total: told.total, loss: told.loss, left: told.done > 1 ? (took / told.done) * (told.total - told.done) : null });
           one.trace.push([told.done, told.loss]);
-          push(...frame(one, told.frame));
+          if (isCurrent(one)) push(...frame(one, told.frame));
         };
         const found = await engine.ask("embed", { method: one.method, parameters: settingsOf(one.method, one.parameters), from: from ? Float32Array.from(from) : null }, heard);
         Object.assign(one, { seconds: spent(), iteration: found.iterations, loss: found.loss, left: null, bytes: found.bytes, stopped: found.stopped });
         one.trace.push([found.iterations, found.loss]);
+        if (!isCurrent(one)) return;
         push(...frame(one, found.positions, { final: true }));
         push({ type: "loss", map: one.map, name: "loss", iterations: one.trace.map(([i]) => i), values: one.trace.map(([, v]) => v) });
       }
+      if (!isCurrent(one)) return;
       status(one, one.stopped ? "stopped" : "done");
       one.quality = await judged(one).catch(() => ({}));
-      push({ type: "done", map: one.map, seconds: one.seconds, quality: one.quality });
+      if (isCurrent(one)) push({ type: "done", map: one.map, seconds: one.seconds, quality: one.quality });
     } catch (error) {
       if (error instanceof Stopped) status(one, "stopped", { message: one.Y ? "" : "Stopped before there was a map." });
-      else { status(one, "failed", { message: error.message }); push({ type: "error", map: one.map, message: error.message }); }
+      else { status(one, "failed", { message: error.message }); if (isCurrent(one)) push({ type: "error", map: one.map, message: error.message }); }
     }
     one.running = false;
   }

@@ -95,10 +95,11 @@ class TryIt {
     limits: { upload_bytes: 64 << 20 }, slides: slidesFor(n), pauses: this.engine.canPause, arrays: {} };
     const messages = [hello, ...table.columns.map((one) => ({ type: "column", name: one.name, kind: one.kind, categories: one.categories ?? null, missing: one.missing, arrays: one.arrays }))];
     const newRows = async (bytes, name) => { const found = await this.reader.ask({ place: bytes, name }); return project ? project(found) : found.rows; };
-    const channel = localChannel(messages, { engine: this.engine, n, d: width, newRows });
+    const channel = (this.channel = localChannel(messages, { engine: this.engine, n, d: width, newRows }));
     const place = document.createElement("div");
     place.id = "explorer";
     place.className = "saved";
+    this.explorer?.painter?.gl.getExtension("WEBGL_lose_context")?.loseContext(); // browsers keep few
     this.root.className = "";
     this.root.replaceChildren(place);
     this.explorer = place.explorer = new Explorer(place, channel, { saved: { view: null }, computes: true });
@@ -114,6 +115,7 @@ class TryIt {
 
   leave() {
     this.engine.end(new Error("Another file was chosen."));
+    this.explorer?.painter?.gl.getExtension("WEBGL_lose_context")?.loseContext();
     this.explorer = null;
     this.welcome();
   }

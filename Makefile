@@ -29,7 +29,7 @@ TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for G
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery docs wasm test test-oldest test-newest test-bridges .bridges test-free-threaded lint format bench \
+.PHONY: help setup demo gallery docs wasm test test-oldest test-newest test-bridges .bridges test-free-threaded lint format bench judge \
   bench-quick bench-libraries wheel sanitize sanitize-threads clang one-definition cross torture clean
 
 help: ## list these commands
@@ -131,6 +131,10 @@ bench: $(TOOLS) ## time, memory and quality beside the peers, to benchmarks/resu
 bench-quick: $(TOOLS) ## twelve tasks beside their peers in a few minutes; fails where a ratio fell (QUICK=--store keeps the new ones)
 	$(BIN)/pip install -q --group bench
 	$(BIN)/python -m benchmarks.quick $(QUICK)
+
+judge: $(TOOLS) ## protocols of other papers on our maps and peers', to benchmarks/results_judge.md (set LOWDIM_DATA; PARTS="maps times" chooses)
+	$(BIN)/pip install -q --group judge
+	$(BIN)/python -m benchmarks.judge $(PARTS)
 
 bench-libraries: $(TOOLS) ## what the core writes by hand beside libraries, to benchmarks/results_libraries.md
 	@$(BIN)/pip install -q --group libraries || echo "Not all libraries of PyPI could be had; those are skipped."

@@ -103,6 +103,13 @@ def test_numbers_that_hardly_vary_have_two_classes(n):
     assert len(model._made[0].levels) in (0, 2)  # a constant is left out
 
 
+def test_numbers_near_the_largest_are_cut_too(tmp_path):
+    x = np.array([-1.7e308, 4.7e307, 8.5e307, -1.4e308, 1.3e308])
+    model = MCA(1).fit(pl.DataFrame({"x": x, "t": list("ababa")}))
+    model.save(tmp_path / "m.lowdim")
+    assert lowdim.load(tmp_path / "m.lowdim")._made[0].levels == model._made[0].levels
+
+
 def test_whole_classes_do_not_share_names():
     x = 1e9 + np.arange(40) / 100
     model = MCA(1).fit(pl.DataFrame({"x": x, "t": ["a", "b"] * 20}))

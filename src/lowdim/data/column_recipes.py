@@ -329,7 +329,7 @@ def check_recipe(state: Any) -> Recipe:
         and set(recipe.circles) <= set(_CIRCLES)
         and all(one.dtype == np.float64 and one.ndim == 1 and np.isfinite(one).all() for one in arrays)
         and len(recipe.knots) == (len(recipe.levels) - 1 if recipe.action == "classes" else len(recipe.heights))
-        and (recipe.action != "classes" or bool((np.diff(recipe.knots) > 0).all()))
+        and (recipe.action != "classes" or bool((recipe.knots[1:] > recipe.knots[:-1]).all()))
         and (len(recipe.knots) > 0 or recipe.numbers != "ranks")
         and recipe.scale > 0
         and (recipe.action not in LEVELS or len(recipe.shares) == len(recipe.levels) + recipe.pooled > 0)

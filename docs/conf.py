@@ -73,7 +73,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "min_reported_time": 30,
     "download_all_examples": True,
-    "first_notebook_cell": "%pip install -q lowdim\n%matplotlib inline",
+    "first_notebook_cell": "# lowdim must be installed: pip install lowdim-*.whl\n%matplotlib inline",
     "plot_gallery": "True",
     "abort_on_example_error": True,
     "matplotlib_animations": False,

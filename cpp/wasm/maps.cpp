@@ -20,7 +20,8 @@ namespace {
 constexpr double start_size = 1e-4, tilt = 1e-3, noise = 1e-2;
 // Of t-SNE, see lowdim/solve/divergence.py.
 constexpr double spacing = 0.42, fine_spacing = 0.33, finest_spacing = 0.25, progress = 1e-5;
-constexpr std::int64_t few_rows = 2000, exact_rows = 20'000;
+// Exact sums up to fewer rows than there, since vectors are short here.
+constexpr std::int64_t few_rows = 800, exact_rows = 20'000;
 // Of UMAP, see lowdim/methods/umap.py and lowdim/solve/cross_entropy.py.
 constexpr double umap_width = 10, umap_rate = 2;
 constexpr std::int64_t umap_shifts = 16, sampled_shifts = 512, many_epochs_to = 10'000;

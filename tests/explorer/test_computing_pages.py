@@ -213,7 +213,7 @@ def test_the_curve_of_umap_is_that_of_python(computed):
     np.testing.assert_allclose(computed[0]["curve"], curve(0.25, 1.0), rtol=1e-6)
 
 
-def test_a_table_of_all_kinds_is_prepared_as_by_python(tab, tmp_path):
+def test_a_table_of_all_kinds_is_prepared_as_by_python(tab, tmp_path, monkeypatch):
     """Decimal commas, dates, answers, categories, codes, gaps, constants and row numbers."""
     rng = np.random.default_rng(0)
     n = 60
@@ -244,6 +244,10 @@ def test_a_table_of_all_kinds_is_prepared_as_by_python(tab, tmp_path):
     kinds = dict(zip(prepare.plan_["column"], prepare.plan_["kind"], strict=True))
     assert {one["name"]: one["kind"] for one in told["plan"] if one["name"] != "label"} == kinds
     assert 'missing="mean"' in told["code"]
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(told["code"].rsplit("\n", 1)[0], names)
+    np.testing.assert_allclose(names["X"], X)
 
 
 def test_the_lines_that_the_page_shows_make_its_features(tab, tmp_path, monkeypatch):

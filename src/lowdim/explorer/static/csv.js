@@ -173,13 +173,21 @@ export function tableReader(rules) {
     return Number(style.name === rules.decimalCommas ? bare.replace(",", ".") : bare);
   }
 
-  function numberStyle(values, commas) {
+  // The share of cells, by how often each value occurs, that pass a test.
+  function shareOf(counts, passes) {
+    let [kept, all] = [0, 0];
+    for (const [value, count] of counts) { all += count; if (passes(value)) kept += count; }
+    return kept / all;
+  }
+
+  function numberStyle(counts, commas) {
+    const values = [...counts.keys()];
     const [comma, thousands] = [rules.decimalCommas, rules.thousands].map((name) => styles.find((one) => one.name === name));
     let best = { style: null, share: 0 };
     for (const style of commas ? [null, comma, thousands] : [null, thousands, comma]) {
       if (style && values.some((one) => /^[+-]?0\d/.test(one))) continue;
       if (style === thousands && !commas && values.some((one) => /^[+-]?0,\d/.test(one))) continue;
-      const share = values.filter((one) => !Number.isNaN(spelled(one, style))).length / values.length;
+      const share = shareOf(counts, (one) => !Number.isNaN(spelled(one, style)));
       if (share > best.share) best = { style, share };
       if (share === 1) break;
     }
@@ -204,11 +212,12 @@ export function tableReader(rules) {
     return time / 864e5 + (hour * 60 + minute - zone) / 1440 + second / 86400;
   }
 
-  function dateFormat(values) {
+  function dateFormat(counts) {
+    const values = [...counts.keys()];
     if (!values.slice(0, 200).some((one) => /^\d+[./-]\d+[./-]\d+/.test(one))) return { format: null, share: 0 };
     let best = { format: null, share: 0 };
     for (const format of formats) {
-      const share = values.filter((one) => !Number.isNaN(days(one, format))).length / values.length;
+      const share = shareOf(counts, (one) => !Number.isNaN(days(one, format)));
       if (share > best.share) best = { format, share };
       if (share === 1) break;
     }
@@ -246,9 +255,9 @@ export function tableReader(rules) {
     }
     if (distinct.every((one) => /^\d+(-\d{2,})?$/.test(one)) && (distinct.some((one) => /^0\d/.test(one)) || (distinct.some((one) => one.includes("-")) && !distinct.every((one) => one.includes("-")))))
       return { kind: "code", why: "its numbers begin with zeros, which numbers would lose", gaps, counts };
-    const { style, share } = numberStyle(distinct, commas);
+    const { style, share } = numberStyle(counts, commas);
     if (share === 1) return { kind: "number", why: `its text spells numbers with ${style?.name ?? "decimal points"}`, gaps, read: (one) => spelled(one, style) };
-    const { format, share: dated } = dateFormat(distinct);
+    const { format, share: dated } = dateFormat(counts);
     if (dated === 1) return { kind: "date", why: `its text spells dates as ${format.form}`, gaps, read: (one) => days(one, format) };
     for (const [what, part, test] of [["number", share, (one) => spelled(one, style)], ["date", dated, (one) => (format ? days(one, format) : NaN)]])
       if (part >= rules.mostly) return { kind: "mixed", why: `${Math.round(100 * part)} % of its values are ${what}s, but not ${quoted(distinct.filter((one) => Number.isNaN(test(one))))}`, gaps };

@@ -154,9 +154,10 @@ class TryIt {
     const named = told.aside, prepared = [`numbers=${JSON.stringify(told.how)}`];
     if (told.gapsIn || told.plan.some((one) => one.gaps && one.done !== "left out")) prepared.push('missing="mean"');
     if (told.plan.some((one) => ["mixed", "empty"].includes(one.kind) && one.done === "left out")) prepared.push('on_unusable="drop"');
+    const read = [JSON.stringify(file.name), ...(named.length ? [`label=${text(named[0])}`] : []), ...(named.length > 1 ? [`drop=[${named.slice(1).map(text).join(", ")}]`] : []), 'missing="keep"', "mixed=True"];
     const wide = width < told.d, quoted = (words) => (/^[\w.-]+$/.test(words) ? words : `'${words}'`);
-    this.code.textContent = ["import lowdim, polars as pl", "", `table = pl.read_csv(${JSON.stringify(file.name)}, infer_schema_length=None)`,
-      `X = lowdim.Prepare(${prepared.join(", ")}).fit_transform(table${named.length ? `.drop(${named.map(text).join(", ")})` : ""})`,
+    this.code.textContent = ["import lowdim", "", `table = lowdim.data.read(${read.join(", ")})`,
+      `X = lowdim.Prepare(${prepared.join(", ")}).fit_transform(table.X)`,
       ...(wide ? [`X = lowdim.PCA(${width}).fit_transform(X)`] : []),
       `Y = lowdim.${map.method === "pca" ? "PCA(2" : `${this.explorer.methods.find((one) => one.name === map.method).title}(${asked.map(([key, value]) => `${key}=${text(value)}`).concat(asked.some(([key]) => key === "random_state") ? [] : ["random_state=0"]).join(", ")}`}).fit_transform(X)`].join("\n");
     const flags = [...(named.length ? [`--label ${quoted(named[0])}`] : []), ...(named.length > 1 ? [`--drop ${quoted(named.slice(1).join(","))}`] : []),

@@ -25,7 +25,7 @@ from lowdim.data import load
 
 _RESULTS = Path(__file__).with_name("results_growing.md")
 _BALANCED = ("optdigits", "satimage", "letter", "pbmc3k", "mnist", "wine_quality")
-_GROWING = (("mnist", 10_000), ("optdigits", 5620), ("satimage", 6435))
+_GROWING = (("mnist", 5000), ("satimage", 5000))
 _WEIGHTS = (0.0, 0.05, 0.15, 0.3, 0.5, 0.7, 0.9, 1.0)
 _ROUNDS = 3
 

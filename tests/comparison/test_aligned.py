@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 from scipy.spatial import procrustes as scipy_procrustes
+from scipy.spatial.distance import pdist
 
 import lowdim
 from lowdim import TSNE, UMAP, quality, show
@@ -180,3 +181,17 @@ def test_maps_are_drawn_side_by_side_and_as_a_film(tables, tmp_path):
         show.multiples([np.zeros((5, 3))])
     with pytest.raises(ValueError, match="maps with relations"):
         show.film(list(maps), tmp_path / "film.gif")
+
+
+def test_maps_of_a_comparison_are_turned_alike():
+    X, y = lowdim.data.load("iris")
+    found = lowdim.compare(X, y, methods=["pca", "tsne", "mds", "lda"])
+    for name in ("pca", "lda"):
+        np.testing.assert_array_equal(found.turned[name], found.embeddings[name])
+    for name in ("tsne", "mds"):
+        A, B = found.turned[name], found.embeddings[name]
+        np.testing.assert_allclose(pdist(A), pdist(B), rtol=1e-3, atol=1e-3)
+        best = lowdim.procrustes(A, like=found.embeddings["pca"], scale=False)
+        np.testing.assert_allclose(best.rotation, np.eye(2), atol=1e-5)
+    figure = show.multiples(found.turned, y)
+    assert [ax.get_title() for ax in figure.axes if ax.get_title()] == list(found.turned)

@@ -176,7 +176,7 @@ def test_what_was_chosen_stays(X):
 
 def test_warm_starts_and_callbacks_see_the_pinned_rows(X, old):
     Y, seen = old[TSNE].embedding_, []
-    model = make(TSNE, anchors=Y, anchor_weight=1.0, warm_start=True, callback_every=20)
+    model = make(TSNE, anchors=Y, anchor_weight=1.0, warm_start=True, callback_every=5)
     model.set_params(callback=lambda *told: seen.append(told[2]))
     pairs = (np.arange(60), np.arange(60))
     before = model.fit(X, shared=pairs).embedding_

@@ -29,6 +29,7 @@ REPLACED = {
     "compare": {'load("digits")': 'load("digits"); X, y = X[:150], y[:150]'},
     "explorer": {"explorer.model(1)": "explorer._session.map(1).join(60); explorer.model(1); explorer.close()"},
     "faq": {"X[:500], y[:500]": "X[:160], y[:160]", "X[:400]": "X[:120]", "X[400:]": "X[120:]", "X[:300]": "X[:100]"},
+    "grow": {'load("digits")': 'load("digits"); X, y = X[:320], y[:320]', "1000": "200", "1300": "260", "1600": "320"},
     "reliability": {'load("digits")': 'load("digits"); X, y = X[:200], y[:200]'},
     "gpu": {'load("digits")': 'load("digits"); rows = rows[:150]', '"cuda"': '"cpu"'},
 }
@@ -42,6 +43,7 @@ GUIDE = [
     "explorer",
     "faq",
     "gpu",
+    "grow",
     "reading_a_map",
     "reliability",
     "versions",

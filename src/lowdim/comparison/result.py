@@ -12,7 +12,9 @@ from lowdim.comparison.candidates import Candidate
 from lowdim.comparison.data_summary import Facts
 from lowdim.comparison.measures import BY_NAME, KINDS, Found, Kind, best
 from lowdim.data.categories import Categories, Values
+from lowdim.methods.linear import LinearReducer
 from lowdim.methods.prepared_table import PreparedTable
+from lowdim.solve.procrustes import motion
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,6 +59,8 @@ class Comparison:
         Summary in words.
     facts : Facts
         The data at a glance.
+    turned : dict of str to arrays (n_samples, n_components)
+        The maps, rotated and reflected so that rows are in the same corner of each.
     chance : dict of str to float
         What each score by labels is on a map that has nothing to do with them.
 
@@ -121,6 +125,21 @@ class Comparison:
     def embeddings(self) -> dict[str, np.ndarray]:
         """Maps by method, best first."""
         return {outcome.name: outcome.embedding for outcome in self.ranked}
+
+    @cached_property
+    def turned(self) -> dict[str, np.ndarray]:
+        """Maps by method, best first, turned so that rows are in the same corner of each.
+
+        They are rotated, reflected and shifted onto the map of PCA, or else the best, which keeps all distances. Maps
+        whose columns are directions of the data, as those of PCA and LDA, stay as they are.
+        """
+        fixed = {one.name for one in self.ranked if isinstance(one.candidate.model, LinearReducer)}
+        onto = self.embeddings.get("pca", self.ranked[0].embedding)
+        apart = {name for name, Y in self.embeddings.items() if Y.shape[1] != onto.shape[1]}
+        return {
+            name: Y if name in fixed | apart else motion(Y, onto, scaled=False).of(Y).astype(Y.dtype)
+            for name, Y in self.embeddings.items()
+        }
 
     @property
     def models(self) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from lowdim.work.backend_arrays import from_numpy, is_native, moved_to, to_numpy
 from lowdim.work.rows import in_form_of, put, searchable, stacked
 
 WORDS = ("pca", "mds")  # maps that are computed, at a scale that is fitted
+_SHORTER = 3  # times, descents in which most rows are pinned
 _FEW = 0.1  # share of anchored rows below which the others do not start among them
 _many = options.Rule(lambda value: not isinstance(value, str) and hasattr(value, "__len__"), "an array")
 RULES = {
@@ -73,6 +74,11 @@ class Drawn:
     def size(self) -> float:
         """Mean squared distance of the anchors from their mean, 1 of those whose scale is fitted."""
         return 1.0 if self.scaled else float(self.places[self.known].var(axis=0).sum()) or 1.0
+
+    def iterations(self, of: int) -> int:
+        """Iterations of a descent that has ``of`` without anchors: fewer where most rows are at rest."""
+        pinned = float(self.pinned.mean())
+        return 0 if pinned == 1 else -(-of // _SHORTER) if pinned > 1 / 2 and not self.scaled else of
 
     def of_equal(self, first: NDArray | None) -> "Drawn":
         """The same, with rows pinned that equal a pinned row."""
@@ -217,7 +223,8 @@ class Anchored(Reducer, ABC):
         """Map of the training rows and of new ones: the old rows stay, the new ones are laid out together.
 
         ``transform`` places each new row by itself among the training rows. Here new rows attract and repel each
-        other, too, so that those unlike all others form a group of their own.
+        other, too, so that those unlike all others form a group of their own. Where most rows are old, a third of the
+        iterations of a fit suffices.
 
         Parameters
         ----------

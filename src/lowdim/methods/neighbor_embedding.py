@@ -409,7 +409,7 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
         iterations, anchors = self._iterations(len(Y)), None
         if drawn is not None:
             Y, anchors = drawn.held(own(Y)), drawn.for_descent(loss.anchor_unit(relations), Y)
-            iterations = 0 if drawn.pinned.all() else iterations
+            iterations = drawn.iterations(iterations)
         found = descend(
             relations, Y, loss, iterations=iterations, every=int(self.callback_every), report=report, anchors=anchors
         )

@@ -1,6 +1,6 @@
 """Maps of a sequence, side by side or as a film."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,12 @@ def multiples(
 
     Parameters
     ----------
-    maps : Aligned, or sequence of arrays of shape (n_samples, 2)
-        The maps, such as what :func:`lowdim.aligned` returns.
+    maps : Aligned, or sequence or mapping of arrays of shape (n_samples, 2)
+        The maps, such as what :func:`lowdim.aligned` returns, or ``turned`` of a comparison.
     y : array or sequence of arrays, optional
         Labels of the rows of every map, or of each, as :func:`lowdim.show.scatter` takes them.
     titles : sequence of str, optional
-        Titles; their numbers by default.
+        Titles; the names or numbers of the maps by default.
     columns : int, optional
         Maps in a row; by default four, or as many as make the figure about twice as wide as high.
     **drawing
@@ -53,6 +53,8 @@ def multiples(
     """
     import matplotlib.pyplot as plt
 
+    if isinstance(maps, Mapping):
+        titles, maps = titles or list(maps), list(maps.values())
     points = _plane("multiples", maps)
     labels = _labels_of_each("multiples", y, points)
     names = [str(number) for number in range(1, len(points) + 1)] if titles is None else [str(one) for one in titles]

@@ -99,15 +99,16 @@ def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[s
     measured = None if found_rows is None else place[found_rows]
     described = []
     for outcome in comparison.ranked:
-        points, beyond = encoded_maps.coordinates(outcome.embedding[shown])
+        Y = comparison.turned[outcome.name][shown]
+        points, beyond = encoded_maps.coordinates(Y)
         misplaced = np.asarray(outcome.found.distortion)[slice(None) if measured is None else measured >= 0]
         described.append(
             {
                 "name": outcome.name,
                 "xy": encoded_maps.packed(points, bits),
                 "beyond": beyond,
-                "unit": _unit(outcome.embedding[shown], points),
-                "islands": _islands(comparison, outcome.embedding[shown], points, shown),
+                "unit": _unit(Y, points),
+                "islands": _islands(comparison, Y, points, shown),
                 "misplaced": encoded_maps.text(encoded_maps.bytes_of(misplaced, 0.0, _MISPLACED)),
             }
         )

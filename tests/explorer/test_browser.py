@@ -154,6 +154,32 @@ def test_points_are_drawn_and_nothing_is_asked_of_others(tab, server):
     assert tab.run("document.images.length") == 0  # text from the data stays text
 
 
+def test_a_dragged_group_is_pinned_and_the_map_relaxes(tab, rows):
+    _, y = rows
+    assert tab.run("e.runs.parameters") == {}  # no anchors unasked
+    tab.fit("umap", n_epochs=60)
+    tab.until("e.map.method === 'umap' && e.map.status === 'done'")
+    group = (y == 0).astype(int).tolist()
+    tab.run(f"void e.choose(Uint8Array.from({group}))")
+    tab.until("[...e.choice.querySelectorAll('button')].some((one) => one.textContent === 'Pin on the map')")
+    before = tab.run("e.map.id")
+    start = tab.positions()[y == 0].mean(axis=0)
+    tab.run("e.take('drag')")
+    tab.browser.mouse("Moved", *start)
+    tab.browser.mouse("Pressed", *start)
+    for step in (20, 60, 90):
+        tab.browser(
+            "Input.dispatchMouseEvent", type="mouseMoved", x=start[0] + step, y=start[1], button="left", buttons=1
+        )
+    assert (tab.pixels(canvas="over")[..., 3] > 0).sum() > 100  # the arrow
+    tab.browser.mouse("Released", start[0] + 90, start[1])
+    tab.until(f"e.map.id !== {before} && e.map.status === 'done'")
+    assert tab.run("e.map.pins") == np.flatnonzero(y == 0).tolist()
+    tab.until("e.runs.live.textContent.includes('90 pinned')")
+    tab.run(f"(e.drop(e.map), void e.drop(e.maps.get({before})))")
+    tab.until(f"!e.maps.has({before})")
+
+
 def test_the_row_under_the_pointer_is_named_and_click_shows_its_neighbours(tab, rows):
     from sklearn.neighbors import NearestNeighbors
 

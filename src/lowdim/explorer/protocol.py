@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import __version__
-from lowdim.explorer import clusters, exports, new_rows, selection_analysis, thumbnails
+from lowdim.explorer import clusters, exports, new_rows, pins, selection_analysis, thumbnails
 from lowdim.explorer.message_format import Message, WireError, decode, pack_bits, unpack_bits
 from lowdim.explorer.message_queue import Outbox
 from lowdim.explorer.running_fits import Map
@@ -153,6 +153,17 @@ class Visitor:
         one: Map = self.session.map(fields.get("map"))
         getattr(one, how)()
         return Message(how, None, {"map": one.number, "status": one.status})
+
+    def _on_pin(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Message:  # noqa: ARG002
+        one = pins.pin(self.session, fields.get("map"), self._selection(), fields.get("shift"))
+        return Message("pin", None, one.described())
+
+    def _on_unpin(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Message:  # noqa: ARG002
+        rows = self.selected if self.selected.any() else None
+        return Message("unpin", None, pins.unpin(self.session, fields.get("map"), rows).described())
+
+    def _on_relax(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Message:  # noqa: ARG002
+        return Message("relax", None, pins.relax(self.session, fields.get("map")).described())
 
     def _on_map(self, fields: dict[str, Any], arrays: dict[str, NDArray]) -> Message:  # noqa: ARG002
         one = self.session.map(fields.get("map"))

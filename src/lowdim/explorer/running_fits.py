@@ -47,6 +47,8 @@ class Map:
         self.trace: list[tuple[int, float]] = []
         self.quality: dict[str, float] = {}
         self.dubious: NDArray[np.bool_] | None = None  # of all rows, once they were asked for
+        self.pinned: NDArray[np.bool_] | None = None  # rows that a person has put where they are
+        self.relaxed = False  # whether it was computed around pinned rows
         self.seconds, self._begun, self._descending = 0.0, time.perf_counter(), 0.0
         self._changed, self._judge = changed, judge
         self._wish = Condition()
@@ -76,7 +78,14 @@ class Map:
             "seconds": self.seconds,
             "frame": self.frame,
             "quality": self.quality,
+            "pins": [] if self.pinned is None else np.flatnonzero(self.pinned).tolist(),
         }
+
+    def put(self, Y: NDArray[np.float32]) -> None:
+        """Show these positions of a map that is computed."""
+        self.Y, self.frame, self._encoded = Y, self.frame + 1, None
+        self._changed(self, "frame")
+        self._changed(self, "status")
 
     def positions(self) -> NDArray[np.float32]:
         """Positions (n, dims) of all rows, NaN for those that are not in the map."""

@@ -154,9 +154,13 @@ class Session:
         return found
 
     def fit(
-        self, method: Any, parameters: Any, dims: Any = 2, rows: NDArray[np.bool_] | None = None, start: Any = None
-    ) -> Map:
-        """Start a map of all rows or of those in the mask ``rows``, optionally from the layout of another map."""
+        self, method: Any, parameters: Any, dims: Any = 2, rows: NDArray[np.bool_] | None = None, start: Any = None,
+        *, pins: NDArray[np.bool_] | None = None,
+    ) -> Map:  # fmt: skip
+        """Start a map of all rows or of those in the mask ``rows``, optionally from the layout of another map.
+
+        ``pins`` are rows that stay where they are in that layout; the model keeps them as its anchors.
+        """
         chosen = registry.find(method)
         if not offered(chosen, self.ground):
             raise ValueError(f"{chosen.class_name} cannot map these data. Choose a method that the page lists.")
@@ -171,6 +175,8 @@ class Session:
         model = self._model(chosen, parameters, dims)
         if source is not None:
             self._begin_at(model, source, where, dims)
+        if pins is not None and source is not None:
+            model.set_params(anchors=source.positions().astype(np.float64), anchor_weight=pins.astype(np.float64))
         with self._lock:
             if (
                 self._running >= MOST_FITS
@@ -183,6 +189,7 @@ class Session:
                 next(self._numbers), chosen.name, chosen.class_name, model, dict(parameters), dims, self.n, where,
                 self._map_changed, lambda Y: self._judged(Y, where),
             )  # fmt: skip
+            made.pinned, made.relaxed = pins, pins is not None
             self.maps[made.number] = made
             layout = self._layout_for(model, source, where, dims)
             self._queue.append((made, lambda: made.start(lambda model: self._fitted(model, where, dims), layout)))

@@ -14,6 +14,7 @@ import { rowFacts, selectionFacts } from "./facts.js";
 import { make, button, grouped, plural, inWords, bytesToText, textToBytes } from "./dom.js";
 
 const NEIGHBOURS = 10;
+const PINNED = ["tsne", "sne", "umap", "pacmap", "mds"]; // methods whose rows can be held
 const REFITS = 3; // samples fitted for the stability of a map
 const STRONGEST = 0.5; // share of misplaced neighbours from which the colour is strongest
 
@@ -85,7 +86,7 @@ export class Explorer {
       this.maps.set(id, map);
       this.panes?.offer();
     }
-    return Object.assign(map, { status: info.status ?? map.status, message: info.message ?? map.message, stage: info.stage, share: info.share });
+    return Object.assign(map, { pins: info.pins ?? map.pins ?? [], status: info.status ?? map.status, message: info.message ?? map.message, stage: info.stage, share: info.share });
   }
 
   // Method and changed parameters; a number only where these are the same.
@@ -192,6 +193,24 @@ export class Explorer {
     this.maps.delete(id);
     this.panes.gone(map);
     map.cloud.forget();
+  }
+
+  // Whether rows of a map can be held.
+  holds(map) { return !this.saved && PINNED.includes(map?.method) && map.rows === "all" && ["done", "stopped"].includes(map.status); }
+
+  // Rows are held, let go, or the map is computed again around those held.
+  async pinning(type, map, shift = null) {
+    try {
+      const reply = await this.line.ask(type, shift ? { map: map.id, shift } : { map: map.id });
+      if (type !== "relax") { map.pins = reply.pins; this.told(map); this.panes.remark(); return; }
+      this.started(reply, map);
+      this.maps.get(reply.map).pins = reply.pins;
+    } catch (error) { this.failed(error); }
+  }
+
+  async dragged({ map }, shift) {
+    await this.pinning("pin", map, shift);
+    if (map.pins?.length) await this.pinning("relax", map);
   }
 
   drop(map) { this.line.ask("drop", { map: map.id }).then(() => { if (this.maps.has(map.id)) this.forget(map.id); }, (error) => this.failed(error)); }
@@ -401,6 +420,8 @@ export class Explorer {
     const keep = [button("Show rows", () => { if (!this.table.open) this.table.toggle(); })];
     this.choice.replaceChildren(...selectionFacts(facts, { n: this.n, colour: this.legend.name, title, label, keep,
       clear: () => this.choose(null), columns: this.hello.columns }));
+    if (this.holds(this.map)) this.choice.append(make("div", { className: "deeds" },
+      button("Pin on the map", () => this.pinning("pin", this.map), { title: "Hold these rows where they are when the map is relaxed" })));
   }
 
   async label(column, name) {

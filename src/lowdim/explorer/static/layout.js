@@ -6,6 +6,7 @@ const TOOLS = {
   move: ["Move", "m", "Drag to move or rotate, wheel to zoom, Shift and drag to select"],
   lasso: ["Lasso", "l", "Draw around rows; Shift adds, Alt removes"],
   box: ["Box", "b", "Select a rectangle; Shift adds, Alt removes"],
+  drag: ["Drag", "g", "Drag the selected rows elsewhere: they are pinned there, and the map relaxes around them"],
 };
 
 export function layOut(host) {
@@ -41,6 +42,7 @@ function searching(host) {
 }
 
 function tools(host) {
+  if (host.saved) delete TOOLS.drag;
   const made = Object.entries(TOOLS).map(([name, [words, letter, title]]) =>
     press(button(words, () => host.take(name), { title: `${title} (${letter})` }), name === host.tool));
   host.take = (name) => {
@@ -74,7 +76,7 @@ function theme(host) {
 
 function help() {
   const known = [["drag, wheel", "move or rotate, zoom"], ["Shift + drag", "select rows"], ["click", "pin a row, see its neighbours"],
-    ["double click", "whole map again"], ["m l b", "move, lasso, box"], ["/", "search"], ["arrows", "move from row to row"],
+    ["double click", "whole map again"], ["m l b g", "move, lasso, box, drag the selection"], ["/", "search"], ["arrows", "move from row to row"],
     ["Shift + arrows", "move or rotate"], ["+ − 0", "zoom, whole map"], ["Escape", "clear pin and selection"], ["drop a file", "place its rows on the map"]];
   return make("details", { className: "help" }, make("summary", {}, "Keys and pointer"),
     make("dl", {}, ...known.flatMap(([key, words]) => [make("dt", {}, key), make("dd", {}, words)])));

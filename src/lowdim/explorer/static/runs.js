@@ -45,7 +45,7 @@ export class Runs {
     const { name, kind, low, high, choices, default: usual, help } = rule;
     let input;
     if (kind === "bool") input = make("input", { type: "checkbox", checked: Boolean(usual) });
-    else if (kind === "choice") input = make("select", {}, ...choices.map((value) =>
+    else if (kind === "choice") input = make("select", {}, ...(rule.optional ? [make("option", { value: "" }, "none")] : []), ...choices.map((value) =>
       make("option", { value: String(value), selected: value === usual }, String(value))));
     else if (kind !== "text" && choices?.length) { // a number or a word
       input = make("input", { type: "text", inputMode: "decimal", value: usual ?? "", placeholder: choices.join(" or ") });
@@ -65,7 +65,7 @@ export class Runs {
     const given = {};
     for (const [name, { rule, input }] of this.inputs ?? []) {
       const { kind, default: usual } = rule;
-      const value = kind === "bool" ? input.checked : kind === "choice" ? rule.choices.find((one) => String(one) === input.value)
+      const value = kind === "bool" ? input.checked : kind === "choice" ? rule.choices.find((one) => String(one) === input.value) ?? null
         : input.value === "" ? (rule.optional ? null : usual ?? null)
           : kind === "text" || rule.choices?.includes(input.value) ? input.value : Number(input.value);
       if (value !== (usual ?? null)) given[name] = value;
@@ -126,6 +126,11 @@ export class Runs {
     if (map.status === "running" && map.left) words.push(`${lasting(map.left)} left`);
     told.push(make("p", { className: map.status === "failed" ? "told bad" : "told" }, words.join(" · ")));
     told.push(make("p", { className: "note" }, inWords(map.parameters) || "default parameters"));
+    if (map.pins?.length && this.host.holds(map)) {
+      told.push(make("div", { className: "deeds" }, button("Relax", () => this.host.pinning("relax", map), { title: "Compute the map again around the pinned rows" }),
+        button("Unpin", () => this.host.pinning("unpin", map), { title: "Let pinned rows go: those selected, or all" }),
+        make("span", { className: "note" }, `${grouped(map.pins.length)} pinned`)));
+    }
     if (map.quality?.trustworthiness !== undefined) told.push(make("p", { className: "note quality" }, qualityInWords(map.quality)));
     if (map.loss?.values.length > 1) told.push(lossCurve(map.loss));
     const slide = this.host.hello.slides?.[map.method];

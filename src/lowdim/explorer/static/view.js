@@ -111,8 +111,20 @@ export class View {
       if (pinned >= 0 && host.moves?.[map.id] && map.cloud.has(pinned)) this.drawMoves(pen, pinned, host.moves[map.id]);
       this.drawPlaced(pen, host.placed(map));
       if (map.names) this.drawNames(pen, map.names);
+      this.drawPins(pen, map.pins ?? []);
       for (const [row, radius] of [[pinned, 8], [host.hover, 7]])
         if (row >= 0 && map.cloud.has(row)) this.ring(pen, ...this.at(row), radius, host.ink(this).css(row));
+    }
+    if (this.pull) {
+      const [[x, y], [u, v]] = this.pull, turn = Math.atan2(v - y, u - x);
+      for (const [width, style] of [[5, colours.paper], [2, colours.accent]]) {
+        pen.lineWidth = width;
+        pen.strokeStyle = style;
+        pen.beginPath();
+        pen.moveTo(x, y); pen.lineTo(u, v);
+        for (const side of [2.6, -2.6]) { pen.moveTo(u, v); pen.lineTo(u + 11 * Math.cos(turn + side), v + 11 * Math.sin(turn + side)); }
+        pen.stroke();
+      }
     }
     if (this.outline) {
       pen.beginPath();
@@ -218,6 +230,18 @@ export class View {
     }
   }
 
+  // Rows that a person has pinned, as small squares.
+  drawPins(pen, rows) {
+    const side = rows.length > 500 ? 3 : 5;
+    pen.lineWidth = 1.2;
+    pen.strokeStyle = this.host.colours.ink;
+    for (const row of rows) {
+      if (!this.map.cloud.has(row)) continue;
+      const [x, y] = this.at(row);
+      pen.strokeRect(x - side / 2, y - side / 2, side, side);
+    }
+  }
+
   // Rows of a dropped file as diamonds: filled if their trust is high, hollow if low.
   drawPlaced(pen, placed) {
     for (const { positions, trust } of placed) {
@@ -278,9 +302,10 @@ export class View {
     root.addEventListener("pointerdown", (event) => {
       if (!this.map?.cloud.count || event.button > 2) return;
       const at = place(event), { tool } = this.host;
-      const draws = event.button === 0 && (tool !== "move" || event.shiftKey);
+      const drags = event.button === 0 && tool === "drag" && !event.shiftKey && this.host.selection && this.camera.dims < 3;
+      const draws = !drags && event.button === 0 && ((tool !== "move" && tool !== "drag") || event.shiftKey);
       const moves = this.camera.dims === 3 && event.button === 0 ? "turn" : "shift";
-      held = { at, last: at, kind: draws ? (tool === "box" ? "box" : "lasso") : moves, far: 0 };
+      held = { at, last: at, kind: drags ? "drag" : draws ? (tool === "box" ? "box" : "lasso") : moves, far: 0 };
       root.setPointerCapture(event.pointerId);
     });
     root.addEventListener("pointermove", (event) => {
@@ -292,6 +317,7 @@ export class View {
       held.last = [x, y];
       if (held.kind === "turn") this.camera.turn(dx, dy);
       else if (held.kind === "shift") this.camera.shift(dx, dy);
+      else if (held.kind === "drag") { this.pull = [held.at, [x, y]]; this.mark(); return; }
       else if (held.kind === "box") { const [u, v] = held.at; this.outline = [[u, v], [x, v], [x, y], [u, y]]; }
       else (this.outline ??= [held.at]).push([x, y]);
       if (this.outline) this.mark();
@@ -299,15 +325,16 @@ export class View {
     });
     const end = (event) => {
       if (!held) return;
-      const [x, y] = place(event), { far } = held;
-      held = null;
+      const [x, y] = place(event), { far, kind, at } = held;
+      held = this.pull = null;
+      if (kind === "drag" && far > 4) { this.host.dragged(this, this.lengths(x - at[0], y - at[1])); this.mark(); return; }
       if (this.outline) {
         const how = event.altKey ? "less" : event.shiftKey && this.host.tool !== "move" ? "more" : "new";
         this.choose(how);
       } else if (far <= 4) this.host.clicked(this, event.pointerType === "mouse" && this.host.hover >= 0 ? this.host.hover : this.pick(x, y));
     };
     root.addEventListener("pointerup", end);
-    root.addEventListener("pointercancel", () => { held = this.outline = null; this.mark(); });
+    root.addEventListener("pointercancel", () => { held = this.outline = this.pull = null; this.mark(); });
     root.addEventListener("pointerleave", () => { if (!held) { this.looking = null; this.host.hovered(this, -1); } });
     root.addEventListener("contextmenu", (event) => event.preventDefault());
     root.addEventListener("dblclick", () => { this.camera.home(); this.changed(); });
@@ -317,6 +344,14 @@ export class View {
       this.changed();
     }, { passive: false });
     root.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  // What pixels are in the coordinates of a map in the plane.
+  lengths(dx, dy) {
+    const at = (place) => projected(this.camera.eye(this.blend, this.width, this.height), place, this.width, this.height);
+    const [x, y] = at([0, 0]), [a, b] = at([1, 0]), [c, d] = at([0, 1]);
+    const [p, q, r, s] = [a - x, b - y, c - x, d - y], area = p * s - q * r;
+    return [(s * dx - r * dy) / area, (p * dy - q * dx) / area];
   }
 
   // The search for the row under the pointer waits for the next frame, so that it runs once.

@@ -110,6 +110,11 @@ def test_numbers_near_the_largest_are_cut_too(tmp_path):
     assert lowdim.load(tmp_path / "m.lowdim")._made[0].levels == model._made[0].levels
 
 
+def test_there_are_no_more_classes_than_rows():
+    model = MCA(1, bins=2**31 - 1).fit(pl.DataFrame({"x": [0.5, 1.25, 2.0, 8.5], "t": list("abab")}))
+    assert len(model._made[0].levels) == 4
+
+
 def test_whole_classes_do_not_share_names():
     x = 1e9 + np.arange(40) / 100
     model = MCA(1).fit(pl.DataFrame({"x": x, "t": ["a", "b"] * 20}))

@@ -329,7 +329,8 @@ def _learn_classes(column: "pl.Series", finding: Finding, wish: Wish, why: str, 
     recur = finding.kind == "number" and len(distinct) <= min(_WHOLE, wish.max_levels, len(values) / 2)
     if recur and bool((distinct == np.round(distinct)).all()):
         return None
-    places = -(-np.arange(1, wish.classes) * len(values) // wish.classes) - 1  # the last row of each class
+    classes = min(wish.classes, len(values))
+    places = -(-np.arange(1, classes) * len(values) // classes) - 1  # the last row of each class
     knots = np.unique(np.sort(values)[places])
     knots = knots[knots < values.max()]  # each class has a row
     if not len(knots):

@@ -13,6 +13,7 @@ import lowdim
 from lowdim import LLE, MDS, SNE, TSNE, UMAP, PaCMAP, _native
 from lowdim.backends.torch import descent_loop, new_points, repulsive_field, tensors
 from lowdim.backends.torch import layout as device_layout
+from lowdim.backends.torch.anchors import DrawnPoints
 from lowdim.backends.torch.kernels.step import step
 from lowdim.backends.torch.space_filling_curve import along_curve
 from lowdim.compose import layout
@@ -153,7 +154,8 @@ def test_steps_have_momentum_gains_and_a_limit(rng, device):
     gains = rng.uniform(0.01, 2, size=(5, 3)).astype(np.float32)
     there = [put(part, device) for part in (Y, v, gains, pull, push)]
     plan = torch.tensor([2.0, 0.8, 12.0, 0.5], device=device)
-    step[(1,)](*there, torch.tensor(7.0, dtype=torch.float64, device=device), plan, 5, 3, B=8, BD=4)
+    total, free = torch.tensor(7.0, dtype=torch.float64, device=device), DrawnPoints(None, there[0])
+    step[(1,)](*there, total, plan, *free.arguments, 5, 3, DRAWN=free.any, B=8, BD=4)
     g = 12 * pull - push / 7
     gains = np.maximum(np.where((g > 0) != (v > 0), gains + 0.2, gains * 0.8), 0.01)
     v = 0.8 * v - 2 * gains * g
@@ -181,7 +183,7 @@ def test_the_pace_is_that_of_numpys_descent(related, device):
     _, there = related
     loss = Divergence(CAUCHY, "exact", exaggerated=10, exaggeration=4.0)
     plans = [
-        descent_loop._DescentLoop(loss, there, torch.zeros(21, 2, device=device), 100)._plan(done)
+        descent_loop._DescentLoop(loss, there, torch.zeros(21, 2, device=device), 100, None)._plan(done)
         for done in (0, 9, 10, 60, 300)
     ]
     assert [plan[1] for plan in plans] == pytest.approx([0.8, 0.8, 0.8, 0.85, 0.9])

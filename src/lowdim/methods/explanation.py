@@ -52,12 +52,15 @@ class Explanation:
 
     @cached_property
     def table(self) -> "pl.DataFrame":
-        """Columns by their mean ``sensitivity``, its share of all, and the mean motion for one standard deviation."""
+        """Columns by their ``sensitivity``, its share of all, and the motion for one standard deviation.
+
+        All are medians over the rows: a few rows between two clusters move very far.
+        """
         import polars as pl
 
         seen = self.resolved
-        far = self.sensitivity[seen].mean(axis=0) if seen.any() else np.full(len(self.columns), np.nan)
-        along = (self.jacobian[seen] * self.scale).mean(axis=0) if seen.any() else self.jacobian[:1].sum(axis=0)
+        far = np.median(self.sensitivity[seen], axis=0) if seen.any() else np.full(len(self.columns), np.nan)
+        along = np.median(self.jacobian[seen] * self.scale, axis=0) if seen.any() else self.jacobian[:1].sum(axis=0)
         order = np.argsort(-far, kind="stable")
         motion = {f"toward_{j}": values[order] for j, values in enumerate(along)}
         share = far / (far.sum() or 1.0)

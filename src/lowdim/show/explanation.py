@@ -39,7 +39,7 @@ def explanation(
     top : int
         Number of columns, those that move the rows most.
     each : bool
-        Arrows at each row. By default one for each column, of the mean motion, at the mean position.
+        Arrows at each row. By default one for each column, of the median motion, at the median position.
     **looks
         Passed on to :func:`scatter`, such as ``legend=False`` or ``size=8``.
 
@@ -73,7 +73,7 @@ def explanation(
     motion = (found.jacobian * found.scale)[found.resolved][:, :, columns]
     starts = found.positions[found.resolved]
     if not each:
-        motion, starts = motion.mean(axis=0, keepdims=True), starts.mean(axis=0, keepdims=True)
+        motion, starts = (np.median(one, axis=0, keepdims=True) for one in (motion, starts))
     longest = np.sqrt((motion**2).sum(axis=1)).max() or 1.0
     factor = _REACH * max(float(np.ptp(ax.get_xlim())), float(np.ptp(ax.get_ylim()))) / longest
     if each:

@@ -26,7 +26,7 @@ from lowdim.solve.discriminant import Whitening, discriminants, orthogonal_discr
 from lowdim.solve.leading_eigenpairs import eigh_top
 from lowdim.solve.projection import project
 from lowdim.solve.signs import signs
-from lowdim.work import dispatch, memory
+from lowdim.work import dispatch, memory, thread_limit
 from lowdim.work.backend_arrays import from_numpy, to_numpy
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.rows import take
@@ -191,7 +191,8 @@ class LDA(DiscriminantClassifier, LinearReducer):
         else:
             values, W = discriminants(within.P, B, k)
         self.classes_, self.priors_, self.shrinkage_ = found.classes, pi, 1.0 - left
-        self._keep(M, view, within, B, values, W, float_dtype(X.dtype))
+        with thread_limit.alone():  # small products, after which threads of BLAS would keep cores busy
+            self._keep(M, view, within, B, values, W, float_dtype(X.dtype))
         return self
 
     def _within(

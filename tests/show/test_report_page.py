@@ -20,6 +20,7 @@ from lowdim.data.categories import read_labels
 from lowdim.show import computing
 from lowdim.show.report import assembly, charts, encoded_maps
 from lowdim.show.report.html_pieces import code, heading, paragraph, table
+from lowdim.solve.procrustes import motion
 
 EVIL = '</script><script>alert("x")</script> & co'
 VOID = {"meta", "img", "br", "link"}
@@ -398,9 +399,9 @@ def test_a_slider_computes_a_map_of_the_report_again_and_a_file_is_placed_on_it(
     text = "\n".join(",".join(str(v) for v in row) for row in [[f"x{j}" for j in range(64)], *X.tolist()])
     script = f"placeFile(new File([{json.dumps(text)}], 'new.csv'), say).then(() => maps[{umap}].placed)"
     placed = browser.run(script)
-    Y, model = made.embeddings["umap"], made.models["umap"]
+    Y, turn = made.turned["umap"], motion(made.embeddings["umap"], made.turned["umap"], scaled=False)
     extent = np.ptp(Y, axis=0).max()
-    there = model.transform(X) - (Y.max(axis=0) + Y.min(axis=0)) / 2  # the page has the middle at 0
+    there = turn.of(made.models["umap"].transform(X)) - (Y.max(axis=0) + Y.min(axis=0)) / 2  # the page's middle is at 0
     np.testing.assert_allclose([[one["x"], one["y"]] for one in placed], there, atol=0.03 * extent)
     before = browser.run(f"[...maps[{umap}].xy]")
     told = browser.run(

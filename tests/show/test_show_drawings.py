@@ -46,7 +46,7 @@ def test_pictures_of_any_size_are_drawn_without_warnings(name, size):
 
 
 def test_show_offers_what_it_promises():
-    names = "biplot components distortion explanation graph loss reconstructions reliability rnx"
+    names = "biplot components distortion explanation film graph loss multiples reconstructions reliability rnx"
     assert show.__all__ == [*names.split(), "scatter", "scree", "selection", "shepard"]
 
 

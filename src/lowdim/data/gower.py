@@ -15,6 +15,7 @@ from lowdim.data.column_kinds import RULES, is_missing
 from lowdim.data.column_recipes import Recipe
 from lowdim.data.table_columns import Columns, columns_of
 from lowdim.work import memory
+from lowdim.work.user_warnings import warn
 
 Floats = NDArray[np.float64]
 _NAME = "gower_distances"
@@ -46,9 +47,9 @@ def gower_distances(X: Any, Y: Any = None, *, plan: dict[str, Any] | None = None
     --------
     >>> import polars as pl
     >>> from lowdim.data import gower_distances
-    >>> table = pl.DataFrame({"age": [20, 30, 60], "town": ["Rome", "Oslo", None]})
-    >>> gower_distances(table).round(3).tolist()
-    [[0.0, 0.625, 1.0], [0.625, 0.0, 0.75], [1.0, 0.75, 0.0]]
+    >>> table = pl.DataFrame({"age": [20, 30, 60, 40], "town": ["Rome", "Oslo", None, "Rome"]})
+    >>> gower_distances(table)[0].round(3).tolist()
+    [0.0, 0.625, 1.0, 0.25]
     """
     table = columns_of(X, _NAME, minimum=2)
     table.names = _names(X, table)
@@ -60,6 +61,10 @@ def gower_distances(X: Any, Y: Any = None, *, plan: dict[str, Any] | None = None
         recipes, _ = preparation.learn(table, column_plans.wishes(defaults, plan, table.names))
     except ValueError as error:
         raise ValueError(str(error).replace("Prepare: ", f"{_NAME}: ", 1)) from None
+    pairs = zip(table.names, recipes, strict=True)
+    without = [f"{name!r} ({one.why})" for name, one in pairs if one.kind in ("identifier", "text")]
+    if without:
+        warn(f"{_NAME}: columns without a distance are left out: {', '.join(without)}. Name their kind in plan.")
     other = table
     if Y is not None:
         other = columns_of(Y, _NAME)

@@ -22,16 +22,20 @@ def spreads(places: NDArray, near: NDArray) -> NDArray[np.float64]:
     """
     m, k = near.shape
     out = np.empty(m)
-    step = max(1, _BLOCK_BYTES // (8 * k * places.shape[1]))
+    columns = [np.ascontiguousarray(column) for column in places.T]
+    step = max(1, _BLOCK_BYTES // (8 * k * len(columns)))
     for start in range(0, m, step):
-        there = places[near[start : start + step]].astype(np.float64)
-        P = np.sort(there, axis=1)  # NaN last, in all coordinates
-        count = np.isfinite(P[:, :, 0]).sum(axis=1)
+        rows = near[start : start + step]
+        count = np.isfinite(columns[0][rows]).sum(axis=1)
         middle = np.maximum(np.stack([count - 1, count], axis=1) // 2, 0)
-        centre = np.take_along_axis(P, middle[:, :, None], axis=1).mean(axis=1, keepdims=True)
-        apart = np.sqrt(((there - centre) ** 2).sum(axis=2))
+        squares = np.zeros(rows.shape)
+        for column in columns:
+            there = column[rows]
+            P = np.sort(there, axis=1)  # NaN last
+            ends = P[:, middle[0]] if (count == k).all() else np.take_along_axis(P, middle, axis=1)
+            squares += np.square(there - ends.mean(axis=1, dtype=np.float64)[:, None])
         with np.errstate(invalid="ignore"):
-            out[start : start + step] = np.nansum(apart, axis=1) / np.where(count, count, np.nan)
+            out[start : start + step] = np.nansum(np.sqrt(squares), axis=1) / np.where(count, count, np.nan)
     return out
 
 

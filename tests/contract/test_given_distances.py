@@ -70,7 +70,7 @@ def test_maps_of_umap_and_pacmap_take_the_neighbours_a_graph_holds(rng, tmp_path
         (lowdim.PaCMAP, "candidates of 8 near pairs need 58"),
     ):
         steps = {"n_epochs": 5} if cls is lowdim.UMAP else {"max_iter": 5}
-        with pytest.warns(UserWarning, match=f"{note} neighbours of each row; the graph holds 8") as said:
+        with pytest.warns(UserWarning, match=f"{note} neighbours a row; the graph holds 8") as said:
             model = cls(metric="precomputed", init="spectral", random_state=0, **steps).fit(G)
         assert len(said) == 1
         assert model.n_neighbors_ == (9 if cls is lowdim.UMAP else 8)

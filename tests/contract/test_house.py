@@ -39,6 +39,13 @@ def test_private_functions_of_scikit_learn_are_imported_in_one_module():
     assert {path.name for path in PACKAGE.rglob("*.py") if private(path)} == {"compat.py"}
 
 
+@pytest.mark.parametrize("file", ["neighbor_embedding", "isomap", "lle", "diffusion"])
+def test_a_fit_reads_as_its_algorithm(file):
+    tree = ast.parse((PACKAGE / "methods" / f"{file}.py").read_text())
+    (learn,) = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "_learn")
+    assert sum(isinstance(node, ast.stmt) for node in ast.walk(learn)) - 1 <= 20
+
+
 def test_method_files_do_not_import_each_other():
     methods = {method.module.rpartition(".")[2] for method in registry.METHODS}
     for path in (PACKAGE / "methods").glob("*.py"):

@@ -154,7 +154,7 @@ def test_a_sparse_graph_of_neighbours_is_enough_and_too_few_are_refused(rng):
     given = {"metric": "precomputed", "init": "spectral", "max_iter": 90, "random_state": 0}
     with pytest.raises(ValueError, match="at least 12 neighbours stored for each row besides itself; got 11"):
         PaCMAP(n_neighbors=12, **given).fit(few)
-    with pytest.warns(UserWarning, match="need 60 neighbours of each row; the graph holds 20. Those are used"):
+    with pytest.warns(UserWarning, match="need 60 neighbours a row; the graph holds 20. Those are used"):
         fewer = PaCMAP(**given).fit(some)
     for model in (fewer, PaCMAP(**given).fit(many)):
         assert quality.trustworthiness(X, model.embedding_, n_neighbors=15) > 0.85

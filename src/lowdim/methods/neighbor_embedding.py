@@ -139,8 +139,7 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
     def _learn(self, X: Any, y: Any, relations: Any = None, shared: Any = None, drawn: Drawn | None = None) -> None:
         given, (X, n, before) = X, self._demand_possible(X, y, relations)
         seed, dtype, self.timings_ = seed_of(self.random_state), self._dtype_for(X, relations), {}
-        if drawn is None:
-            drawn = self._drawn(Given(X, given, n, int(self.n_components), shared, maps_of(self, X, seed)))
+        drawn = drawn or self._drawn(Given(X, given, n, int(self.n_components), shared, maps_of(self, X, seed)))
         relations, Z, first, close = self._relate(X, y, seed, relations)
         with self._timed("start"):
             drawn = drawn and drawn.of_equal(None if first is None else to_numpy(first))
@@ -153,15 +152,18 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
             found = self._descend(relations, Y, first, loss, lambda Y: moved_to(cast(Y, dtype), like), drawn)
         with self._timed(self._stages[1]):
             reached = loss.at(relations, found.embedding)
+        self._keep_descent(found, reached, close, again=before is not None)
+        self._rows, self._fitted, Y = None if X is None else own(X), None, cast(found.embedding, dtype)
+        self.embedding_ = Y if drawn is None else drawn.held(Y)
+
+    def _keep_descent(self, found: Descended, reached: Reached, close: tuple[Any, Any] | None, *, again: bool) -> None:
+        """Store the loss, its trace, which a warm start extends, and what ``trust`` needs."""
         self._keep_loss(reached)
         self._forget(("_held",))  # of the graph given, which the model does not keep
-        old = (self.n_iter_, self.loss_iterations_, self.loss_curve_) if before is not None else (0, [], [])
+        old = (self.n_iter_, self.loss_iterations_, self.loss_curve_) if again else (0, [], [])
         self.n_iter_, self.loss_iterations_, self.loss_curve_ = found.trace(reached.value, *old)
         if close is not None:
             self._spacings, self._loosenesses, self._spreads, self._worse = familiar(*close, found.embedding)
-        Y = cast(found.embedding, dtype)
-        self.embedding_ = Y if drawn is None else drawn.held(Y)
-        self._rows, self._fitted = None if X is None else own(X), None
 
     def _learn_anchored(self, X: Any, drawn: Drawn) -> None:
         self._learn(X, None, drawn=drawn)
@@ -351,9 +353,7 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
         """``wanted`` neighbours of each row, or with a note those that a graph of distances holds."""
         if self._held is None or self._held >= wanted:
             return wanted
-        warn(
-            f"{self._name}: {what} need {wanted} neighbours of each row; the graph holds {self._held}. Those are used."
-        )
+        warn(f"{self._name}: {what} need {wanted} neighbours a row; the graph holds {self._held}. Those are used.")
         return self._held
 
     def _count(self, X: Any, relations: Any) -> int:

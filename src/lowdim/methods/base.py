@@ -292,9 +292,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def explain(self, X: Any, *, scale: Any = None) -> Explanation:
         """How the positions of rows change with each column.
 
-        In closed form for linear methods. For t-SNE, SNE and UMAP by implicit differentiation of the row's own loss,
-        with all other rows fixed; a row of the fit is not its own neighbour. For others by placing rows of which one
-        column was changed; PaCMAP, whose pairs do not change with small steps, takes steps of the length of the
+        In closed form for linear methods. For t-SNE, SNE, UMAP and MDS by implicit differentiation of the row's own
+        loss, with all other rows fixed; a row of the fit is not its own neighbour. For others by placing rows of which
+        one column was changed; PaCMAP, whose pairs do not change with small steps, takes steps of the length of the
         distance to the fifth neighbour.
 
         Parameters

@@ -1,7 +1,7 @@
 """Base classes of methods that learn an embedding of the training rows, and embed new rows by it."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ class EmbeddingReducer(Reducer, ABC):
 
     _sparse = True
     _scale_matters = True
-    _step: ClassVar[float | None] = None  # of derivatives by differences, in standard deviations
     n_components: int
     embedding_: NDArray
     _rows: Any
@@ -143,7 +142,7 @@ class EmbeddingReducer(Reducer, ABC):
         def place(moved: Any, _: Any) -> NDArray:
             return self._place(searchable(in_form_of(moved, Q), Q.dtype))
 
-        return by_differences(Q, place, small_steps(self, Q, self._step), self._place(Q))
+        return by_differences(Q, place, small_steps(self, Q), self._place(Q))
 
     @abstractmethod
     def _place(self, Q: Any) -> NDArray:

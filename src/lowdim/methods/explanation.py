@@ -131,11 +131,11 @@ def by_differences(
     return np.asarray(center, np.float64), out
 
 
-def small_steps(model: Any, X: Any, step: float | None = None) -> Floats:
-    """Steps (d,) of central differences of a smooth map, ``step`` standard deviations."""
+def small_steps(model: Any, X: Any) -> Floats:
+    """Steps (d,) of central differences of a smooth map."""
     sizes = _scales(model, X, None)
     usual = float(sizes.mean()) or 1.0
-    return (step or STEP[float_dtype(X.dtype).name]) * np.where(sizes > 1e-6 * usual, sizes, usual)
+    return STEP[float_dtype(X.dtype).name] * np.where(sizes > 1e-6 * usual, sizes, usual)
 
 
 def chained(outer: Explanation, inner: Explanation) -> Explanation:

@@ -26,11 +26,14 @@ from lowdim.persist import fields
 from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.neighbors import demand_singles
 from lowdim.relate.pairwise import pairwise
+from lowdim.relate.weight_slopes import differentiable, distance_slopes, interpolated
 from lowdim.solve import smacof
 from lowdim.solve.anchors import Anchors, strengths
+from lowdim.solve.sensitivity import of_least_stress
 from lowdim.work import memory
 from lowdim.work.blockwise import float_dtype
 from lowdim.work.random import seed_of, stream
+from lowdim.work.rows import dense
 
 _BLOCK = 2**24  # distances of new rows at a time
 start_rule = options.one_of("classical", "random") | options.Rule(
@@ -108,7 +111,6 @@ class MDS(Anchored, MetricReducer):
     True
     """
 
-    _step = 0.1  # the descent of a new row's stress stops before smaller steps are seen
     _rules = {
         "n_components": options.integer(1),
         "kind": options.one_of("metric", "nonmetric", "classical"),
@@ -402,6 +404,27 @@ class MDS(Anchored, MetricReducer):
             for first in starts_of_new(D, W, positions)
         ]
         return np.where((tried[0][1] <= tried[1][1])[:, None], tried[0][0], tried[1][0])
+
+    def _jacobian(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """By implicit differentiation of each row's own stress; by differences if the metric is not differentiable."""
+        Q, own = self._known(X)
+        metric = self._metric if self._whitening is None else "euclidean"
+        if self.kind == "classical" or not differentiable(metric):
+            return super()._jacobian(X)
+        n, d = self._rows.shape
+        memory.require(48.0 * n * d, f"MDS: slopes of {n:,} distances with {d:,} columns", "Reduce by PCA first.")
+        Z, flat, Y = dense(self._flat(self._rows)[0]), dense(self._flat(Q)[0]), self._positions() / self._unit
+        starts, found = self._place(Q) / self._unit, []
+        for row, start, number in zip(flat, starts, own, strict=True):
+            others = np.flatnonzero(np.arange(n) != number)
+            lengths, rises = (part / self._unit for part in distance_slopes(row, Z[others], metric))
+            if self._knots.shape[1]:
+                lengths, steepness = interpolated(lengths, *self._knots)
+                rises *= steepness[:, None]
+            found.append(of_least_stress(lengths, rises, Y[others], start))
+        slopes = np.stack([one.slopes for one in found]) * self._unit
+        slopes = slopes if self._whitening is None else slopes @ self._whitening[1].T
+        return np.stack([one.position for one in found]) * self._unit, slopes
 
     def _ask_memory(self, n: int, d: int, *, weighted: bool = False) -> None:
         blocks = 8.0 * n * min(n, 2048)  # of distances, while they are measured

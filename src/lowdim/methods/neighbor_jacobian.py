@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from lowdim.methods.explanation import by_differences
 from lowdim.relate.affinities import NEAREST, SHARE
 from lowdim.relate.neighbors import Neighbors, nearest
-from lowdim.relate.weight_slopes import distance_slopes, likelihood_slopes
+from lowdim.relate.weight_slopes import differentiable, distance_slopes, likelihood_slopes
 from lowdim.solve.sensitivity import Placed, implicit
 from lowdim.work.rows import dense, in_form_of, take
 
@@ -56,10 +56,9 @@ def _row(near: Neighbors, i: int) -> Neighbors:
 
 def _implicit(model: Any, row: Any, own: int, near: Neighbors, start: NDArray) -> Placed | None:
     """Position of one row and its slopes by implicit differentiation; None where weights do not change smoothly."""
-    known = distance_slopes(dense(row)[0], dense(take(model._rows, near.indices[0])), model._metric)
-    if known is None:
+    if not differentiable(model._metric):
         return None
-    lengths, slopes = known
+    lengths, slopes = distance_slopes(dense(row)[0], dense(take(model._rows, near.indices[0])), model._metric)
     if not np.allclose(lengths, near.distances[0], rtol=_ALIKE, atol=_ALIKE * float(lengths.max(initial=0))):
         return None
     found = model._weight_slopes(lengths, slopes)

@@ -14,13 +14,13 @@ Floats = NDArray[np.float64]
 _STEP = 1e-6  # of differences of other metrics, in units of the largest value of a row
 _CAPPED = 1e-3  # from the target, beyond which the width of a row is a bound
 _NEWTON = 4
+_CLOSED = ("euclidean", "cosine", "correlation", "manhattan")  # metrics whose slopes have a closed form
 
 
-def distance_slopes(row: NDArray, neighbors: NDArray, metric: str) -> tuple[Floats, Floats] | None:
+def distance_slopes(row: NDArray, neighbors: NDArray, metric: str) -> tuple[Floats, Floats]:
     """Distances (near,) of a row (d,) from its ``neighbors`` (near, d), and their slopes (near, d) with its values.
 
-    In closed form for Euclidean and cosine distances, by central differences for others; None for those whose
-    parameters are learnt.
+    In closed form for the metrics of ``_CLOSED``, by central differences for other ``differentiable`` ones.
 
     >>> distance_slopes(np.array([3.0, 4.0]), np.zeros((1, 2)), "euclidean")
     (array([5.]), array([[0.6, 0.8]]))
@@ -32,13 +32,16 @@ def distance_slopes(row: NDArray, neighbors: NDArray, metric: str) -> tuple[Floa
         gaps = x - B
         lengths = np.sqrt((gaps**2).sum(axis=1))
         return lengths, np.divide(gaps, lengths[:, None], out=np.zeros_like(gaps), where=lengths[:, None] > 0)
+    if str(metric) == "manhattan":
+        return np.abs(x - B).sum(axis=1), np.sign(x - B)
+    if str(metric) == "correlation":
+        lengths, slopes = distance_slopes(x - x.mean(), B - B.mean(axis=1, keepdims=True), "cosine")
+        return lengths, slopes - slopes.mean(axis=1, keepdims=True)
     if str(metric) == "cosine":
         size, sizes = np.linalg.norm(x) or 1.0, np.linalg.norm(B, axis=1)
         units = B / np.where(sizes > 0, sizes, 1.0)[:, None]
         shared = units @ x / size
         return 1 - shared, (shared[:, None] * x / size - units) / size
-    if not differentiable(metric):
-        return None
     h = _STEP * max(1e-3, float(np.abs(B).max(initial=0)), float(np.abs(x).max(initial=0)))
     moved = np.concatenate([x + h * np.eye(len(x)), x - h * np.eye(len(x))])
     there = distances_to(moved, B, metric)
@@ -49,9 +52,20 @@ def distance_slopes(row: NDArray, neighbors: NDArray, metric: str) -> tuple[Floa
 
 
 def differentiable(metric: str) -> bool:
-    """Whether ``distances_to`` has this metric, and its values change smoothly with a row."""
+    """Whether ``distance_slopes`` has this metric: its values change smoothly, and none of its parameters is learnt."""
     given = getattr(metric, "given", {})
-    return metric not in ("jaccard", "hamming") and bool(kind_of(metric).scipy or given)
+    return str(metric) in _CLOSED or (bool(kind_of(metric).scipy or given) and metric not in ("hamming", "mahalanobis"))
+
+
+def interpolated(at: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Values of the piecewise linear function through ``(x, y)``, constant beyond its ends, and its slopes.
+
+    >>> interpolated(np.array([0.5, 2.0, 9.0]), np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 3.0]))
+    (array([1. , 2.5, 3. ]), array([2. , 0.5, 0. ]))
+    """
+    right = np.clip(np.searchsorted(x, at, side="right"), 1, len(x) - 1)
+    slopes = (y[right] - y[right - 1]) / (x[right] - x[right - 1])
+    return np.interp(at, x, y), np.where((at < x[0]) | (at > x[-1]), 0.0, slopes)
 
 
 def likelihood_slopes(

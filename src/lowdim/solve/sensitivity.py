@@ -3,6 +3,7 @@
 At a minimum ``∇L(y, w) = 0``, so that ``dy = −H⁻¹ (∂∇L/∂w) dw`` with the Hessian ``H`` of ``L`` in ``y``.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,10 +45,34 @@ def implicit(
     not repel itself; None for a new row.
     """
     unit = float(getattr(loss, "unit", 1.0))
-    Y, y = np.asarray(Y, np.float64) / unit, np.asarray(start, np.float64) / unit
+    Y = np.asarray(Y, np.float64) / unit
     others, crowd = Y[near], _crowd(loss, Y, own)
+    local = _local_entropy if isinstance(loss, CrossEntropy) else _local_divergence
+    found = _minimum(lambda y: local(loss, others, weights, crowd, y), rises, others, np.asarray(start) / unit)
+    return Placed(found.position * unit, found.slopes * unit, found.resolved)
+
+
+def of_least_stress(lengths: Floats, rises: Floats, others: Floats, start: Floats) -> Placed:
+    """Minimum near ``start`` (k,) of the stress ``Σ (δ_j − ‖y − y_j‖)²`` to the ``others`` (n, k).
+
+    ``rises`` (n, d) are the slopes of the distances ``lengths`` (n,).
+    """
+
+    def local(y: Floats) -> _Local:
+        gaps = y - others
+        d = np.maximum(np.sqrt((gaps**2).sum(axis=1)), 1e-300)
+        ratio, units = lengths / d, gaps / d[:, None]
+        hessian = 2 * float((1 - ratio).sum()) * np.eye(len(y)) + 2 * (units * ratio[:, None]).T @ units
+        return _Local(float(((lengths - d) ** 2).sum()), 2 * (1 - ratio) @ gaps, hessian, -2 * units)
+
+    return _minimum(local, rises, others, start)
+
+
+def _minimum(local: Callable[[Floats], _Local], rises: Floats, others: Floats, start: NDArray) -> Placed:
+    """Minimum of a row's loss by Newton's method, and the slopes (k, d) that ``rises`` of the weights give it."""
+    y = np.asarray(start, np.float64)
     size = float(((others - others.mean(axis=0)) ** 2).sum(axis=1).mean()) or 1.0
-    here = _local(loss, others, weights, crowd, y)
+    here = local(y)
     still = False
     for _ in range(_TURNS):
         values, vectors = np.linalg.eigh(here.hessian)
@@ -56,7 +81,7 @@ def implicit(
         still = bool(step @ step <= _STILL * size)
         there = here
         for _ in range(_HALVINGS):
-            there = _local(loss, others, weights, crowd, y + step)
+            there = local(y + step)
             if there.value <= here.value or still:
                 break
             step = step / 2
@@ -70,19 +95,13 @@ def implicit(
     slopes = np.full((len(y), rises.shape[1]), np.nan)
     if resolved:
         slopes = -np.linalg.solve(here.hessian, here.by_weight.T @ rises)
-    return Placed(y * unit, slopes * unit, resolved)
+    return Placed(y, slopes, resolved)
 
 
 def _crowd(loss: Any, Y: Floats, own: int | None) -> Floats:
     """Points of the map that repel a row: all, or the sample that repels new rows."""
     some = sample_of(len(Y)) if isinstance(loss, CrossEntropy) else np.arange(len(Y))
     return Y[some if own is None else some[some != own]]
-
-
-def _local(loss: Any, others: Floats, weights: Floats, crowd: Floats, y: Floats) -> _Local:
-    """Loss of a row at ``y``, attracted by the ``others`` and repelled by the ``crowd``."""
-    known = _local_entropy if isinstance(loss, CrossEntropy) else _local_divergence
-    return known(loss, others, weights, crowd, y)
 
 
 def _local_divergence(loss: Divergence, others: Floats, weights: Floats, crowd: Floats, y: Floats) -> _Local:

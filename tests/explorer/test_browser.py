@@ -502,6 +502,12 @@ def test_a_saved_page_works_from_disk_and_without_a_server(browser, server, tmp_
     assert kept.run("e.map.title") == "PCA standardize true"
     assert kept.run("[...e.map.placed[0].positions, ...e.map.placed[0].trust]") == placed
     assert "2 placed" in kept.run("e.panes.list[0].told.textContent")
+    before = (kept.pixels(canvas="over")[..., 3] > 0).sum()
+    kept.run("[...e.root.querySelectorAll('.pane button')].find((one) => one.textContent === 'Names').click()")
+    kept.until("e.map.names && e.map.names.length > 1 && e.panes.active.view.named > 0")
+    assert (kept.pixels(canvas="over")[..., 3] > 0).sum() > before + 100
+    assert kept.run("e.map.names.some((one) => one.name === 'other')")  # of the colours it was saved with
+    kept.run("e.nameIslands(e.map)")
     kept.run("void e.colourBy('kept')")
     kept.until("e.legend.name === 'kept'")
     assert kept.run("e.legend.list.textContent").startswith("every third300")

@@ -39,6 +39,25 @@ def test_names_are_of_labels_texts_or_columns(rng):
     assert solid.texts
 
 
+def test_islands_are_coloured_by_their_direction_unless_labels_are(rng):
+    codes = np.repeat([0, 1, 2, 3], 100)
+    Y = np.array([[10, 0], [0, 10], [-10, 0], [0, -10]])[codes] + rng.normal(0, 0.4, (400, 2))
+    texts = [f"{['red apple', 'fast engine', 'old verse', 'wet road'][c]} row {i}" for i, c in enumerate(codes)]
+
+    def colors(ax):
+        drawn = np.concatenate(
+            [np.column_stack([part.get_offsets(), part.get_facecolors()]) for part in ax.collections]
+        )
+        return drawn[np.lexsort(drawn[:, :2].T)][np.argsort(np.lexsort(Y.T)), 2:5]
+
+    ink = colors(show.scatter(Y, labels="auto", about=texts))
+    assert len(np.unique(ink.round(6), axis=0)) == 4
+    assert all(len(np.unique(ink[codes == c].round(6), axis=0)) == 1 for c in range(4))
+    assert ((ink >= 0) & (ink <= 1)).all()
+    by_label = colors(show.scatter(Y, codes % 2, labels="auto", about=texts))
+    np.testing.assert_array_equal(by_label, colors(show.scatter(Y, codes % 2)))
+
+
 def test_what_has_no_names_is_refused(rng):
     Y = rng.normal(size=(30, 2))
     with pytest.raises(ValueError, match="needs y or about; got no y and no about"):

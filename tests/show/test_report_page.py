@@ -313,6 +313,20 @@ def test_a_row_under_the_pointer_is_marked_in_every_map(browser, page):
     assert browser.errors == []
 
 
+def test_names_are_written_on_the_maps_by_a_button(browser, page):
+    browser.open(page)
+    browser.run("document.getElementById('maps').scrollIntoView()")
+    assert browser.run("maps.some((map) => map.islands.length > 1)")
+    assert all(inked(browser, i, 1) == 0 for i in range(3))
+    browser.run("document.getElementById('names').click()")
+    named = [i for i in range(3) if browser.run(f"maps[{i}].islands.length > 0")]
+    assert all(inked(browser, i, 1) > 0.001 for i in named)
+    assert browser.run("document.getElementById('names').getAttribute('aria-pressed')") == "true"
+    browser.run("document.getElementById('names').click()")
+    assert all(inked(browser, i, 1) == 0 for i in range(3))
+    assert browser.errors == []
+
+
 def test_the_whole_table_is_in_sight_and_rows_without_label_are_named(browser, comparison, tmp_path):
     labels = comparison.labels.codes.astype(object)
     labels[:5] = None

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import numpy as np
+
+from lowdim.data.categories import Categories
 from lowdim.quality.islands import Island, islands
 from lowdim.show.style import Floats
 
@@ -14,9 +17,53 @@ _MARGIN = 1.5  # pixels between two names
 _WIDE = 26  # characters of a line
 
 
-def name_islands(ax: Any, points: Floats, about: Any) -> list[Island]:
-    """Write the names of the islands of a map; returns those for which there is room."""
-    return write_names(ax, islands(points, about, levels=_LEVELS))
+_LIGHTNESS = (0.58, 0.70)  # of OKLCH, in turns, so that islands in one direction differ
+_CHROMA = 0.14
+
+
+def named_islands(points: Floats, about: Any) -> list[Island]:
+    """The islands whose names a map shows."""
+    return islands(points, about, levels=_LEVELS)
+
+
+def by_island(found: list[Island], n: int) -> Categories:
+    """The finest island of each of ``n`` rows."""
+    codes = np.full(n, -1, np.intp)
+    for code, island in sorted(enumerate(found), key=lambda one: one[1].level):
+        codes[island.rows] = code
+    return Categories(codes, tuple(island.name for island in found), 0, "")
+
+
+def colors_by_place(found: list[Island], points: Floats) -> Floats:
+    """RGB rows of islands: the hue is the direction from the middle of the map, paler towards the middle."""
+    at = np.array([np.median(points[island.rows, :2], axis=0) for island in found])
+    away = (at - np.median(points[:, :2], axis=0)) / np.maximum(points[:, :2].std(axis=0), 1e-300)
+    hue = np.arctan2(away[:, 1], away[:, 0])
+    chroma = _CHROMA * np.clip(np.hypot(*away.T), 0.35, 1.0)
+    lightness = np.empty(len(found))
+    lightness[np.argsort(hue, kind="stable")] = np.resize(_LIGHTNESS, len(found))
+    return _rgb_of(lightness, chroma * np.cos(hue), chroma * np.sin(hue))
+
+
+def _rgb_of(lightness: Floats, a: Floats, b: Floats) -> Floats:
+    """Colours of OKLab in sRGB."""
+    roots = np.column_stack(
+        [
+            lightness + 0.3963377774 * a + 0.2158037573 * b,
+            lightness - 0.1055613458 * a - 0.0638541728 * b,
+            lightness - 0.0894841775 * a - 1.2914855480 * b,
+        ]
+    )
+    linear = roots**3 @ np.array(
+        [
+            [4.0767416621, -1.2684380046, -0.0041960863],
+            [-3.3077115913, 2.6097574011, -0.7034186147],
+            [0.2309699292, -0.3413193965, 1.7076147010],
+        ]
+    )
+    linear = np.clip(linear, 0.0, 1.0)
+    rgb: Floats = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return rgb
 
 
 def write_names(ax: Any, found: list[Island]) -> list[Island]:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.data.categories import Categories, Values, read_labels
+from lowdim.data.categories import MOST_NAMED, Categories, Values, read_labels
 from lowdim.show import style
-from lowdim.show.names_on_map import name_islands
+from lowdim.show.names_on_map import by_island, colors_by_place, named_islands, write_names
 from lowdim.show.style import Floats
 
 MOST_MARKERS = 50_000
@@ -61,7 +61,8 @@ def scatter(
         Names of the categories, by label or in sorted order of the labels.
     labels : bool or "auto"
         Write the name of each category at the median of its samples. "auto" names the dense parts of the map, as
-        :func:`lowdim.quality.islands` does, large ones first, where there is room.
+        :func:`lowdim.quality.islands` does, large ones first, where there is room; without ``y`` they are coloured,
+        too, by their direction from the middle of the map.
     about : texts, labels or a table of the same rows, optional
         What automatic names are made of: terms of texts, or columns of a table. ``y`` by default.
     title : str, optional
@@ -116,7 +117,11 @@ def scatter(
     _frame(ax, columns, read, strips=width == 1, ticks=ticks)
     if title is not None:
         ax.set_title(title, fontsize="medium")
-    ink = style.Ink(read, cmap)
+    islands = named_islands(points, y if about is None else about) if labels == "auto" else []
+    if islands and read is None and cmap is None:
+        ink = style.Ink(by_island(islands, n), list(colors_by_place(islands, points)))
+    else:
+        ink = style.Ink(read, cmap)
     # Legend and colour bar are placed first: cells and markers are sized by the space that is left.
     markers = n <= MOST_MARKERS or size is not None
     if isinstance(read, Categories) and width > 1:
@@ -134,8 +139,7 @@ def scatter(
         _shade_space(ax, points, ink, alpha)
     else:
         _shade_plane(ax, points, ink, alpha)
-    if labels == "auto":
-        name_islands(ax, points, y if about is None else about)
+    write_names(ax, islands)
     if solid:
         spans = np.abs(np.diff([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()], axis=1)).ravel()
         ax.set_box_aspect(spans, zoom=1.1)  # equal aspect; it needs the limits, so it comes last
@@ -153,7 +157,7 @@ def _draw_markers(ax: Any, points: Floats, ink: style.Ink, size: float | None, a
     rgb, mask = ink.colors(n), ink.labelled(n)
     order = np.random.default_rng(0).permutation(n)
     shape = np.where(mask, 0, -1)
-    if isinstance(ink.read, Categories):
+    if isinstance(ink.read, Categories) and ink.read is not None and len(ink.read.names) <= MOST_NAMED:
         shape = np.where(mask, (ink.read.codes // len(style.PALETTE)) % 2, -1)
         shape[ink.read.codes == len(ink.read.names)] = 0
     for mark in (-1, 0, 1):

@@ -29,7 +29,7 @@ extensions = [
     "reference",  # _site/reference.py: a page for every public name
     "repository",  # _site/repository.py: links of the Markdown pages to files outside this folder
     "try_page",  # _site/try_page.py: the page that computes
-    "typeset",  # _site/typeset.py: MathJax beside the pages
+    "typeset",  # _site/typeset.py: formulas, and MathJax beside the pages
     "assistants",  # _site/assistants.py: llms.txt and llms-api.txt
     "results",  # _site/results.py: charts from benchmarks/results*.md
 ]

@@ -1,5 +1,5 @@
-// _native.lower_cross_entropy, _native.cross_entropy, _native.cross_entropy_gradient and
-// _native.place_new_cross_entropy.
+// _native.fitted_curve, _native.lower_cross_entropy, _native.cross_entropy, _native.cross_entropy_gradient
+// and _native.place_new_cross_entropy.
 #include "maps.hpp"
 
 #include <lowdim/cross_entropy.hpp>
@@ -13,6 +13,12 @@ namespace {
 Curve curve_of(double a, double b) {
     demand(a > 0 && b > 0 && b <= 4, "a and b must be positive, and b at most 4", a, b);
     return {a, b};
+}
+
+nb::tuple call_curve(double min_dist) {
+    demand(min_dist >= 0 && min_dist <= 1, "min_dist must be from 0 to 1", min_dist);
+    const auto [a, b] = fitted_curve(min_dist);
+    return nb::make_tuple(a, b);
 }
 
 Shifts shifts_of(const Vector<std::int32_t>& order, const Matrix<std::int32_t>& shifts, std::size_t n) {
@@ -104,6 +110,8 @@ void bind_cross_entropy(nb::module_& m) {
     m.attr("EPOCH_CUT") = EpochPlan::cut;
     m.attr("EPOCH_MOMENTUM") = EpochPlan::momentum;
     m.attr("EPOCH_DAMPING") = EpochPlan::damping;
+    m.def("fitted_curve", &call_curve, nb::arg("min_dist"),
+          "a and b of 1/(1 + a d^2b) nearest to 1 up to min_dist and exp(min_dist − d) beyond.");
     m.def(
         "lower_cross_entropy", &call_lower, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
         nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::arg("order").noconvert(),

@@ -356,21 +356,26 @@ LOWDIM_TARGET static void move_points(const Ring& ring, const Move& by, int k, s
 }
 
 // log(1 + u) of each entry of rows from … to times its v, summed: −Σ_j v_ij log w_ij.
+template <int K>
 LOWDIM_TARGET static void pull_costs(const Affinities& V, const float* Y, int k, const Law& law,
                                      std::int64_t from, std::int64_t to, double* out) {
+    using Values = typename Same<Rest>::Values;
+    constexpr int lanes = sizeof(Rest) / sizeof(float);
+    Rest gap[K ? K : 64];
     for (std::int64_t i = from; i < to; ++i) {
         double sum = 0;
-        constexpr int lanes = sizeof(Rest) / sizeof(float);
         for (std::int64_t e = V.starts[i]; e < V.starts[i + 1]; e += lanes) {
-            Rest t = Rest{} + law.soft, v = {};
-            for (int lane = 0; lane < lanes && e + lane < V.starts[i + 1]; ++lane) {
-                const float* other = Y + static_cast<std::int64_t>(V.columns[e + lane]) * k;
-                for (int d = 0; d < k; ++d)
-                    t[lane] += (Y[i * k + d] - other[d]) * (Y[i * k + d] - other[d]);
-                v[lane] = V.values[e + lane];
+            // Missing entries of the last few are the point itself, with weight 0.
+            std::int32_t columns[lanes];
+            float values[lanes];
+            for (int lane = 0; lane < lanes; ++lane) {
+                const bool there = e + lane < V.starts[i + 1];
+                columns[lane] = there ? V.columns[e + lane] : static_cast<std::int32_t>(i);
+                values[lane] = there ? V.values[e + lane] : 0.0f;
             }
+            const Rest t = gaps<K, Rest>(Y, columns, Y + i * k, k, law, gap);
             const Rest u = exp2_of(log2_of(t) * law.power + law.log_scale);
-            sum += static_cast<double>(total(v * log2_of(u + 1.0f)));
+            sum += static_cast<double>(total(*reinterpret_cast<const Values*>(values) * log2_of(u + 1.0f)));
         }
         out[i] = 0.69314718056 * sum;
     }
@@ -432,4 +437,5 @@ LOWDIM_TARGET static double push_at(const float* y, int k, const float* columns,
 
 template <int K>
 constexpr CrossEntropyKernels kernels{
-    pull_rows<K>, push_rows<K>, move_points<K, false>, move_points<K, true>, pull_costs, push_costs, push_at};
+    pull_rows<K>, push_rows<K>, move_points<K, false>, move_points<K, true>, pull_costs<K>,
+    push_costs,   push_at};

@@ -145,9 +145,6 @@ void place_rows(Table& table, const Settings& settings, const float* Y, const fl
 // Smoothest coordinates (n × 2) of a graph; false where it is not connected.
 bool spectral_start(const SparseRows& graph, float* Y, std::uint64_t seed, int n_threads, Watch& watch);
 
-// a and b of 1/(1 + a d^2b) nearest to 1 up to min_dist and exp(min_dist − d) beyond.
-void fit_curve(double min_dist, double& a, double& b);
-
 // How well a map keeps neighbourhoods of k rows, over the rows asked for (null: all).
 struct Kept {
     double trustworthiness, continuity, recall;

@@ -2,6 +2,7 @@
 // `lowdim_room` gave; an error ends the call by the page's own exception, with words for its user.
 #include "engine.hpp"
 
+#include <lowdim/cross_entropy.hpp>
 #include <lowdim/nearest.hpp>
 
 #include <algorithm>
@@ -199,5 +200,7 @@ void lowdim_misplaced(const float* Y, std::int32_t k, float* wrong, float* missi
 
 // a and b of UMAP's curve.
 LOWDIM_EXPORT(lowdim_curve) void lowdim_curve(double min_dist, double* out) {
-    fit_curve(min_dist, out[0], out[1]);
+    const auto [a, b] = fitted_curve(min_dist);
+    out[0] = a;
+    out[1] = b;
 }

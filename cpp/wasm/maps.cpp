@@ -25,6 +25,8 @@ constexpr std::int64_t few_rows = 800, exact_rows = 20'000;
 // Of UMAP, see lowdim/methods/umap.py and lowdim/solve/cross_entropy.py.
 constexpr double umap_width = 10, umap_rate = 2;
 constexpr std::int64_t umap_shifts = 16, sampled_shifts = 512, many_epochs_to = 10'000;
+// All pairs of fewer rows than there: logarithms of 10,000 take as long here as the descent.
+constexpr std::int64_t exact_losses = 5'000;
 // Of PaCMAP, see lowdim/methods/pacmap.py and lowdim/relate/pairs.py.
 constexpr std::int64_t extra_neighbors = 50, widest_rows = 100, candidates = 6;
 constexpr double pacmap_size = 0.01, least_scale = 1e-10;
@@ -267,7 +269,7 @@ double cross_entropy_of(const Affinities& V, const float* Y, const Curve& curve,
     const std::int64_t n = V.rows;
     std::vector<std::int32_t> order(at(n)), shifts;
     std::iota(order.begin(), order.end(), 0);
-    const bool exact = n <= exact_rows;
+    const bool exact = n <= exact_losses;
     for (std::int64_t s = 1; exact && s <= n / 2; ++s)
         shifts.push_back(static_cast<std::int32_t>(s));
     for (std::int64_t s = 0; !exact && s < sampled_shifts; ++s)
@@ -321,7 +323,7 @@ Made by_umap(Table& table, const Settings& settings, float* Y, const Running& ru
         });
     share_places(table, Y, false);
     EpochPlan plan;
-    fit_curve(settings.min_dist / settings.spread, plan.curve.a, plan.curve.b);
+    plan.curve = fitted_curve(settings.min_dist / settings.spread);
     plan.negatives = settings.negative_sample_rate * settings.repulsion_strength; // both ends are pushed
     plan.rate = umap_rate;
     plan.epochs = settings.iterations > 0 ? static_cast<std::int64_t>(settings.iterations)
@@ -626,8 +628,7 @@ void place_rows(Table& table, const Settings& settings, const float* Y, const fl
         } else if (settings.method == Method::umap) {
             weights = memberships_of(used, m, typical_distance(mine.distances, n, k), n_threads, watch);
             favour_nearest(used, m, weights, n_threads, watch);
-            Curve curve;
-            fit_curve(settings.min_dist / settings.spread, curve.a, curve.b);
+            const Curve curve = fitted_curve(settings.min_dist / settings.spread);
             std::vector<float> map(Y, Y + 2 * n);
             for (float& y : map)
                 y /= static_cast<float>(settings.spread);

@@ -362,6 +362,9 @@ def lower_cross_entropy(
 ) -> int:
     """Move the map Y down the gradient of UMAP's loss, an epoch for each row of shifts; returns the epochs done."""
 
+def fitted_curve(min_dist: float) -> tuple[float, float]:
+    """The a and b of 1/(1 + a d^2b) nearest to 1 up to min_dist and exp(min_dist − d) beyond."""
+
 def cross_entropy(
     starts: NDArray[np.int64],
     columns: NDArray[np.int32],

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import least_squares
 
 from lowdim import _native
 from lowdim.relate.fuzzy import fuzzy_union, memberships
@@ -46,6 +47,16 @@ def test_the_curve_is_the_best_fit(min_dist, spread):
     for step in (0.99, 1.01):
         assert off(a, b) < off(a * step, b)
         assert off(a, b) < off(a, b * step)
+    scaled = least_squares(
+        lambda p: 1 / (1 + np.exp(p[0]) * (d / spread) ** (2 * np.exp(p[1]))) - wanted, np.zeros(2), xtol=1e-12
+    )
+    assert off(a, b) <= 2 * scaled.cost * (1 + 1e-12)
+
+
+def test_the_curve_refuses_what_it_does_not_know():
+    for wrong in (-0.1, 1.1, np.nan):
+        with pytest.raises(ValueError, match="from 0 to 1"):
+            _native.fitted_curve(wrong)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])

@@ -17,6 +17,10 @@ struct Curve {
     double a = 1, b = 1;
 };
 
+// The curve 1/(1 + a d^2b) nearest to 1 up to min_dist (0 … 1) and exp(min_dist − d) beyond, by least squares
+// over 300 distances up to 3.
+Curve fitted_curve(double min_dist);
+
 // Random pairs without random access: points are in a random order, and a shift r pairs each point with those
 // r positions later and earlier.
 struct Shifts {

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 
 from lowdim import _native
 from lowdim.solve.anchors import Anchors, native
@@ -34,15 +33,8 @@ def curve(min_dist: float, spread: float) -> tuple[float, float]:
     >>> round(a, 3), round(b, 3)
     (1.577, 0.895)
     """
-    d = np.linspace(0, 3 * spread, 300)
-    wanted = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist) / spread))
-
-    def off(p: NDArray[np.float64]) -> NDArray[np.float64]:
-        return 1 / (1 + np.exp(p[0]) * (d / spread) ** (2 * np.exp(p[1]))) - wanted
-
-    log_a, log_b = least_squares(off, np.zeros(2), xtol=1e-12, ftol=1e-12, gtol=1e-12).x
-    b = float(np.exp(log_b))
-    return float(np.exp(log_a)) / spread ** (2 * b), b
+    a, b = _native.fitted_curve(min_dist / spread)
+    return a / spread ** (2 * b), b
 
 
 @dataclass(frozen=True)

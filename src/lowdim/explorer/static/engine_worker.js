@@ -8,7 +8,7 @@ export function engineWorker(scope) {
   const PARAMETERS = ["perplexity", "early_exaggeration", "exaggeration", "n_neighbors", "min_dist", "spread", "repulsion_strength",
     "negative_sample_rate", "MN_ratio", "FP_ratio", "iterations", "seed", "every"];
   const USUAL = { perplexity: 0, early_exaggeration: 12, exaggeration: 1, n_neighbors: 0, min_dist: 0.1, spread: 1, repulsion_strength: 2,
-    negative_sample_rate: 5, MN_ratio: 0.5, FP_ratio: 2, iterations: 0, seed: 0, every: 5 };
+    negative_sample_rate: 5, MN_ratio: 0.5, FP_ratio: 2, iterations: 0, seed: 0 };
   const METHODS = ["tsne", "umap", "pacmap"];
   let core = null, memory = null, job = null, control = null, n = 0, d = 0;
 
@@ -70,7 +70,9 @@ export function engineWorker(scope) {
     return out;
   }
 
-  const parametersOf = (given) => Float64Array.from(PARAMETERS, (name) => Number(given?.[name] ?? USUAL[name]));
+  // Iterations between two reports: each costs about one of UMAP's, for the loss.
+  const everyOf = () => Math.max(1, Math.min(20, Math.round(3e5 / n)));
+  const parametersOf = (given) => Float64Array.from(PARAMETERS, (name) => Number(given?.[name] ?? USUAL[name] ?? everyOf()));
   const deeds = {
     // Compiles the module; `shared` memory lets helpers in and `stop` and `pause` through.
     async open({ module, threads = 1, canShare = false }) {

@@ -47,8 +47,7 @@ export function localChannel(messages, { engine, n, d, newRows = null, refusedNe
     if (strange.length) throw new Error(`A page cannot compute with ${strange.map((name) => `${name}=${given[name]}`).join(", ")}: its core knows ${known.join(", ") || "no parameters"} of ${TITLES[method]}. Leave it out, or use lowdim in Python.`);
     const out = {};
     for (const [name, value] of Object.entries(given)) out[NAMES[name] ?? name] = value === "auto" || value === null ? 0 : value;
-    const every = Math.max(1, Math.min(20, Math.round(0.06 / (2e-7 * n))));
-    return { ...out, every };
+    return out;
   };
 
   async function judged(one) {

@@ -17,7 +17,7 @@ function engineOfReport() {
 // Computes the map again, with another number of neighbours, and shows it as it moves.
 async function recompute(map, method, parameters, told, stop) {
   if (core.running) engineOfReport().stop();
-  const mine = (core.running = {}), given = { every: Math.max(1, Math.min(20, Math.round(3e5 / n))) };
+  const mine = (core.running = {}), given = {};
   for (const [name, value] of Object.entries(parameters)) given[{ max_iter: "iterations", n_epochs: "iterations", random_state: "seed" }[name] ?? name] = value === "auto" ? 0 : value;
   stop.hidden = false;
   told.textContent = "neighbours …";

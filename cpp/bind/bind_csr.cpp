@@ -11,15 +11,16 @@ namespace lowdim::bind {
 
 namespace {
 
-Made<double> call(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& columns,
-                  const Vector<double>& values, const Matrix<double>& V, int n_threads, nb::handle tick) {
+template <class T>
+Made<T> call(const Vector<std::int32_t>& starts, const Vector<std::int32_t>& columns, const Vector<T>& values,
+             const Matrix<T>& V, int n_threads, nb::handle tick) {
     demand(size(starts) > 0 && size(columns) == size(values),
            "csr_product: one start more than rows, and as many columns as values are needed", starts, columns,
            values);
     const std::int64_t rows = size(starts) - 1, width = size(V, 1);
-    const Csr A{starts.data(), columns.data(), values.data(), rows, size(V)};
-    check(A, size(values));
-    auto out = empty<double>(rows, width);
+    const CsrOf<T> A{starts.data(), columns.data(), values.data(), rows, size(V)};
+    check({A.starts, A.columns, nullptr, A.rows, A.cols}, size(values));
+    auto out = empty<T>(rows, width);
     watched(tick, [&](Watch& watch) { product(A, V.data(), width, out.data(), n_threads, watch); });
     return out;
 }
@@ -51,13 +52,18 @@ Made<double> call_solve(const Vector<std::int32_t>& l_starts, const Vector<std::
     return out;
 }
 
-} // namespace
-
-void bind_csr(nb::module_& m) {
-    m.def("csr_product", &call, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
+template <class T> void define_product(nb::module_& m) {
+    m.def("csr_product", &call<T>, nb::arg("starts").noconvert(), nb::arg("columns").noconvert(),
           nb::arg("values").noconvert(), nb::arg("V").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1,
           nb::arg("tick") = nb::none(),
           "Sparse rows (starts, columns, values) times the block V (cols, width).");
+}
+
+} // namespace
+
+void bind_csr(nb::module_& m) {
+    define_product<float>(m);
+    define_product<double>(m);
     m.def(
         "lu_solve", &call_solve, nb::arg("l_starts").noconvert(), nb::arg("l_rows").noconvert(),
         nb::arg("l_values").noconvert(), nb::arg("u_starts").noconvert(), nb::arg("u_rows").noconvert(),

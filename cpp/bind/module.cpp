@@ -19,6 +19,7 @@ void bind_groups(nb::module_& m);
 void bind_guttman(nb::module_& m);
 void bind_nearest(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
+void bind_nonnegative(nb::module_& m);
 void bind_pages(nb::module_& m);
 void bind_pair_descent(nb::module_& m);
 void bind_pairs(nb::module_& m);
@@ -49,6 +50,7 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_guttman(m);
     lowdim::bind::bind_nearest(m);
     lowdim::bind::bind_nearest_with(m);
+    lowdim::bind::bind_nonnegative(m);
     lowdim::bind::bind_pages(m);
     lowdim::bind::bind_pair_descent(m);
     lowdim::bind::bind_pairs(m);

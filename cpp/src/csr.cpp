@@ -37,15 +37,19 @@ void check(const Csr& A, std::int64_t stored) {
                                         ". Rebuild the matrix.");
 }
 
-void product(const Csr& A, const double* V, std::int64_t width, double* out, int n_threads, Watch& watch) {
+template <class T>
+void product(const CsrOf<T>& A, const T* V, std::int64_t width, T* out, int n_threads, Watch& watch) {
     const double work = static_cast<double>(A.starts[A.rows]) * static_cast<double>(width);
     const int team = std::clamp(n_threads, 1, static_cast<int>(std::min(work / thread_work, 1023.0)) + 1);
-    const auto multiply = LOWDIM_PICK(multiply_rows);
+    const auto multiply = LOWDIM_PICK(multiply_rows<T>);
     detail::each_chunk(A.rows, rows_at_a_time, team, watch,
                        [&](std::int64_t, std::int64_t first, std::int64_t last) {
                            multiply(A, V, width, first, last, out);
                            watch.advance(last - first);
                        });
 }
+
+template void product(const CsrOf<float>&, const float*, std::int64_t, float*, int, Watch&);
+template void product(const CsrOf<double>&, const double*, std::int64_t, double*, int, Watch&);
 
 } // namespace lowdim

@@ -9,22 +9,23 @@ LOWDIM_TARGET std::uint32_t largest(const std::int32_t* numbers, std::int64_t co
 }
 
 // Columns from j on, N of them in registers, of row i of A V.
-template <std::int64_t N>
-LOWDIM_TARGET LOWDIM_INLINE void multiply_strip(const Csr& A, const double* V, std::int64_t width,
-                                                std::int64_t i, std::int64_t j, double* __restrict target) {
-    double sum[N] = {};
+template <std::int64_t N, class T>
+LOWDIM_TARGET LOWDIM_INLINE void multiply_strip(const CsrOf<T>& A, const T* V, std::int64_t width,
+                                                std::int64_t i, std::int64_t j, T* __restrict target) {
+    T sum[N] = {};
     for (std::int32_t place = A.starts[i]; place < A.starts[i + 1]; ++place) {
-        const double* __restrict row = V + A.columns[place] * width + j;
+        const T* __restrict row = V + A.columns[place] * width + j;
         for (std::int64_t c = 0; c < N; ++c)
             sum[c] += A.values[place] * row[c];
     }
     std::copy_n(sum, N, target);
 }
 
-LOWDIM_TARGET void multiply_rows(const Csr& A, const double* V, std::int64_t width, std::int64_t first,
-                                 std::int64_t last, double* out) {
+template <class T>
+LOWDIM_TARGET void multiply_rows(const CsrOf<T>& A, const T* V, std::int64_t width, std::int64_t first,
+                                 std::int64_t last, T* out) {
     for (std::int64_t i = first; i < last; ++i) {
-        double* __restrict target = out + i * width;
+        T* __restrict target = out + i * width;
         std::int64_t j = 0;
         for (; j + strip <= width; j += strip)
             multiply_strip<strip>(A, V, width, i, j, target + j);
@@ -32,9 +33,9 @@ LOWDIM_TARGET void multiply_rows(const Csr& A, const double* V, std::int64_t wid
             multiply_strip<strip / 2>(A, V, width, i, j, target + j);
         if (j == width)
             continue;
-        std::fill(target + j, target + width, 0.0);
+        std::fill(target + j, target + width, T(0));
         for (std::int32_t place = A.starts[i]; place < A.starts[i + 1]; ++place) {
-            const double* __restrict row = V + A.columns[place] * width;
+            const T* __restrict row = V + A.columns[place] * width;
             for (std::int64_t c = j; c < width; ++c)
                 target[c] += A.values[place] * row[c];
         }

@@ -26,6 +26,7 @@ _HOMES = {
     "LaplacianEigenmaps": "lowdim.methods.laplacian_eigenmaps",
     "MCA": "lowdim.methods.mca",
     "MDS": "lowdim.methods.mds",
+    "NMF": "lowdim.methods.nmf",
     "PCA": "lowdim.methods.pca",
     "PaCMAP": "lowdim.methods.pacmap",
     "Prepare": "lowdim.methods.prepare",
@@ -53,6 +54,7 @@ __all__ = [
     "LLE",
     "MCA",
     "MDS",
+    "NMF",
     "PCA",
     "SNE",
     "TSNE",
@@ -113,6 +115,7 @@ if TYPE_CHECKING:
     from lowdim.methods.loading import load as load
     from lowdim.methods.mca import MCA as MCA
     from lowdim.methods.mds import MDS as MDS
+    from lowdim.methods.nmf import NMF as NMF
     from lowdim.methods.pacmap import PaCMAP as PaCMAP
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.prepare import Prepare as Prepare

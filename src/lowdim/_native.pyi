@@ -57,12 +57,12 @@ def chebyshev_symmetric(
 def csr_product(
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],
-    values: NDArray[np.float64],
-    V: NDArray[np.float64],
+    values: Floats,
+    V: Floats,
     *,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,
-) -> NDArray[np.float64]:
+) -> Any:
     """Sparse rows (starts, columns, values) times the block V (cols, width)."""
 
 def lu_solve(
@@ -627,3 +627,29 @@ def guttman(
     tick: Callable[[int], Any] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Guttman's transform (rows, k) of points to a map (k, n), and the sums (rows, 2) of w (D − d)² and w d²."""
+
+def nonnegative_sweeps(
+    G: Floats,
+    B: Floats,
+    W: Floats,
+    most: int,
+    tol: float,
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> None:
+    """Lower w G wᵀ / 2 − b·w with w ≥ 0 for each row of W by coordinate descent, in place."""
+
+def nonnegative_ratios(
+    starts: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    values: Floats,
+    W: Floats,
+    H: Floats,
+    least: float,
+    *,
+    loss: bool = True,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[Any, NDArray[np.float64]]:
+    """Σ x / (w·h) h over the stored entries of each sparse row, and Σ x log(x / (w·h))."""

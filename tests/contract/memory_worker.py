@@ -11,6 +11,7 @@ import sys
 import warnings
 
 import numpy as np
+import scipy.sparse as sp
 
 import lowdim
 from benchmarks.memory import Resident, field
@@ -46,10 +47,18 @@ def two_views(n, d):
     return first, second
 
 
+def counts(n, d):
+    """Sparse counts, one in twenty."""
+    rng = np.random.default_rng(0)
+    return sp.random_array((n, d), density=0.05, rng=rng, format="csr", dtype=np.float64), rng.integers(3, size=n)
+
+
 LOW_RANK = {"approximation": "rpcholesky", "rank": 100, "gamma": 1e-3, "random_state": 0}
 CASES = {
     "pca": (lowdim.PCA, {"n_components": 10}, gaussian(2500, 1200)),
     "pca, all": (lowdim.PCA, {"svd_solver": "covariance"}, gaussian(2500, 1200)),
+    "nmf": (lowdim.NMF, {"n_components": 20, "max_iter": 5, "random_state": 0}, pixels(4000, 2000)),
+    "nmf, sparse": (lowdim.NMF, {"n_components": 20, "max_iter": 5, "random_state": 0}, counts(40_000, 2000)),
     "lda": (lowdim.LDA, {}, gaussian(2500, 1000)),
     "pca, svd": (lowdim.PCA, {"n_components": 10, "svd_solver": "svd"}, gaussian(3000, 1000)),
     "kl": (lowdim.KLExpansion, {}, gaussian(3000, 1500)),

@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.utils import get_tags
 from test_laws import every_method, make
 
 import lowdim
@@ -25,6 +26,7 @@ def fitted(cls):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 4)), rng.integers(3, size=40)
     X[:12] += 100
+    X = np.abs(X) if get_tags(cls()).input_tags.positive_only else X
     known = cls()._get_param_names()
     options = {
         "disconnected": "largest",

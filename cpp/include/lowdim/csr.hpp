@@ -21,6 +21,7 @@ using Csr = CsrOf<double>;
 void check(const Csr& A, std::int64_t stored);
 
 // out (rows × width) = A V, with V (cols × width), both row by row. The bits do not depend on n_threads.
-void product(const Csr& A, const double* V, std::int64_t width, double* out, int n_threads, Watch& watch);
+template <class T>
+void product(const CsrOf<T>& A, const T* V, std::int64_t width, T* out, int n_threads, Watch& watch);
 
 } // namespace lowdim

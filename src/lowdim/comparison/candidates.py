@@ -106,7 +106,7 @@ def enlist(
 def unsuited(method: registry.Method, ground: Ground) -> str:
     """Why a method is not included by default; empty if it is."""
     if not method.default_rows:
-        return "produces no map; name it explicitly to include it"
+        return f"{method.apart}; name it explicitly to include it"
     if method.takes_table and not ground.mixed:
         return "is for tables with columns of other kinds than numbers"
     if method.supervised and ground.unlabelled:

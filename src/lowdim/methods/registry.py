@@ -21,6 +21,7 @@ class Method:
     supervised: bool = False
     components: int | None = 2  # default n_components, where the caller names none
     default_rows: int = 20_000  # rows up to which a comparison includes it by default; 0: never
+    apart: str = "produces no map"  # why a comparison never includes it by default
     takes_table: bool = False  # columns of any kind, which it prepares by itself
 
     def load(self) -> Any:
@@ -54,6 +55,16 @@ METHODS = (
         "first look, compression, denoising; linear, invertible, with a loading for each feature",
         "n·d² time, d² memory (n ≥ d); n²·d and n² (d > n); streams data of any length",
         default_rows=10_000_000,
+    ),
+    Method(
+        "nmf",
+        "NMF",
+        "lowdim.methods.nmf",
+        "non-negative parts that add up to the rows",
+        "counts, spectra, pictures, words: rows without negative values, as amounts of parts to look at",
+        "two products with the rows per iteration, n·d·k (sparse: stored values times k); (n + d)·k memory",
+        default_rows=0,
+        apart="finds parts of rows without negative values",
     ),
     Method(
         "famd",

@@ -13,6 +13,7 @@ from lowdim.backends.torch import (  # noqa: F401  # each registers its function
     moments,
     neighbor_places,
     network,
+    nonnegative,
     projection,
     row_norms,
     rows,
@@ -48,7 +49,7 @@ if find_spec("triton"):  # these have kernels in Triton
     )
 
 ESTIMATORS = frozenset(
-    {"Autoencoder", "CCA", "Isomap", "KLExpansion", "KernelPCA", "LDA", "PCA", "PaCMAP", "SNE", "TSNE", "UMAP"}
+    {"Autoencoder", "CCA", "Isomap", "KLExpansion", "KernelPCA", "LDA", "NMF", "PCA", "PaCMAP", "SNE", "TSNE", "UMAP"}
 )
 MEASURES = frozenset(
     {

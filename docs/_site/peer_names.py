@@ -75,13 +75,13 @@ PAIRS = (
         "PCA",
         absent={
             "copy": NEVER_CHANGED,
-            "tol": "set by the solver",
             "iterated_power": "the block Krylov solver stops by its residual",
             "n_oversamples": "set by the solver",
             "power_iteration_normalizer": "set by the solver",
         },
         notes={
             "n_components": 'also `"elbow"`; a proportion with every solver',
+            "tol": 'of EM, under `missing="em"`; that of the eigensolver is set',
             "svd_solver": 'scikit-learn\'s values, and `"gram"`, `"streaming"`; `solver_` is the one used',
         },
     ),

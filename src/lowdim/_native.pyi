@@ -213,6 +213,16 @@ def column_sums(
 def centre_columns(X: Floats, out: Floats, *, n_threads: int = 1) -> None:
     """Fill out with X less the mean of each column."""
 
+def observed(
+    X: Floats, shift: Floats, rate: Floats, zeros: bool, Z: Floats, M: Floats, *, n_threads: int = 1
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Fill Z with the values of X, shifted and scaled, 0 in gaps, and M with a mask; counts and Σ Z² of rows."""
+
+def posteriors(
+    A: Floats, B: Floats, noise: float, weights: NDArray[np.float64], *, n_threads: int = 1
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
+    """Means, packed second moments, log det and fits of small Gaussian posteriors, one for each row."""
+
 def mirror(K: Floats, start: int, stop: int, *, n_threads: int = 1) -> None:
     """Copy rows start to stop of K, up to the diagonal, to the columns above it."""
 

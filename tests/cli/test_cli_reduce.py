@@ -202,3 +202,19 @@ def test_sparse_data_and_images_go_through(tmp_path):
         Image.fromarray(np.full((3, 3), 20 * i, dtype=np.uint8)).save(tmp_path / "pictures" / f"{i}.png")
     got = cells(done("reduce", tmp_path / "pictures", "-k", 1).stdout)
     assert got["file"].to_list() == ["0.png", "1.png", "2.png", "3.png"]
+
+
+def test_gaps_are_left_to_a_method_that_takes_them(tmp_path, table, frame):
+    X = frame.select("a", "b", "c").to_numpy().copy()
+    X[::4, 1] = np.nan
+    path = tmp_path / "gaps.csv"
+    pl.DataFrame(X, schema=list("abc")).with_columns(pl.col("b").fill_nan(None)).write_csv(path)
+    model = tmp_path / "m.lowdim"
+    result = done("reduce", path, "--set", "missing=em", "--prepare", "none", "--save", model, "-o", "-")
+    want = lowdim.PCA(2, missing="em").fit(X)
+    np.testing.assert_allclose(cells(result.stdout).select("pca0", "pca1").to_numpy(), want.transform(X), rtol=1e-9)
+    again = cells(done("transform", model, path, "-o", "-").stdout)
+    np.testing.assert_allclose(again.select("pca0", "pca1").to_numpy(), want.transform(X), rtol=1e-9)
+    refused = run("reduce", path, "--set", "missing=em")
+    assert refused.exit_code != 0
+    assert "Pass --prepare none" in refused.output

@@ -36,6 +36,12 @@ def pixels(n, d):
     return (rng.integers(0, 256, (n, d)) / np.float32(255)).astype(np.float32), rng.integers(3, size=n)
 
 
+def gaps(n, d):
+    X, y = gaussian(n, d)
+    X[np.random.default_rng(1).random(X.shape) < 0.3] = np.nan
+    return X, y
+
+
 def codes(n, d):
     rng = np.random.default_rng(0)
     return rng.integers(0, 10, (n, d)), rng.integers(3, size=n)
@@ -61,6 +67,13 @@ CASES = {
     "nmf, sparse": (lowdim.NMF, {"n_components": 20, "max_iter": 5, "random_state": 0}, counts(40_000, 2000)),
     "lda": (lowdim.LDA, {}, gaussian(2500, 1000)),
     "pca, svd": (lowdim.PCA, {"n_components": 10, "svd_solver": "svd"}, gaussian(3000, 1000)),
+    "pca, gaps": (lowdim.PCA, {"n_components": 10, "missing": "em", "max_iter": 3}, gaps(20_000, 300)),
+    "pca, gaps in wide rows": (lowdim.PCA, {"n_components": 10, "missing": "em", "max_iter": 3}, gaps(1500, 3500)),
+    "pca, many components and gaps": (
+        lowdim.PCA,
+        {"n_components": 40, "missing": "em", "max_iter": 3},
+        gaps(6000, 500),
+    ),
     "kl": (lowdim.KLExpansion, {}, gaussian(3000, 1500)),
     "kl, few": (lowdim.KLExpansion, {"n_components": 10}, gaussian(2500, 1000)),
     "kl, wide": (lowdim.KLExpansion, {"n_components": 10}, gaussian(900, 2500)),

@@ -205,3 +205,27 @@ def test_rows_that_do_not_fit_on_the_device_are_refused_with_the_figure(labelled
         MemoryError, match=r"PCA: 80 rows moved to 'cuda' needs 3.75 kB .* 100 bytes is available\. Pass"
     ):
         PCA(2, device="cuda").fit(labelled[0])
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("shape", [(80, 6), (12, 30)])
+def test_gaps_are_learnt_and_filled_as_by_numpy(standardize, shape, there, rng):
+    X = rng.normal(size=(shape[0], 2)) @ rng.normal(size=(2, shape[1])) + 0.3 * rng.normal(size=shape) + 3
+    X[rng.random(shape) < 0.2] = np.nan
+    here = PCA(2, missing="em", standardize=standardize, tol=1e-10, max_iter=3000).fit(X)
+    elsewhere = PCA(**here.get_params()).fit(there(X))
+    agree(elsewhere, here, rtol=1e-3, atol=1e-4)
+    for mine, theirs in zip(here.impute(X, True), elsewhere.impute(there(X), True), strict=True):
+        assert isinstance(theirs, torch.Tensor)
+        np.testing.assert_allclose(theirs.numpy(force=True), mine, rtol=1e-2, atol=1e-3)
+    for name in ("transform", "score_samples", "reconstruction_error"):
+        found = getattr(elsewhere, name)(there(X)).numpy(force=True)
+        np.testing.assert_allclose(found, getattr(here, name)(X), rtol=1e-2, atol=1e-2)
+    weights = rng.integers(1, 3, shape[0]).astype(float)
+    chunks = PCA(2, missing="em").partial_fit(there(X), sample_weight=weights).partial_fit(there(X))
+    mine = PCA(2, missing="em").partial_fit(X, sample_weight=weights).partial_fit(X)
+    np.testing.assert_allclose(chunks.get_covariance(), mine.get_covariance(), rtol=1e-3, atol=1e-3)
+    with pytest.raises(ValueError, match="every row must have an observed value"):
+        elsewhere.transform(there(np.full((2, shape[1]), np.nan)))
+    zeros = PCA(2, missing="em_zeros").fit(there(np.nan_to_num(X)))
+    agree(zeros, PCA(2, missing="em_zeros").fit(np.nan_to_num(X)), rtol=1e-3, atol=1e-4)

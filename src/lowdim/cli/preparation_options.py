@@ -112,18 +112,22 @@ def read_prepared(
     *,
     scaled_later: bool = False,
     as_it_is: bool = False,
+    gaps: bool = False,
     verbose: int,
     quiet: bool,
 ) -> "PreparedTable":
     """Read a table, prepare it as requested, or as its columns need, and report what was done.
 
-    ``as_it_is`` leaves the columns to a method that prepares them by itself.
+    ``as_it_is`` leaves the columns to a method that prepares them by itself, and ``gaps`` missing numbers to one that
+    takes them, which nothing may prepare.
     """
     from lowdim.methods import prepared_table
     from lowdim.methods.prepared_table import prepared
     from lowdim.work import progress
 
-    missing = "drop" if asked.missing == "drop" else "error"
+    if gaps and asked.prepare != "none":
+        raise ValueError("a method that takes gaps needs the numbers as they are. Pass --prepare none too.")
+    missing = "drop" if asked.missing == "drop" else "keep" if gaps else "error"
     with progress.showing(verbose, "data"), progress.stage("reading"):
         table = times.of("read", lambda: source.read(mixed=asked.prepare != "none", missing=missing, **reading))
     if as_it_is:

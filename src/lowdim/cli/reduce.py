@@ -131,7 +131,7 @@ def command(
     inside = "standardize" in model.get_params()  # PCA scales by itself, which needs no copy of the rows
     made = read_prepared(
         Source(source), columns_as, reading, times,
-        scaled_later=inside, as_it_is=chosen.takes_table, verbose=verbose, quiet=quiet,
+        scaled_later=inside, as_it_is=chosen.takes_table, gaps=model._takes_gaps, verbose=verbose, quiet=quiet,
     )  # fmt: skip
     table = made.table
     if made.scale and inside:

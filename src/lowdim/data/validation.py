@@ -31,19 +31,23 @@ def rows(
     minimum: int = 1,
     scan: bool = True,
     called: str = "X",
+    gaps: bool = False,
 ) -> Any:
     """Validated data: a NumPy array of its own numeric type, or canonical CSR where ``sparse`` is allowed.
 
     Copied only where necessary. Rows of another backend stay there, if it supports the caller ``name``.
     ``scan=False`` leaves the search for NaN and infinity to :func:`demand_finite`, for callers that read all values
-    anyway and can tell from what they computed. ``called`` is what the caller names them, for errors.
+    anyway and can tell from what they computed. ``called`` is what the caller names them, for errors. With ``gaps`` the
+    caller takes NaN, and looks for infinity by itself.
     """
     dispatch.require_supported(X, name)
-    return validated_rows(X, name, sparse=sparse, minimum=minimum, scan=scan, called=called)
+    return validated_rows(X, name, sparse=sparse, minimum=minimum, scan=scan, called=called, gaps=gaps)
 
 
 @operation
-def validated_rows(X: Any, name: str, *, sparse: bool, minimum: int, scan: bool, called: str) -> Any:
+def validated_rows(
+    X: Any, name: str, *, sparse: bool, minimum: int, scan: bool, called: str, gaps: bool = False
+) -> Any:
     """Rows as :func:`rows` returns them, of a backend that supports the caller."""
     columns = getattr(X, "columns", None)
     refuse_annotated(name, X, called)
@@ -78,7 +82,7 @@ def validated_rows(X: Any, name: str, *, sparse: bool, minimum: int, scan: bool,
     if sp.issparse(X) and not X.has_canonical_format:  # not in place: they are the caller's
         X = X.copy()
         X.sum_duplicates()
-    if scan:
+    if scan and not gaps:
         demand_finite(name, X, X, called, columns)
     return X
 

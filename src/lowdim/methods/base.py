@@ -198,6 +198,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return names
 
     @property
+    def _takes_gaps(self) -> bool:
+        """Whether rows may have NaN."""
+        return False
+
+    @property
     def _takes_fewer(self) -> bool:
         """Whether it is a step before others, which keeps what components there are."""
         return id(self) in _before_others.get()
@@ -238,7 +243,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if type(X) is not np.ndarray or "feature_names_in_" in vars(self):  # no names now, none before
             with validation.advising():
                 check_feature_names(self, validation.outline(X), reset=reset)
-        X = validation.rows(X, self._name, sparse=sparse, minimum=minimum, scan=scan)
+        X = validation.rows(X, self._name, sparse=sparse, minimum=minimum, scan=scan, gaps=self._takes_gaps)
         with validation.advising():
             check_n_features(self, X, reset=reset)
         if reset and hint:

@@ -77,10 +77,13 @@ class OrthonormalReducer(LinearReducer):
 
     def _projection(self) -> NDArray:
         """(d, k) matrix that centred rows are multiplied with; a score of no variance stays 0 when whitened."""
+        return (self.components_.astype(np.float64) / self.scale_ * self._score_rate()[:, None]).T
+
+    def _score_rate(self) -> NDArray[np.float64]:
+        """What scores are multiplied with, 0 for those of no variance."""
         size = self._score_scale().astype(np.float64)
         gone = size <= np.finfo(self.components_.dtype).eps * size.max(initial=0.0) * 10
-        factor = np.where(gone, 0.0, 1.0 / np.where(gone, 1.0, size))
-        return (self.components_.astype(np.float64) / self.scale_ * factor[:, None]).T
+        return np.where(gone, 0.0, 1.0 / np.where(gone, 1.0, size))
 
     @applying
     def inverse_transform(self, Y: Any) -> NDArray:

@@ -4,18 +4,20 @@ The directions ``u`` solve ``S u = λ u`` with ``S = (1/n) Σ (x_i − m)(x_i �
 scores are ``Y = (X − m) U``. Variances are reported with the divisor ``n − 1``.
 """
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.compose import spectrum
+from lowdim.compose import pca_with_gaps, spectrum
 from lowdim.data import options, validation
 from lowdim.methods.base import fitting
-from lowdim.methods.incremental import StreamedReducer
+from lowdim.methods.gap_reducer import GapReducer
 from lowdim.persist import fields
-from lowdim.relate.moment_states import Moments
+from lowdim.relate.gaps import Frame, Survey, kept_sparse
+from lowdim.relate.moment_states import ColumnMoments, Moments
 from lowdim.relate.moments import rows_differ
 from lowdim.solve.component_count import completed, components_for, elbow, likeliest
 from lowdim.solve.signs import signs
@@ -25,9 +27,15 @@ from lowdim.work.random import seed_of
 # scikit-learn's names of solvers, and ours of the nearest kind: "arpack" and our "randomized" are Krylov methods.
 _SAME = {"full": "svd", "covariance_eigh": "covariance", "arpack": "randomized"}
 _ROUNDING = 4  # of an eigenvalue of a covariance, in units of the rounding of the largest
+_doubles, _number = partial(fields.array, kind="f8"), fields.number()
+_STREAM = fields.parts(  # shift, scale, weight and rows; Sums; Factors, see compose.pca_with_gaps
+    *(_doubles("d"), _doubles("d", low=0), fields.number(0), fields.count(low=1)),
+    *(_doubles("d", "q"), _doubles("d", "u"), _doubles("q"), *[_number] * 4),
+    *(_doubles("d", "k"), _doubles("d"), fields.number(0)),
+)
 
 
-class PCA(StreamedReducer):
+class PCA(GapReducer):
     """Principal component analysis.
 
     Parameters
@@ -45,6 +53,14 @@ class PCA(StreamedReducer):
         has the rule. scikit-learn's names mean ours: ``"full"`` is "svd", ``"covariance_eigh"`` "covariance", and
         ``"arpack"`` "randomized", a block Krylov method. ``"streaming"`` keeps the moments in model
         files too, so that ``partial_fit`` can continue.
+    missing : {"error", "em", "em_zeros"}
+        Gaps in the rows: ``"error"`` refuses NaN. ``"em"`` takes NaN as a value that was not observed, in ``fit`` and
+        afterwards, and learns probabilistic PCA by EM over the values that were; complete rows are fitted as without
+        it. ``"em_zeros"`` takes zeros as gaps too, those that a sparse matrix does not store above all.
+    tol : float
+        Under EM, passes end where the loss (the mean negative log-likelihood of an observed value) falls by less.
+    max_iter : int
+        Under EM, the most passes over the rows.
     random_state : int, Generator, RandomState or None
         Seed of the randomised solver; the other solvers use no random numbers.
     device : None, "cpu", "cuda" or "cuda:<number>"
@@ -71,7 +87,11 @@ class PCA(StreamedReducer):
     n_samples_ : int
         Number of training rows, in all chunks.
     solver_ : str
-        Solver used.
+        Solver used; "em" where there were gaps.
+    loss_curve_ : array (n_iter_,)
+        Loss of each pass of EM; empty where there was no gap.
+    n_iter_ : int
+        Number of passes of EM; 1 where there was no gap.
 
     Examples
     --------
@@ -100,6 +120,9 @@ class PCA(StreamedReducer):
         "standardize": options.flag,
         "whiten": options.flag,
         "svd_solver": options.one_of(*spectrum.SOLVERS, *_SAME),
+        "missing": options.one_of("error", "em", "em_zeros"),
+        "tol": options.real(0, closed="left"),
+        "max_iter": options.integer(1),
         "random_state": options.seed,
         "device": options.none | options.device,
         "n_jobs": options.jobs,
@@ -120,6 +143,10 @@ class PCA(StreamedReducer):
             "n_samples_": fields.optional(fields.count(low=1)),
             "noise_variance_": fields.number(0),
             "n_components_": fields.count("k"),
+            "solver_": fields.text(*spectrum.SOLVERS, "em"),
+            "loss_curve_": fields.optional(fields.array("m")),
+            "n_iter_": fields.optional(fields.count(low=1)),
+            "_stream": fields.optional(_STREAM),
         }
 
     @classmethod
@@ -139,6 +166,9 @@ class PCA(StreamedReducer):
         standardize: bool = False,
         whiten: bool = False,
         svd_solver: str = "auto",
+        missing: str = "error",
+        tol: float = 1e-4,
+        max_iter: int = 200,
         random_state: Any = None,
         device: str | None = None,
         n_jobs: int | None = None,
@@ -167,6 +197,10 @@ class PCA(StreamedReducer):
         X = self._take(X, reset=True, sparse=True, minimum=2, scan=False, hint=False)
         weights = validation.weights(self._name, sample_weight, X)
         self._demand_room_for_components(spectrum.most_components(X.shape, weights), "min(n_samples, n_features)")
+        self.loss_curve_, self.n_iter_ = np.empty(0), 1
+        self.__dict__.pop("_stream", None)
+        if self._takes_gaps and (columns := self._survey(X, weights, columns=True)).gaps:
+            return self._fit_gaps(X, weights, columns)
         self.solver_ = spectrum.choose(X, self.n_components, self._solver)
         self._ask_memory(*X.shape)
         M = spectrum.measure(X, weights, self.solver_)
@@ -192,6 +226,68 @@ class PCA(StreamedReducer):
                 f"PCA: variances must fit in {self._dtype}; the squares of these differences vanish. {self._rescale()}"
             )
         return self
+
+    def _fit_gaps(self, X: Any, weights: Any, columns: Survey) -> "PCA":
+        """Learn the components from rows with gaps."""
+        n, d = X.shape
+        k, self.solver_, self._dtype = self._count_with_gaps(n, d), "em", float_dtype(X.dtype).name
+        pca_with_gaps.demand_memory(n, d, k, kept_sparse(X, self._zeros))
+        rows = n if weights is None else int(np.count_nonzero(weights))
+        M = ColumnMoments(float(n if weights is None else weights.sum()), columns.mean, columns.variance, rows)
+        self._hint_at_scales(X, M)
+        self._keep_moments(M)
+        frame = Frame(M.mean, spectrum.scales(M, M.variance, self.standardize), self._zeros)
+        how: dict[str, Any] = {"seed": seed_of(self.random_state), "tol": self.tol, "max_iter": self.max_iter}
+        self._keep_found(pca_with_gaps.learn(X, frame, k, weights, **how), frame, M)
+        return self
+
+    def _add_chunk(self, X: Any, weights: Any, columns: Survey, seen: Any) -> None:
+        n, d = X.shape
+        rows, weight = (n, float(n)) if weights is None else (int(np.count_nonzero(weights)), float(weights.sum()))
+        M = ColumnMoments(weight, columns.mean, columns.variance, rows)
+        if seen is None:
+            frame = Frame(M.mean, spectrum.scales(M, M.variance, self.standardize), self._zeros)
+            stream, self._dtype = None, float_dtype(X.dtype).name
+        else:
+            shift, scale, weight, rows, *parts = seen
+            frame, M = Frame(shift, scale, self._zeros), M._replace(weight=M.weight + weight, rows=M.rows + rows)
+            factors = pca_with_gaps.Factors(*parts[7:])
+            stream = pca_with_gaps.Stream(pca_with_gaps.Sums(*parts[:7]), factors)
+        k, self.solver_ = self._count_with_gaps(M.rows, d) if stream is None else factors.W.shape[1], "em"
+        pca_with_gaps.demand_memory(n, d, k, kept_sparse(X, self._zeros))
+        how: dict[str, Any] = {"seed": seed_of(self.random_state), "tol": self.tol, "max_iter": self.max_iter}
+        stream = pca_with_gaps.next_chunk(X, frame, stream, k, weights, **how)
+        losses = [stream.sums.loss / stream.sums.values]
+        self._keep_found(pca_with_gaps.turned(stream.factors, losses), frame, M)
+        self._stream = (frame.shift, frame.scale, M.weight, M.rows, *stream.sums, *stream.factors)
+
+    def _keep_found(self, found: pca_with_gaps.Found, frame: Frame, M: ColumnMoments) -> None:
+        """Set the fitted attributes from a model of rows with gaps."""
+        d, k = found.vectors.shape[1], len(found.values)
+        total = float(found.values.sum() + (d - k) * found.noise)
+        moments = M._replace(mean=frame.shift + frame.scale * found.mean)
+        spread = spectrum.Spectrum(found.values * M.weight, found.vectors, total * M.weight, frame.scale, moments)
+        self._keep(spread, d)
+        self.loss_curve_, self.n_iter_ = np.array(found.losses), len(found.losses)
+
+    def _count_with_gaps(self, n: int, d: int) -> int:
+        """Number of components where the spectrum cannot be known beforehand."""
+        most = min(n - 1, d - 1)
+        if self.n_components is None or (isinstance(self.n_components, Integral) and self._takes_fewer):
+            k = most if self.n_components is None else min(int(self.n_components), most)
+        elif not isinstance(self.n_components, Integral):
+            raise ValueError(
+                f"PCA: with gaps in the rows, n_components must be a number or None; got {self.n_components!r}. Pass a "
+                "number, and compare the scores of held-out rows to choose it."
+            )
+        else:
+            k = int(self.n_components)
+        if not 1 <= k <= most:
+            raise ValueError(
+                f"PCA: with gaps in the rows, n_components must be at least 1 and below min(n_samples, n_features) = "
+                f"{most + 1}, which leaves a direction for the noise; got {k}. Lower it, or pass more data."
+            )
+        return k
 
     def _ask_memory(self, n: int, d: int) -> None:
         solver = getattr(self, "solver_", None) or spectrum.choose_for(n, d, self.n_components)
@@ -219,14 +315,15 @@ class PCA(StreamedReducer):
     def _keep(self, found: spectrum.Spectrum, limit: int) -> None:
         """Set the fitted attributes, in the precision of the data."""
         values, weight = found.values, found.moments.weight
-        values = np.pad(values, (0, max(0, self._enough(limit) - len(values))))
+        wanted = len(values) if self.solver_ == "em" else self._enough(limit)
+        values = np.pad(values, (0, max(0, wanted - len(values))))
         ratios = values / found.total if found.total > 0 else np.zeros_like(values)
         if weight <= 1 and values[0] > 0:
             raise ValueError(
                 f"PCA: sample weights count repetitions, so they must add up to more than 1; got {weight:g}. "
                 "Multiply them, for example by the number of rows."
             )
-        k = min(self._enough(limit), len(values))
+        k = min(wanted, len(values))
         if self._proportion is not None:
             k = components_for(self._proportion, ratios)
         elif self.n_components == "elbow":

@@ -19,8 +19,22 @@ def rows(X: Any, name: str, *, sparse: bool = False, minimum: int = 1, called: s
 
 
 @DASK.implements(validation.validated_rows)
-def validated_rows(X: Any, name: str, *, sparse: bool, minimum: int, scan: bool, called: str) -> Spread:  # noqa: ARG001
+def validated_rows(
+    X: Any,
+    name: str,
+    *,
+    sparse: bool,
+    minimum: int,
+    scan: bool,  # noqa: ARG001
+    called: str,
+    gaps: bool = False,
+) -> Spread:
     """Rows of a Dask collection; ``scan`` has no effect: the task that reads a block checks its values."""
+    if gaps:
+        raise TypeError(
+            f"{name}: rows with gaps must be in one memory; got a Dask collection. Fit a sample of the rows, "
+            "X.sample(...).compute(), and transform blocks by X.map_partitions(model.transform)."
+        )
     if isinstance(X, Spread):
         return X
     lengths = lengths_of(X)

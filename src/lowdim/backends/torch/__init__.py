@@ -6,6 +6,7 @@ from lowdim.backends.torch import (  # noqa: F401  # each registers its function
     centring,
     class_probabilities,
     finite,
+    gaps,
     gram,
     kernel_values,
     leading_eigenpairs,

@@ -13,7 +13,16 @@ _BLOCK = 2**26  # values checked at a time
 
 
 @TORCH.implements(validation.validated_rows)
-def validated_rows(X: Any, name: str, *, sparse: bool, minimum: int, scan: bool, called: str) -> Any:  # noqa: ARG001
+def validated_rows(
+    X: Any,
+    name: str,
+    *,
+    sparse: bool,  # noqa: ARG001
+    minimum: int,
+    scan: bool,  # noqa: ARG001
+    called: str,
+    gaps: bool = False,
+) -> Any:
     """Validated rows; ``sparse`` and ``scan`` have no effect: checking every value is fast here."""
     if X.is_complex():
         raise ValueError(f"{name}: Complex data not supported; got {X.dtype}. Pass real numbers.")
@@ -39,6 +48,8 @@ def validated_rows(X: Any, name: str, *, sparse: bool, minimum: int, scan: bool,
         raise ValueError(
             f"{name}: 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required. Pass at least one column."
         )
+    if gaps:
+        return X.detach()
     return demand_finite(X.detach(), f"{name}: {called} must be finite", "Drop such rows, or replace the values.")
 
 

@@ -134,7 +134,7 @@ def read_prepared(
         if not quiet:
             tell_prepared(table, [])
         return prepared_table.as_it_is(table, asked)
-    made = times.of("prepare", lambda: prepared(table, asked, scaled_later=scaled_later, verbose=verbose))
+    made = times.of("prepare", lambda: prepared(table, asked, scaled_later=scaled_later, gaps=gaps, verbose=verbose))
     if not quiet:
         tell_prepared(table, made.done)
     return made

@@ -121,7 +121,7 @@ def read_for(model: Any, source: str, missing: str | None, reading: dict[str, An
                 "--missing median needs a model that was saved with its preparation; this one has none. Fit it with "
                 "'lowdim reduce --missing median --save', or pass --missing mean."
             )
-        reading["missing"] = missing or "error"
+        reading["missing"] = missing or ("keep" if getattr(model, "_takes_gaps", False) else "error")
     else:
         if missing is not None:
             prepare.set_params(missing=missing)

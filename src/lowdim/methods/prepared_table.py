@@ -245,7 +245,9 @@ class PreparedTable:
         return Pipeline([*self.chain.steps, (type(model).__name__.lower(), model)])  # an estimator of the caller's
 
 
-def prepared(table: Table, asked: Preparation, *, scaled_later: bool = False, verbose: int = 0) -> PreparedTable:
+def prepared(
+    table: Table, asked: Preparation, *, scaled_later: bool = False, gaps: bool = False, verbose: int = 0
+) -> PreparedTable:
     """Prepare a table as requested, or as its columns need.
 
     No step scales sparse rows; nor dense ones that need nothing else, if they are ``scaled_later``.
@@ -259,7 +261,7 @@ def prepared(table: Table, asked: Preparation, *, scaled_later: bool = False, ve
     first = asked.first_step()
     kept = None
     if step is None:
-        n, wanted = table.X.shape[0], Wanted(missing=asked.missing)
+        n, wanted = table.X.shape[0], Wanted(missing="keep" if gaps else asked.missing)
         drops = asked.missing == "drop"
         numbered_rows = np.arange(n) if drops else None  # handed over as ids: those that come back were kept
         X, labels, rows = handle_missing(

@@ -394,6 +394,13 @@ def test_a_saved_page_computes_its_maps_again_and_places_new_rows(browser, saved
     assert path.stat().st_size < computing.PAGE_BYTES
     tab = Tab(browser, path)
     tab.until("e && e.map && e.map.cloud.count")
+    tab.run("(e.panes.show(0, e.maps.get(1)), void e.misplaced(e.map, 'score'))")  # nobody had looked at it before
+    shades = np.array(tab.until("e.map.overlay?.kind === 'score' && [...e.map.shares.score]"))
+    found = lowdim.quality.reliability(model, X)
+    assert set(np.flatnonzero(shades == 0.5)) == set(found.dubious)
+    np.testing.assert_allclose(np.delete(shades, found.dubious), 0.2 * np.delete(found.score, found.dubious), atol=1e-6)
+    offered = "[...e.root.querySelectorAll('option[value=score]')].map((o) => o.hidden)[0]"
+    assert tab.run(offered) is False
     tab.run("(e.panes.show(0, e.maps.get(2)), 1)")
     tab.slide(None)
     assert "metric=cosine" in tab.until("e.notices.textContent")  # not ignored
@@ -404,6 +411,7 @@ def test_a_saved_page_computes_its_maps_again_and_places_new_rows(browser, saved
     tab.slide(40)
     tab.until("/n neighbors/.test(e.map.title) && e.map.status === 'done' && e.map.quality?.trustworthiness > 0.9")
     assert tab.run("e.maps.size") == 2
+    assert tab.run(offered) is True  # known of the map as it was saved
     placed = np.reshape(tab.placed(new), (3, 2))
     box = np.array(tab.run("e.map.cloud.boxes[1]"))
     assert ((placed > box[:, 0]) & (placed < box[:, 1])).all()

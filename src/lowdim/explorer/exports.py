@@ -40,6 +40,7 @@ _FORMATS = {
 _SAVED_COLUMNS, _SAVED_BYTES = 40, 24 * 2**20  # of a saved page
 _SAVED_IMAGES = 20_000
 _NAMED = 200_000  # rows up to which a saved page has the names of islands
+_LEAST_DOUBTED, _DOUBTED = 50, 10_000  # rows between which it has the reliability of each, a second for each map
 _AXES = "xyz"
 
 
@@ -196,6 +197,9 @@ def _page(visitor: "Visitor", view: dict[str, Any]) -> bytes:
             messages.append(one.curve())
         if session.n <= _NAMED:
             messages.append(selection_analysis.names(session, one.number, view.get("colour")))
+        if _LEAST_DOUBTED <= session.n <= _DOUBTED and one.fitted is not None and one.rows is None:
+            messages.append(selection_analysis.doubted(session, one.number, 0))
+    hello.fields["doubted"] = [message.fields["map"] for message in messages if message.type == "reliability"]
     if session.image_shape is not None and session.n <= _SAVED_IMAGES:
         messages.append(thumbnails.atlas(session, np.arange(session.n)))
     messages.append(Message("view", None, {"view": view}))

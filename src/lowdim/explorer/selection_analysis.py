@@ -100,6 +100,13 @@ def distortion(session: Session, number: Any, k: Any) -> Message:
 
 
 def doubts(session: Session, number: Any, refits: Any) -> Message:
+    """Reliability of each row in the newest frame of a map, which is kept with it."""
+    message = doubted(session, number, refits)
+    session.map(number).dubious = np.nan_to_num(message.arrays["dubious"]) > 0
+    return message
+
+
+def doubted(session: Session, number: Any, refits: Any) -> Message:
     """Reliability of each row in the newest frame of a map; with refits of samples also how much its places move."""
     one = session.map(number)
     if one.Y is None:
@@ -121,7 +128,6 @@ def doubts(session: Session, number: Any, refits: Any) -> Message:
     arrays = {"score": _spread(found.score.astype(np.float32), one), "dubious": _spread(dubious, one)}
     if found.stability is not None:
         arrays["moves"] = _spread((1 - found.stability).astype(np.float32), one)
-    one.dubious = np.nan_to_num(arrays["dubious"]) > 0
     fields = {"map": one.number, "frame": one.frame, "count": len(found.dubious), "refits": found.refits}
     return Message("reliability", None, fields, arrays)
 

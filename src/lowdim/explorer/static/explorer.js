@@ -58,6 +58,7 @@ export class Explorer {
     if (this.computes) acceptDrops(this.root, this);
     for (const info of this.hello.maps) this.mapOf(info);
     const view = this.saved?.view;
+    for (const id of this.hello.doubted ?? []) this.maps.get(id).doubted = true;
     for (const state of view?.maps ?? []) if (this.maps.has(state.map)) Object.assign(this.maps.get(state.map), mapOfState(state));
     this.panes.arrange(view?.panes?.length ?? 1);
     const shown = view?.panes?.map((pane) => pane.map) ?? [[...this.maps.values()].filter((map) => map.status !== "failed").pop()?.id];
@@ -120,7 +121,7 @@ export class Explorer {
   again(map, reply) {
     const { parameters, title } = { ...map, ...reply };
     this.maps.delete(map.id); // the name of its own place is free
-    Object.assign(map, { parameters, loss: null, quality: null, frames: 0, overlay: null, shares: null, iteration: 0, placed: [], names: null, local: Boolean(this.saved) });
+    Object.assign(map, { parameters, loss: null, quality: null, frames: 0, overlay: null, shares: null, doubted: false, iteration: 0, placed: [], names: null, local: Boolean(this.saved) });
     map.title = this.titleOf(map, title);
     this.maps.set(map.id, map);
     this.panes.offer();
@@ -162,7 +163,7 @@ export class Explorer {
     if (!map) return;
     const now = performance.now(), seconds = map.frames ? Math.min(0.6, Math.max(0.05, (now - map.heard) / 1000)) : 0;
     map.heard = now;
-    if (this.saved && pushed) map.shares = null; // of another frame
+    if (this.saved && pushed) Object.assign(map, { shares: null, doubted: false }); // of another frame
     if (map.start && !message.start) map.frames = 0; // the first step of the descent, at its own scale
     map.start = Boolean(message.start);
     map.frames += 1;
@@ -257,10 +258,16 @@ export class Explorer {
 
   ink(view) { return view.map?.overlay?.ink ?? this.inkOfColumn; }
 
+  // Whether the shares of an overlay can be asked for.
+  answers(map, kind) {
+    if (!this.saved) return this.computes;
+    return kind === "score" ? Boolean(map.doubted) : this.computes && ["false", "missing"].includes(kind);
+  }
+
   // Which rows have neighbours that are false (near on the map alone) or missing (near in the data alone).
   async misplaced(map, kind) {
     if (!kind) { map.overlay = null; this.panes.redraw(); this.panes.told(map); return; }
-    if (this.saved && (map.shares?.[kind] || !this.computes)) { if (map.shares?.[kind]) this.overlay(map, kind); return; }
+    if (this.saved && (map.shares?.[kind] || !this.answers(map, kind))) { if (map.shares?.[kind]) this.overlay(map, kind); return; }
     if (map.asking) { map.again = kind; return; }
     map.asking = true;
     try {

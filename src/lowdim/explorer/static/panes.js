@@ -129,7 +129,7 @@ export class Panes {
       press(pane.density, pane.view.dense);
       press(pane.names, Boolean(map.names));
       pane.names.hidden = map.dims < 2 || !["done", "stopped"].includes(map.status) || map.local === true;
-      const known = (kind) => map.shares?.[kind] || (this.host.computes && (!this.host.saved || ["false", "missing"].includes(kind)));
+      const known = (kind) => map.shares?.[kind] || this.host.answers(map, kind);
       pane.overlay.hidden = !OVERLAYS.some(([kind]) => kind && known(kind));
       for (const option of pane.overlay.options) option.hidden = Boolean(option.value && !known(option.value));
       pane.key.hidden = !map.overlay;

@@ -29,6 +29,7 @@ export function savedChannel(messages) {
     column: ({ name }) => [columns.has(name) && messages.find((one) => one.type === "column" && one.name === name)],
     map: ({ map }) => [kept("frame", map)],
     names: ({ map }) => [kept("names", map)],
+    reliability: ({ map }) => [kept("reliability", map)],
     thumbs: ({ rows }) => [cutTiles(messages.find((one) => one.type === "thumbs"), rows)],
     search: ({ text }) => {
       const bytes = new Uint8Array(n), sought = text.toLowerCase();

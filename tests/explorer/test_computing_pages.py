@@ -213,11 +213,11 @@ def test_the_curve_of_umap_is_that_of_python(computed):
     np.testing.assert_allclose(computed[0]["curve"], curve(0.25, 1.0), rtol=1e-6)
 
 
-def test_a_table_of_all_kinds_is_prepared_as_by_python(tab, tmp_path, monkeypatch):
-    """Decimal commas, dates, answers, categories, codes, gaps, constants and row numbers."""
+def all_kinds():
+    """Decimal commas, dates, answers, categories, codes, gaps, units, scales, options, spellings, row numbers."""
     rng = np.random.default_rng(0)
     n = 60
-    frame = pl.DataFrame({
+    return pl.DataFrame({
         "nr": np.arange(n) + 1,
         "size": [f"{v:.2f}".replace(".", ",") for v in rng.normal(10, 3, n)],
         "weight": [None if i % 9 == 0 else f"{v:.3f}".replace(".", ",") for i, v in enumerate(rng.normal(5, 2, n))],
@@ -226,8 +226,19 @@ def test_a_table_of_all_kinds_is_prepared_as_by_python(tab, tmp_path, monkeypatc
         "since": [f"{1 + i % 28}.{1 + i % 12}.20{10 + i % 9}" for i in range(n)],
         "post": [f"0{i % 4}12" for i in range(n)],
         "same": ["x"] * n,
+        "height": [f"{v:.1f} cm" if i % 7 else "" for i, v in enumerate(rng.normal(170, 9, n))],
+        "balance": [f"(${abs(v):,.2f})" if v < 0 else f"${v:,.2f}" for v in rng.normal(500, 2000, n)],
+        "opinion": [["agree", "Strongly-agree", "disagree", "strongly disagree"][i * 7 % 4] for i in range(n)],
+        "often": [None if i % 11 == 3 else ["1 – never", "2", "3", "5 – always"][i * i % 4] for i in range(n)],
+        "größe": [["klein", "mittel", "groß"][i * i % 3] for i in range(n)],
+        "travels": [None if i == 7 else ["bus", "bus|train", "car|bike", "train", "bike"][i * 3 % 5] for i in range(n)],
+        "sex": [["Male", "male", "FEMALE", "Female"][(i * i + i // 3) % 4] for i in range(n)],
         "label": [["a", "b"][i % 2] for i in range(n)],
     })  # fmt: skip
+
+
+def test_a_table_of_all_kinds_is_prepared_as_by_python(tab, tmp_path, monkeypatch):
+    frame = all_kinds()
     text = frame.write_csv(separator=";")
     assert tab.open("mixed.csv", text) == ""
     told = tab.run(
@@ -248,6 +259,37 @@ def test_a_table_of_all_kinds_is_prepared_as_by_python(tab, tmp_path, monkeypatc
     names = {}
     exec(told["code"].rsplit("\n", 1)[0], names)
     np.testing.assert_allclose(names["X"], X)
+
+
+def test_new_rows_become_features_by_the_recipes_of_python(tab, tmp_path):
+    path = tmp_path / "mixed.csv"
+    path.write_text(all_kinds().write_csv(separator=";"))
+    made = prepared(lowdim.data.read(path, mixed=True, missing="keep"), Preparation(missing="mean"))
+    recipes, refused = computing.recipes_of(made)
+    assert refused == ""
+    kinds = {one["action"] for one in recipes}
+    assert kinds == {"drop", "number", "yes/no", "date", "ordinal", "onehot", "options"}
+    assert tab.open("mixed.csv", path.read_text()) == ""
+    new = all_kinds()[5:9].with_columns(sex=pl.lit(" MALE"), opinion=pl.lit("Strongly Disagree"), height=pl.lit("171"))
+
+    def features(text):
+        return tab.run(
+            f"p.reader.ask({{ place: new TextEncoder().encode({json.dumps(text)}), name: 'new.csv',"
+            f"recipes: {json.dumps(recipes)}, d: {made.X.shape[1]} }})"
+            ".then((found) => [...found.rows], (error) => error.message)"
+        )
+
+    for frame in (all_kinds(), new):
+        path.write_text(text := frame.write_csv(separator=";"))
+        X = made.chain.transform(lowdim.data.read(path, mixed=True, missing="keep").X)
+        np.testing.assert_allclose(np.reshape(features(text), X.shape), X, atol=1e-5)
+    for column, cell, needs in (
+        ("height", "171 kg", "must hold numbers in 'cm'"),
+        ("opinion", "perhaps", "must hold one of 'strongly disagree', 'disagree', 'neutral' and 2 more"),
+        ("member", "perhaps", "must hold yes or no"),
+        ("since", "soon", "must hold dates"),
+    ):
+        assert needs in features(new.with_columns(**{column: pl.lit(cell)}).write_csv(separator=";"))
 
 
 def test_the_lines_that_the_page_shows_make_its_features(tab, tmp_path, monkeypatch):

@@ -54,6 +54,7 @@ def test_numbers_with_units_are_numbers(cells, numbers, unit):
         (["disagree", "Strongly agree", "neutral", "agree"] * 3, "ordinal"),
         (["1 - never", "2", "5 - always"] * 3, "ordinal"),
         (["trifft zu", "trifft nicht zu", "teils-teils"] * 3, "ordinal"),
+        (["klein", "mittel", "groß"] * 4, "ordinal"),
         (["bus;train", "bus", "car;bus", "train;car"] * 3, "multi-select"),
         (["Rome, Italy", "Oslo, Norway", "Paris, France"] * 3, "category"),
         ([f"I think that part {i} of the trip was rather long" for i in range(60)], "text"),

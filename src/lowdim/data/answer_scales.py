@@ -98,7 +98,7 @@ def order_of(values: Sequence[str]) -> list[str] | None:
 def _worded(spelled: dict[str, str]) -> list[str] | None:
     """Levels of the shortest known scale that has all answers, each as it is spelled in the data."""
     for scale in sorted(_KNOWN, key=len):
-        place = {word: i for i, words in enumerate(scale) for word in words}
+        place = {plain_answer(word): i for i, words in enumerate(scale) for word in words}
         if not spelled.keys() <= place.keys() or len({place[word] for word in spelled}) < len(spelled):
             continue
         own = {place[word]: value for word, value in spelled.items()}

@@ -13,8 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data import column_kinds, column_plans, text_formats
-from lowdim.data.column_recipes import Recipe
+from lowdim.data import (
+    answer_scales,
+    column_kinds,
+    column_plans,
+    multi_select,
+    number_units,
+    spellings,
+    text_formats,
+)
+from lowdim.data.column_recipes import LEVELS, Recipe
 from lowdim.methods import table_scaling
 from lowdim.methods.pca import PCA
 from lowdim.methods.prepared_table import PreparedTable
@@ -131,6 +139,21 @@ def rules() -> dict[str, Any]:
         "words": column_kinds._WORDS,
         "mostly": column_kinds._MOSTLY,
         "mostLevels": 50,
+        "folded": column_kinds._FOLDED,
+        "unit": number_units._PATTERN,
+        "units": sorted(number_units._KNOWN | number_units._CODES | set(number_units._SIGNS)),
+        "fewUnits": number_units._FEW,
+        "scales": answer_scales._KNOWN,
+        "between": f"^(?:{answer_scales._BETWEEN})",
+        "mostAnswers": answer_scales._MOST,
+        "numbered": answer_scales._NUMBERED.pattern,
+        "bracketed": answer_scales._IN_BRACKETS.pattern,
+        "steps": answer_scales._STEPS,
+        "separators": multi_select.SEPARATORS,
+        "several": multi_select._SEVERAL,
+        "longOption": multi_select._LONG,
+        "mostCells": multi_select._MOST_VALUES,
+        "shortCode": spellings._SHORT,
         "held": column_plans._HELD,
         "many": table_scaling._MANY,
     }
@@ -151,7 +174,7 @@ def recipes_of(made: PreparedTable) -> tuple[list[dict[str, Any]] | None, str]:
         if why := _beyond(recipe):
             return None, f"column {name!r} holds {why}, which only Python prepares"
         one = asdict(recipe)
-        kept = ("action", "missing", "mean", "centre", "scale", "levels", "pooled")
+        kept = ("action", "missing", "mean", "centre", "scale", "levels", "pooled", "spelling", "unit", "matching")
         entry = {key: one[key] for key in kept} | {"shares": recipe.shares.tolist()}
         found.append({"name": name, "features": [f"{name}{suffix}" for suffix in recipe.suffixes], **entry})
     return found, ""
@@ -161,12 +184,12 @@ def _beyond(recipe: Recipe) -> str:
     """What a page's reader does not do with a column; empty if it does all."""
     if recipe.action == "drop":
         return ""
-    if recipe.action not in ("number", "onehot"):
-        return {"yes/no": "yes and no", "date": "dates", "cyclic": "dates"}.get(recipe.action, "answers or options")
-    if recipe.numbers in ("log1p", "ranks") or (recipe.action == "onehot" and recipe.numbers == "as_is"):
+    if recipe.action not in ("number", "yes/no", "date", "ordinal", "onehot", "options"):
+        return {"cyclic": "cycles of dates"}.get(recipe.action, f"values prepared as {recipe.action}")
+    if recipe.numbers in ("log1p", "ranks") or (recipe.action in LEVELS and recipe.numbers in ("as_is", "gower")):
         return f"values prepared as {recipe.numbers}"
-    if recipe.unit or recipe.spelling not in ("", text_formats.PLAIN):
-        return f"numbers with {recipe.unit or recipe.spelling}"
-    if recipe.weight != 1.0 or recipe.indicator or recipe.matching or recipe.missing == "median":
+    if recipe.action == "date" and recipe.spelling not in ("", *text_formats.DATE_FORMATS):
+        return "dates of another format"
+    if recipe.weight != 1.0 or recipe.indicator or recipe.missing == "median":
         return "values with settings of their own"
     return ""

@@ -1,6 +1,7 @@
 // What pages that compute share: the core, the reader of tables, and projections. The explorer and reports use it.
 import { Engine, unpacked, workerOf } from "./engine.js";
 import { readerWorker, tableReader } from "./csv.js";
+import { columnRules } from "./columns.js";
 
 // Perplexity or neighbours as a slider, by method.
 export function slidesFor(n) {
@@ -26,7 +27,7 @@ export function engineOfPage() {
 
 // A Worker that reads tables; `ask(message)` answers.
 export function readerOf(rules) {
-  const worker = workerOf(`(${readerWorker})(self, (${tableReader})(${JSON.stringify(rules)}))`), waiting = new Map();
+  const worker = workerOf(`const rules = ${JSON.stringify(rules)};\n(${readerWorker})(self, (${tableReader})(rules, (${columnRules})(rules)))`), waiting = new Map();
   let count = 0;
   worker.onmessage = ({ data }) => {
     const { keep, refuse } = waiting.get(data.id);

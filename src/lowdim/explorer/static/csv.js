@@ -1,6 +1,6 @@
 // Tables in text: read, recognised and prepared in the page, by the rules of lowdim.Prepare as far as they reach.
-// A Worker is made from the text of this function, which therefore uses nothing outside of it; `rules` come from Python.
-export function tableReader(rules) {
+// A Worker is made from the text of this function, which therefore uses nothing outside of it; `rules` come from Python, `kinds` are columnRules of them.
+export function tableReader(rules, kinds) {
   const SAMPLE = 2000; // rows by which columns of numbers are told from text
   const MOST_LISTED = 3;
   const missing = new Set(rules.missing);
@@ -224,6 +224,11 @@ export function tableReader(rules) {
     return best;
   }
 
+  function answer(text) {
+    const plain = text.toLowerCase();
+    return rules.yes.includes(plain) ? 1 : rules.no.includes(plain) ? 0 : NaN;
+  }
+
   // What a column holds, and why: kind, values (numbers) or texts, and how text was read.
   function recognise(column, commas) {
     const { values, texts } = column, n = (texts ?? values).length;
@@ -248,10 +253,10 @@ export function tableReader(rules) {
     if (!filled) return { kind: "empty", why: "it has no value in any row", gaps };
     if (distinct.length === 1) return { kind: "constant", why: `every value is '${distinct[0]}'`, gaps };
     if (distinct.length <= 12) {
-      const lower = new Set(distinct.map((one) => one.toLowerCase())), answer = (one) => (rules.yes.includes(one) ? 1 : rules.no.includes(one) ? 0 : NaN);
+      const lower = new Set(distinct.map((one) => one.toLowerCase()));
       const both = new Set([...lower].map(answer));
       const same = distinct.length === 2 || rules.languages.some((words) => [...lower].every((one) => words.includes(one)));
-      if (same && both.size === 2 && !both.has(NaN)) return { kind: "yes/no", why: "it holds yes and no", gaps, read: (one) => answer(one.toLowerCase()) };
+      if (same && both.size === 2 && !both.has(NaN)) return { kind: "yes/no", why: "it holds yes and no", gaps, read: answer };
     }
     if (distinct.every((one) => /^\d+(-\d{2,})?$/.test(one)) && (distinct.some((one) => /^0\d/.test(one)) || (distinct.some((one) => one.includes("-")) && !distinct.every((one) => one.includes("-")))))
       return { kind: "code", why: "its numbers begin with zeros, which numbers would lose", gaps, counts };
@@ -259,12 +264,22 @@ export function tableReader(rules) {
     if (share === 1) return { kind: "number", why: `its text spells numbers with ${style?.name ?? "decimal points"}`, gaps, read: (one) => spelled(one, style) };
     const { format, share: dated } = dateFormat(counts);
     if (dated === 1) return { kind: "date", why: `its text spells dates as ${format.form}`, gaps, read: (one) => days(one, format) };
+    const order = distinct.length <= rules.mostLevels ? kinds.orderOf(counts) : null;
+    if (order) return { kind: "ordinal", why: `its ${distinct.length} answers form a scale from '${order[0]}' to '${order.at(-1)}'`, gaps, order };
+    const one = kinds.numbersIn(counts, (bare) => numberStyle(bare, false).style, spelled);
+    if (one && !one.strange && one.style !== undefined) return { kind: "number", why: `${one.why}, written with ${one.style?.name ?? "decimal points"}`, gaps, read: (cell) => kinds.numberOf(cell, one.style, one.unit, spelled) };
+    if (one && share < rules.mostly) return { kind: "mixed", why: one.strange ? `${one.why} ${quoted(one.strange)}` : one.why, gaps };
     for (const [what, part, test] of [["number", share, (one) => spelled(one, style)], ["date", dated, (one) => (format ? days(one, format) : NaN)]])
-      if (part >= rules.mostly) return { kind: "mixed", why: `${Math.round(100 * part)} % of its values are ${what}s, but not ${quoted(distinct.filter((one) => Number.isNaN(test(one))))}`, gaps };
+      if (part >= rules.mostly || new Set(distinct.map(test).filter((v) => !Number.isNaN(v))).size > rules.mostLevels) return { kind: "mixed", why: `${Math.round(100 * part)} % of its values are ${what}s, but not ${quoted(distinct.filter((one) => Number.isNaN(test(one))))}`, gaps };
+    const separator = kinds.separatorOf(counts);
+    if (separator) return { kind: "multi-select", why: `its cells combine options, separated by '${separator}'`, gaps, separator };
     const words = distinct.slice(0, 10000).reduce((sum, one) => sum + one.split(/\s+/).length, 0) / Math.min(distinct.length, 10000);
     if (distinct.length > rules.mostLevels && words >= rules.words) return { kind: "text", why: `free text of ${Math.round(words)} words on average`, gaps };
     if (distinct.length > rules.different * filled) return { kind: "identifier", why: distinct.length === filled ? "every value is different" : `${Math.round((100 * distinct.length) / filled)} % of the values are different`, gaps };
-    return { kind: "category", why: `text of ${distinct.length.toLocaleString("en")} different values`, gaps, counts };
+    const merged = distinct.length <= rules.folded ? kinds.variants(counts) : new Map(), left = distinct.length - merged.size;
+    if (left === 1) return { kind: "constant", why: `every value is '${distinct[0]}', in ${distinct.length} spellings`, gaps };
+    for (const [other, kept] of merged) { counts.set(kept, counts.get(kept) + counts.get(other)); counts.delete(other); }
+    return { kind: "category", why: `text of ${left.toLocaleString("en")} different values`, gaps, counts, merged };
   }
 
   const meanOf = (values) => { let sum = 0, count = 0; for (const v of values) if (!Number.isNaN(v)) { sum += v; count++; } return sum / count; };
@@ -306,19 +321,27 @@ export function tableReader(rules) {
         kept.push(recipes.length);
         recipes.push({ ...told, action: "number", mean, centre: how === "as_is" ? 0 : mean, scale: how === "standardize" ? sd : 1, read: one.read, features: [column.name],
           done: { standardize: "standardised", pooled: "centred and divided by their pooled standard deviation", as_is: "kept as it is" }[how] + fill });
-      } else if (one.kind === "yes/no" || one.kind === "date") {
-        const values = valuesOf(column, one), mean = meanOf(values);
+      } else if (["yes/no", "date", "ordinal"].includes(one.kind)) {
+        const place = one.order && kinds.placeIn(one.order, "answers"), read = place ? (text) => { const k = place(text); return k < 0 ? NaN : k; } : one.read;
+        const values = valuesOf(column, { read }), mean = meanOf(values);
         let square = 0, count = 0;
         for (const v of values) if (!Number.isNaN(v)) { square += (v - mean) ** 2; count++; }
-        recipes.push({ ...told, action: "number", mean, centre: mean, scale: Math.sqrt(square / count) || 1, read: one.read, features: [column.name], done: `${one.kind === "date" ? "as days" : "coded 0 and 1"}, standardised${fill}` });
+        recipes.push({ ...told, action: "number", mean, centre: mean, scale: Math.sqrt(square / count) || 1, read, features: [column.name],
+          done: `${place ? `coded by its place in the order ${one.order.slice(0, 6).join(" < ")}${one.order.length > 6 ? " < …" : ""}` : one.kind === "date" ? "as days" : "coded 0 and 1"}, standardised${fill}` });
+      } else if (one.kind === "multi-select") {
+        const { levels, shares, scale, rest } = kinds.learnOptions(column.texts, one.separator);
+        if (!levels.length) { recipes.push({ ...told, action: "drop", done: "left out", why: "every row has the same options", features: [] }); return; }
+        recipes.push({ ...told, action: "options", separator: one.separator, levels, shares, scale, features: levels.map((level) => `${column.name}=${level}`),
+          done: `${plural(levels.length, "indicator")} of options separated by '${one.separator}'${rest ? `, ${rest} rare or constant ones left out` : ""}, scaled as a group${fill}` });
       } else if (one.kind === "category" || one.kind === "code") {
         const sorted = [...one.counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? 1 : -1)), rows = sorted.reduce((sum, [, count]) => sum + count, 0);
         const pooled = sorted.length > rules.mostLevels, levels = sorted.slice(0, pooled ? rules.mostLevels - 1 : sorted.length).map(([level]) => level).sort();
         const held = levels.reduce((sum, level) => sum + one.counts.get(level), 0) / rows;
         if (pooled && held < rules.held) { recipes.push({ ...told, action: "drop", done: "left out", why: `${sorted.length.toLocaleString("en")} levels, of which the most frequent cover ${Math.round(100 * held)} % of the rows`, features: [] }); return; }
         const shares = levels.map((level) => one.counts.get(level) / rows).concat(pooled ? [1 - held] : []);
-        recipes.push({ ...told, action: "onehot", levels, pooled, shares, features: [...levels.map((level) => `${column.name}=${level}`), ...(pooled ? [`${column.name}=(rare)`] : [])],
-          done: `one-hot encoded to ${shares.length}${pooled ? `, ${sorted.length - levels.length} rare levels pooled` : ""}, scaled as a group${fill}` });
+        const merged = one.merged?.size ? `; ${plural(one.merged.size, "spelling variant")} merged, such as '${[...one.merged][0].join("' into '")}'` : "";
+        recipes.push({ ...told, action: "onehot", levels, pooled, shares, matching: merged ? "case" : "", features: [...levels.map((level) => `${column.name}=${level}`), ...(pooled ? [`${column.name}=(rare)`] : [])],
+          done: `one-hot encoded to ${shares.length}${pooled ? `, ${sorted.length - levels.length} rare levels pooled` : ""}, scaled as a group${merged}${fill}` });
       } else recipes.push({ ...told, action: "drop", done: "left out", features: [] });
     });
     if (how === "pooled") { const root = Math.sqrt(spread / kept.length); for (const j of kept) recipes[j].scale = root; }
@@ -328,8 +351,26 @@ export function tableReader(rules) {
     return { recipes, features, d, how, gapsIn, rows: encode(table, recipes, d) };
   }
 
-  function valuesOf({ values, texts }, { read }) {
-    return texts ? Float64Array.from(texts, (one) => (one === null ? NaN : read ? read(one) : number(one))) : values;
+  function valuesOf({ values, texts }, { read, levels }) {
+    if (!texts) return levels ? values.map((one) => (Number.isNaN(one) ? NaN : read(String(one)))) : values;
+    return Float64Array.from(texts, (one) => (one === null ? NaN : read ? read(one) : number(one)));
+  }
+
+  const textOf = ({ values, texts }, i) => (texts ? texts[i] : Number.isNaN(values[i]) ? null : String(values[i]));
+
+  // A recipe as Python writes it, with the function that reads cells. Where Python read numbers and dates with the file,
+  // this file says how it writes them.
+  function revived(recipe, texts, commas) {
+    const { action, spelling = "", unit = "", levels, matching } = recipe;
+    if (recipe.read || !["number", "yes/no", "date", "ordinal"].includes(action)) return { ...recipe, separator: recipe.separator ?? spelling };
+    const counts = new Map();
+    if (!spelling) for (const one of texts ?? []) if (one !== null) counts.set(one, (counts.get(one) ?? 0) + 1);
+    const style = counts.size && action === "number" ? numberStyle(counts, commas).style : styles.find((one) => one.name === spelling) ?? null;
+    const format = counts.size && action === "date" ? dateFormat(counts).format : formats.find((one) => one.form === spelling), place = action === "ordinal" && kinds.placeIn(levels, matching);
+    const read = { "yes/no": answer, date: (text) => (format ? days(text, format) : NaN), ordinal: (text) => { const k = place(text); return k < 0 ? NaN : k; },
+      number: (text) => kinds.numberOf(text, style, unit, spelled) }[action];
+    const needs = { "yes/no": "yes or no", date: `dates${spelling && ` as ${spelling}`}`, ordinal: `one of ${quoted(levels ?? [])}`, number: unit ? `numbers in '${unit}'` : "numbers" }[action];
+    return { ...recipe, action: "number", read, needs, levels: place ? levels : undefined };
   }
 
   function encode(table, recipes, d) {
@@ -342,32 +383,43 @@ export function tableReader(rules) {
         for (let i = 0; i < n; i++) out[i * d + at] = ((Number.isNaN(values[i]) ? recipe.mean : values[i]) - recipe.centre) / recipe.scale;
         at += 1;
       } else if (recipe.action === "onehot") {
-        const place = new Map(recipe.levels.map((level, k) => [level, k])), width = recipe.shares.length;
+        const place = kinds.placeIn(recipe.levels, recipe.matching), width = recipe.shares.length, known = new Map();
         for (let i = 0; i < n; i++) {
-          const text = column.texts ? column.texts[i] : Number.isNaN(column.values[i]) ? null : String(column.values[i]);
-          const k = text === null ? -1 : place.get(text) ?? (recipe.pooled ? width - 1 : -1);
+          const text = textOf(column, i);
+          if (text === null) continue;
+          if (!known.has(text)) known.set(text, place(text));
+          const k = known.get(text) < 0 && recipe.pooled ? width - 1 : known.get(text);
           if (k < 0) continue;
           for (let c = 0; c < width; c++) out[i * d + at + c] = -Math.sqrt(recipe.shares[c]);
           out[i * d + at + k] += 1 / Math.sqrt(recipe.shares[k]);
         }
         at += width;
+      } else if (recipe.action === "options") {
+        const { levels, shares, scale } = recipe, spread = shares.map((share) => Math.sqrt(share * (1 - share)) * scale);
+        for (let i = 0; i < n; i++) {
+          const text = textOf(column, i), here = text === null ? null : new Set(kinds.optionsIn(text, recipe.separator));
+          if (here) levels.forEach((level, k) => { out[i * d + at + k] = ((here.has(level) ? 1 : 0) - shares[k]) / spread[k]; });
+        }
+        at += levels.length;
       }
     });
     return out;
   }
 
   // Features (m × d) of the rows of another file, by the recipes of this one; columns are found by name.
-  function apply(other, recipes, d) {
-    const byPlace = recipes.every((recipe, j) => recipe.name === `x${j}`);
+  function apply(other, given, d) {
+    const byPlace = given.every((recipe, j) => recipe.name === `x${j}`) && other.columns.length === given.length;
+    const here = given.map((recipe, j) => other.columns.find((one) => one.name === recipe.name) ?? (byPlace ? other.columns[j] : undefined));
+    const recipes = given.map((recipe, j) => revived(recipe, here[j]?.texts, other.semicolons));
     const columns = recipes.map((recipe, j) => {
-      const column = other.columns.find((one) => one.name === recipe.name) ?? (byPlace && other.columns.length === recipes.length ? other.columns[j] : undefined);
+      const column = here[j];
       if (!column && recipe.action !== "drop") throw new Refusal(`New rows need the columns of the map; ${other.name} lacks '${recipe.name}'. It has ${quoted(other.columns.map((one) => one.name))}. Rename or add columns.`);
       if (!column) return { values: new Float64Array(other.n), texts: null };
       const gap = recipe.missing === "error" ? (column.texts ?? column.values).findIndex((one) => one === null || Number.isNaN(one)) : -1;
       if (gap >= 0 && recipe.action !== "drop") throw new Refusal(`Every cell must hold a value; ${other.name} has none in column '${recipe.name}', row ${gap + 1}. Fill it in, or leave the row out.`);
       if (recipe.action === "number") {
         const values = valuesOf(column, recipe), row = values.findIndex((v, i) => Number.isNaN(v) && (column.texts ? column.texts[i] !== null : false));
-        if (row >= 0) throw new Refusal(`Column '${recipe.name}' must hold numbers; ${other.name} has '${column.texts[row]}' in row ${row + 1}. Correct it.`);
+        if (row >= 0) throw new Refusal(`Column '${recipe.name}' must hold ${recipe.needs ?? "values as in the file of the map"}; ${other.name} has '${column.texts[row]}' in row ${row + 1}. Correct it.`);
       }
       return column;
     });
@@ -385,9 +437,10 @@ export function tableReader(rules) {
         if (!few || few.size > 50 || [...few].some((v) => !Number.isInteger(v))) return { name, kind: "number", missing: found[j].gaps, arrays: { values: Float32Array.from(values) } };
       }
       const texts = column.texts ?? Array.from(column.values, (v) => (Number.isNaN(v) ? null : String(v)));
-      const names = [...(counts?.keys() ?? new Set(texts.filter((one) => one !== null)))].sort(inOrder);
-      const listed = names.slice(0, 65534), place = new Map(listed.map((one, k) => [one, k])), wide = listed.length >= 255;
-      const codes = (wide ? Uint16Array : Uint8Array).from(texts, (one) => (one === null ? (wide ? 65535 : 255) : place.get(one) ?? (wide ? 65535 : 255)));
+      const canonical = found[j].merged?.size ? (one) => found[j].merged.get(one) ?? one : (one) => one;
+      const names = found[j].order ? found[j].order : [...(counts?.keys() ?? new Set(texts.filter((one) => one !== null)))].sort(inOrder);
+      const listed = names.slice(0, 65534), exact = new Map(listed.map((one, k) => [one, k])), alike = found[j].order && kinds.placeIn(listed, "answers"), wide = listed.length >= 255;
+      const codes = (wide ? Uint16Array : Uint8Array).from(texts, (one) => (one === null ? (wide ? 65535 : 255) : exact.get(canonical(one)) ?? alike?.(one) ?? (wide ? 65535 : 255)));
       const unique = listed.length > 50 && listed.length > table.n / 2;
       return { name, kind: unique ? "text" : "category", categories: listed, missing: found[j].gaps, arrays: { codes } };
     });

@@ -153,7 +153,7 @@ class TryIt {
     const asked = Object.entries(map.parameters ?? {}), text = (value) => (typeof value === "string" ? JSON.stringify(value) : String(value));
     const named = told.aside, prepared = [`numbers=${JSON.stringify(told.how)}`];
     if (told.gapsIn || told.plan.some((one) => one.gaps && one.done !== "left out")) prepared.push('missing="mean"');
-    if (told.plan.some((one) => ["mixed", "empty"].includes(one.kind) && one.done === "left out")) prepared.push('on_unusable="drop"');
+    if (told.plan.some((one) => ["mixed", "empty", "multi-select"].includes(one.kind) && one.done === "left out")) prepared.push('on_unusable="drop"');
     const read = [JSON.stringify(file.name), ...(named.length ? [`label=${text(named[0])}`] : []), ...(named.length > 1 ? [`drop=[${named.slice(1).map(text).join(", ")}]`] : []), 'missing="keep"', "mixed=True"];
     const wide = width < told.d, quoted = (words) => (/^[\w.-]+$/.test(words) ? words : `'${words}'`);
     this.code.textContent = ["import lowdim", "", `table = lowdim.data.read(${read.join(", ")})`,

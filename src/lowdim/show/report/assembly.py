@@ -218,7 +218,7 @@ def _script(*, computes: bool) -> str:
     ]
     text = "\n".join(part.read_text(encoding="utf-8") for part in parts)
     if computes:
-        names = ("dom.js", "engine_worker.js", "engine.js", "csv.js", "computing.js")
+        names = ("dom.js", "engine_worker.js", "engine.js", "columns.js", "csv.js", "computing.js")
         modules = "\n".join((shared / name).read_text(encoding="utf-8") for name in names)
         # in a scope of their own: their names are not those of the page
         held = f"const computing = (() => {{\n{modules}\nreturn {{ {', '.join(_COMPUTING)} }};\n}})();\n"

@@ -74,6 +74,9 @@ private:
         drawn_ = weights_;
         for (float& c : drawn_)
             c *= 2;
+        while (moving_ > 0 && movable_[static_cast<std::size_t>(moving_ - 1)] == 0.0f)
+            --moving_;
+        std::copy_n(now_.places.data(), k_ * stride(), next_.data()); // where pinned points stay
     }
 
     // The anchors and their weights at the map of now.
@@ -143,10 +146,11 @@ private:
             scaled_.data(),
             drawn_.data(),
             movable_.data()};
-        each_chunk(n_, ring_chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
-            kernels_.push(ring, shifts, shifts_.each, k_, law_, from, to, pushes_.data());
-            move(ring, by, k_, from, to);
-        });
+        each_chunk(moving_, ring_chunk, threads_, watch_,
+                   [&](std::int64_t, std::int64_t from, std::int64_t to) {
+                       kernels_.push(ring, shifts, shifts_.each, k_, law_, from, to, pushes_.data());
+                       move(ring, by, k_, from, to);
+                   });
         std::swap(now_.places, next_);
     }
 
@@ -175,7 +179,7 @@ private:
         }
     }
 
-    std::int64_t n_;
+    std::int64_t n_, moving_ = n_; // points, and those in the ring before the pinned ones at its end
     int k_;
     EpochPlan plan_;
     Shifts shifts_;

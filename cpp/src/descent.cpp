@@ -3,6 +3,7 @@
 #include "chunks.hpp"
 #include "drawn.hpp"
 #include "morton.hpp"
+#include "pinned_field.hpp"
 
 #include <lowdim/descent.hpp>
 
@@ -47,7 +48,10 @@ public:
         if (plan.anchors.places) {
             anchors_.assign(plan.anchors.places, plan.anchors.places + size);
             weights_.assign(plan.anchors.weights, plan.anchors.weights + n_);
+            moving_ -= std::count_if(weights_.begin(), weights_.end(), detail::is_pinned);
         }
+        if (moving_ < n_ && plan.repel != Repel::by_tree)
+            pinned_ = std::make_unique<detail::PinnedField>(plan.repel, k, plan.falloff, plan.spacing);
         entropies(P, costs_.data(), threads_, watch);
         for (double entropy : costs_)
             entropy_ += entropy;
@@ -64,6 +68,8 @@ public:
                 exaggerated_ = done;
             if (done == exaggerated_) {
                 repel_->refine(plan_.fine_spacing);
+                if (pinned_)
+                    pinned_->refine(plan_.fine_spacing);
                 std::fill(velocity_.begin(), velocity_.end(), 0.0f);
                 std::fill(gains_.begin(), gains_.end(), 1.0f);
             }
@@ -120,7 +126,9 @@ private:
             packed_.attract(y_.data(), k_, plan_.falloff, pull_.data(), threads_, watch_);
         else
             attract(affinities(), y_.data(), k_, plan_.falloff, pull_.data(), threads_, watch_);
-        return (*repel_)(y_.data(), n_, push_.data(), nullptr, threads_, watch_);
+        if (!pinned_)
+            return (*repel_)(y_.data(), n_, push_.data(), nullptr, threads_, watch_);
+        return (*pinned_)(*repel_, y_.data(), moving_, n_, push_.data(), threads_, watch_);
     }
 
     // KL(P‖Q), and what the phases lower: the same with the attraction times `late` and `exaggeration`.
@@ -185,7 +193,7 @@ private:
         const detail::Pull anchored = plan_.anchors.scaled ? anchor_pull() : detail::Pull{};
         std::atomic<bool> finite{true};
         detail::each_chunk(
-            n_, chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+            moving_, chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
                 const std::int64_t first = from * k_, last = to * k_;
                 // Vectors need to know that these do not overlap.
                 float* __restrict v = velocity_.data(), * __restrict gains = gains_.data();
@@ -244,7 +252,7 @@ private:
         }
     }
 
-    // Puts points and rows of P in Morton order.
+    // Puts points and rows of P in Morton order, those that move before those that are pinned.
     void reorder() {
         std::vector<std::int32_t> to_old(static_cast<std::size_t>(n_));
         for (std::size_t i = 0; i < to_old.size(); ++i)
@@ -254,6 +262,10 @@ private:
             for (std::size_t i = 0; i < to_old.size(); ++i)
                 to_old[i] = keys[i].point;
         }
+        if (moving_ < n_)
+            std::stable_partition(to_old.begin(), to_old.end(), [&](std::int32_t i) {
+                return !detail::is_pinned(weights_[static_cast<std::size_t>(i)]);
+            });
         for (auto* values : {&y_, &velocity_, &gains_})
             permute(*values, to_old, k_);
         if (!weights_.empty()) {
@@ -318,7 +330,7 @@ private:
                                        mean[static_cast<std::size_t>(d)] / static_cast<double>(n_));
     }
 
-    std::int64_t n_;
+    std::int64_t n_, moving_ = n_; // points, and those that are not pinned
     int k_;
     DescentPlan plan_;
     int threads_;
@@ -327,6 +339,7 @@ private:
     detail::FreeRows free_;
     float* out_;
     std::unique_ptr<Repulsion> repel_;
+    std::unique_ptr<detail::PinnedField> pinned_;  // where some points are pinned, but for a tree
     double entropy_ = 0;                           // Σ p log p
     std::int64_t exaggerated_ = plan_.exaggerated; // fewer where the map collapses
     std::vector<float> y_, velocity_, gains_, pull_, push_;

@@ -62,7 +62,7 @@ struct PairKernels {
 PairKernels pair_kernels(int k);
 
 // The pairs from both ends. Partners of a row are its own in their order, then the rows that chose it, by
-// index.
+// index. A row that is its own partner has none: such are pinned points, whose forces nobody needs.
 class BothEnds {
 public:
     explicit BothEnds(const Pairs& pairs) {
@@ -90,10 +90,12 @@ private:
             const Partners& of = *kinds[kind];
             for (std::int64_t i = 0; i < pairs.n; ++i)
                 for (std::int64_t e = i * of.each; e < (i + 1) * of.each; ++e)
-                    visit(n_kinds * i + kind, of.rows[e]);
+                    if (of.rows[e] != i)
+                        visit(n_kinds * i + kind, of.rows[e]);
             for (std::int64_t i = 0; i < pairs.n; ++i)
                 for (std::int64_t e = i * of.each; e < (i + 1) * of.each; ++e)
-                    visit(n_kinds * static_cast<std::int64_t>(of.rows[e]) + kind, i);
+                    if (of.rows[e] != i)
+                        visit(n_kinds * static_cast<std::int64_t>(of.rows[e]) + kind, i);
         }
         for (std::int64_t e = 0; e < pairs.ring.n_excluded; ++e) {
             const std::int64_t a = pairs.ring.excluded[2 * e], b = pairs.ring.excluded[2 * e + 1];

@@ -126,3 +126,33 @@ def test_the_bits_do_not_depend_on_threads(name, scaled):
     if not scaled:
         np.testing.assert_array_equal(one[::3], places[::3])
     assert np.abs(one - places)[1::3].max() > 0.1
+
+
+@pytest.mark.parametrize("width", [2.0, 60.0])
+@pytest.mark.parametrize(("k", "how"), [(1, "fft"), (2, "fft"), (2, "exact"), (3, "exact")])
+@pytest.mark.parametrize("name", ["student", "gauss"])
+def test_pinned_points_repel_as_others_do(name, k, how, width):
+    n = 1400
+    rng = np.random.default_rng(5)
+    near = nearest(rng.normal(size=(n, 3)), 6)
+    P = affinities(near.indices, likelihoods(near.distances, [3.0])[0])
+    Y = (width * rng.normal(size=(n, k))).astype(np.float32)
+    weights = np.where(np.arange(n) % 7 < 4, np.inf, 0).astype(np.float32)
+    told = {}
+    for repulsion in (how, "exact"):
+        loss, seen = Divergence(Falloff(name), repulsion), []
+        Z = descend(
+            P, Y, loss, iterations=2, every=1, anchors=Anchors(Y, weights), report=lambda *a, to=seen: to.append(a[1])
+        )
+        told[repulsion] = Z.embedding, seen[0]
+    free = weights == 0
+    apart = np.abs(told[how][0] - told["exact"][0])
+    assert apart.max() < 0.02 * np.abs(told["exact"][0] - Y)[free].max()
+    assert told[how][1] == pytest.approx(told["exact"][1], rel=2e-3)
+    # One step of all points moves the free ones as far as that beside pinned points does.
+    together = descend(
+        P, Y, Divergence(Falloff(name), "exact"), iterations=1, every=9, anchors=Anchors(Y, np.zeros_like(weights))
+    )
+    alone = descend(P, Y, Divergence(Falloff(name), "exact"), iterations=1, every=9, anchors=Anchors(Y, weights))
+    np.testing.assert_allclose(alone.embedding[free], together.embedding[free], rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(alone.embedding[~free], Y[~free])

@@ -20,7 +20,7 @@ SIZE = 1e-4  # standard deviation of the widest coordinate: small relative to th
 SPECTRAL = 1e-4  # residual of eigenvectors, which are only an initial layout
 _TILT = 1e-3  # of a principal axis, in its own length
 CONTINUED = 1e-3  # noise of rows laid out among known ones, in the extent of these
-TURNS = 50  # of their means
+TURNS = 25  # of their means
 NOISE = 1e-2  # relative to that, along directions without variance, so that the map does not stay on a line
 
 

@@ -26,7 +26,7 @@ from lowdim.work.backend_arrays import from_numpy, is_native, moved_to, to_numpy
 from lowdim.work.rows import in_form_of, put, searchable, stacked
 
 WORDS = ("pca", "mds")  # maps that are computed, at a scale that is fitted
-_SHORTER = 3  # times, descents in which most rows are pinned
+_SHORTER = 3.5  # times, descents in which most rows are pinned
 _FEW = 0.1  # share of anchored rows below which the others do not start among them
 _many = options.Rule(lambda value: not isinstance(value, str) and hasattr(value, "__len__"), "an array")
 RULES = {
@@ -78,7 +78,7 @@ class Drawn:
     def iterations(self, of: int) -> int:
         """Iterations of a descent that has ``of`` without anchors: fewer where most rows are at rest."""
         pinned = float(self.pinned.mean())
-        return 0 if pinned == 1 else -(-of // _SHORTER) if pinned > 1 / 2 and not self.scaled else of
+        return 0 if pinned == 1 else int(np.ceil(of / _SHORTER)) if pinned > 1 / 2 and not self.scaled else of
 
     def of_equal(self, first: NDArray | None) -> "Drawn":
         """The same, with rows pinned that equal a pinned row."""
@@ -223,8 +223,9 @@ class Anchored(Reducer, ABC):
         """Map of the training rows and of new ones: the old rows stay, the new ones are laid out together.
 
         ``transform`` places each new row by itself among the training rows. Here new rows attract and repel each
-        other, too, so that those unlike all others form a group of their own. Where most rows are old, a third of the
-        iterations of a fit suffices.
+        other, too, so that those unlike all others form a group of their own. Only they are searched for neighbours,
+        and only they move: the old rows keep their relations to each other. Many rows of more than 128 columns are
+        searched approximately unless ``neighbor_search`` is "exact"; see ``neighbor_recall_``.
 
         Parameters
         ----------
@@ -256,7 +257,7 @@ class Anchored(Reducer, ABC):
         known = np.zeros(X.shape[0], bool)
         before = len(old.embedding_)
         places[:before], known[:before] = to_numpy(old.embedding_), True
-        self._learn_anchored(X, Drawn(places, known, known.astype(np.float64)))
+        self._learn_more(X, Drawn(places, known, known.astype(np.float64)), old)
         if self.n_features_in_ == seen["n_features_in_"]:  # not so of distances
             self.__dict__.update(seen)
 
@@ -277,6 +278,10 @@ class Anchored(Reducer, ABC):
         X = copy._take(X, reset=False, sparse=True)
         rows = moved_to(self._rows, X)
         return stacked(rows, searchable(in_form_of(X, rows), rows.dtype))
+
+    def _learn_more(self, X: Any, drawn: Drawn, old: Any) -> None:
+        """Fit the rows of ``old`` and new ones below them, with the old ones pinned."""
+        self._learn_anchored(X, drawn)
 
     @abstractmethod
     def _learn_anchored(self, X: Any, drawn: Drawn) -> None:

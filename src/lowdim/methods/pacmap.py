@@ -16,16 +16,17 @@ from lowdim.data.descriptions import described
 from lowdim.data.sizes import count_neighbors
 from lowdim.methods import neighbor_embedding
 from lowdim.methods.base import fitting
-from lowdim.methods.neighbor_embedding import NeighborEmbedding
+from lowdim.methods.growing import GrowingEmbedding
 from lowdim.persist import fields
 from lowdim.relate.fuzzy import fuzzy_union
 from lowdim.relate.neighbors import Neighbors
+from lowdim.relate.new_rows import new_affinities, new_pairs
 from lowdim.relate.pairs import Pairs, at_columns, chosen, draw_further, draw_mid, nearest_by_scale, scales
 from lowdim.solve.descent import Reached
 from lowdim.solve.pair_loss import PairLoss
 from lowdim.work import memory
-from lowdim.work.backend_arrays import moved_to
-from lowdim.work.rows import cast, own
+from lowdim.work.backend_arrays import moved_to, to_numpy
+from lowdim.work.rows import cast, own, stacked, take
 
 _NEIGHBORS = 10
 _EXTRA = 50  # additional neighbours, from which near pairs are chosen by scaled distance
@@ -34,7 +35,7 @@ _SIZE = 0.01  # standard deviation of the initial layout
 
 
 @described()
-class PaCMAP(NeighborEmbedding):
+class PaCMAP(GrowingEmbedding):
     """Pairwise controlled manifold approximation: maps that preserve neighbours and the global structure.
 
     Rows of more than 100 columns are reduced to 100 by PCA first (``metric="euclidean"``), and new rows by the same
@@ -228,6 +229,33 @@ class PaCMAP(NeighborEmbedding):
         columns = nearest_by_scale(near.indices, near.distances, self._scales, self._scales, self.n_neighbors_)
         own = at_columns(near.indices, columns)
         return Pairs(own, draw_mid(X, mid, self._metric, seed), *draw_further(own, further, seed))
+
+    def _searched_with_new(self, X: Any, old: Any) -> Any:
+        self._axes, self._reduced = old._axes, None
+        if self._axes is None:
+            return X
+        before = moved_to(old._reduced, X)
+        new = layout.scores(take(X, slice(before.shape[0], None)), layout.Axes(*self._axes))
+        self._reduced = stacked(before, cast(new, before.dtype))
+        return self._reduced
+
+    def _relations_of_new(self, near: Neighbors, old: Any, n: int, seed: int) -> Pairs:
+        own = to_numpy(scales(near.distances))
+        indices, distances = to_numpy(near.indices), to_numpy(near.distances)
+        every = np.concatenate([to_numpy(old._scales), own])
+        self._scales = moved_to(every, near.distances)
+        columns = nearest_by_scale(indices, distances, own, every, self.n_neighbors_)
+        each = self._counts()[1] * (1 + (n - len(own)) / n)  # old rows would draw new ones, too
+        return new_pairs(at_columns(indices, columns), round(each), n, seed)
+
+    def _graph_of_new(self, relations: Pairs) -> Any:
+        near = to_numpy(relations.near)
+        new = near[:, 0] != np.arange(len(near))
+        return new_affinities(near[new], np.ones((int(new.sum()), near.shape[1]), np.float32), len(near))
+
+    def _reached_with_new(self, loss: Any, relations: Pairs, Y: Any, old: Any) -> Reached:
+        found = loss.at(relations, Y)
+        return found._replace(value=old.loss_ + found.value)
 
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:
         own = scales(near.distances)

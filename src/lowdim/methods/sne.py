@@ -8,6 +8,7 @@ Hinton 2008).
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -19,20 +20,23 @@ from lowdim.data.descriptions import MAP_TEXTS, described
 from lowdim.data.given_similarities import Similarities, taken
 from lowdim.methods import neighbor_embedding
 from lowdim.methods.base import fitting
-from lowdim.methods.neighbor_embedding import NeighborEmbedding
+from lowdim.methods.growing import GrowingEmbedding
 from lowdim.persist import fields
 from lowdim.relate.affinities import Affinities, affinities, likelihoods, neighbors_for
 from lowdim.relate.neighbors import Neighbors
+from lowdim.relate.new_rows import new_affinities
 from lowdim.relate.weight_slopes import likelihood_slopes
 from lowdim.solve import divergence
 from lowdim.solve.descent import Reached
 from lowdim.solve.divergence import Divergence, Falloff
+from lowdim.work.backend_arrays import from_numpy, to_numpy
 from lowdim.work.rows import own
 from lowdim.work.user_warnings import warn
 
 _PERPLEXITY = 30.0
 _SHARE = 2  # of all iterations that exaggeration may take, one part: a map must not end exaggerated
 _GROWING = 250_000  # rows up to which the nodes of the grid take little memory compared with the affinities
+_GATHERING, _GATHERED = 0.2, 4.0  # share of all iterations in which new rows of a map gather, and exaggeration in them
 _ROUNDING = 1e-5  # of the sum of affinities in float32
 _perplexities = options.Rule(
     lambda value: (
@@ -88,7 +92,7 @@ _TEXTS = {
 }
 
 
-class _Stochastic(NeighborEmbedding):
+class _Stochastic(GrowingEmbedding):
     """A map that minimises ``KL(P‖Q)``; a subclass defines the falloff of similarity with distance in the map."""
 
     _stages = ("affinities", "divergence")
@@ -258,6 +262,10 @@ class _Stochastic(NeighborEmbedding):
             return p, float(reached.mean())
         return p, self._perplexities if isinstance(self.perplexity, list | tuple) else self._perplexities[0]
 
+    def _relations_of_new(self, near: Neighbors, old: Any, n: int, seed: int) -> Affinities:
+        p, self.perplexity_ = self._likelihoods(near)
+        return new_affinities(to_numpy(near.indices), to_numpy(p), n)
+
     def _weights(self, near: Neighbors) -> NDArray[np.float32]:
         return self._likelihoods(near)[0]
 
@@ -279,6 +287,19 @@ class _Stochastic(NeighborEmbedding):
             late=self._late(),
             rate=None if self.learning_rate == "auto" else float(self.learning_rate),
         )
+
+    def _loss_of_new(self, n: int, seed: int) -> Divergence:
+        return replace(
+            self._loss(n, seed, again=True),
+            exaggerated=int(_GATHERING * self._iterations(n)),
+            exaggeration=min(_GATHERED, float(self.early_exaggeration)),
+        )
+
+    def _reached_with_new(self, loss: Any, relations: Affinities, Y: Any, old: Any) -> Reached:
+        before = Reached(old.kl_divergence_, to_numpy(old.point_losses_), old.kl_divergence_error_)
+        P = Affinities(*(to_numpy(part) for part in relations))
+        found = divergence.with_new(before, P, to_numpy(Y), loss.falloff)
+        return found._replace(points=from_numpy(found.points, Y))
 
     @property
     def learning_rate_(self) -> float:

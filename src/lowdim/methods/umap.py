@@ -5,6 +5,7 @@ minimises (McInnes, Healy and Melville 2018; Damrich and Hamprecht 2021).
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,10 +20,11 @@ from lowdim.data.labels import known_labels
 from lowdim.data.sizes import count_neighbors
 from lowdim.methods import neighbor_embedding
 from lowdim.methods.base import fitting
-from lowdim.methods.neighbor_embedding import NeighborEmbedding
+from lowdim.methods.growing import GrowingEmbedding
 from lowdim.persist import fields
 from lowdim.relate.fuzzy import FuzzyGraph, fuzzy_union, memberships, sharpened, typical_distance
 from lowdim.relate.neighbors import Neighbors
+from lowdim.relate.new_rows import grown_graph
 from lowdim.relate.weight_slopes import membership_slopes
 from lowdim.solve.cross_entropy import CrossEntropy, curve
 from lowdim.solve.descent import Reached
@@ -37,7 +39,7 @@ _RATE = 2.0  # with 1, 200 epochs do not reach the lowest loss for 70,000 rows
 
 
 @described()
-class UMAP(NeighborEmbedding):
+class UMAP(GrowingEmbedding):
     """Uniform manifold approximation and projection: clusters more compact and further apart than t-SNE's.
 
     The same seed gives the same map for any ``n_jobs``. There is no ``inverse_transform``: positions in the map
@@ -286,6 +288,15 @@ class UMAP(NeighborEmbedding):
     def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> FuzzyGraph:
         self._typical = typical_distance(near.distances)
         return self._by_labels(fuzzy_union(near.indices, self._weights(near), float(self.set_op_mix_ratio)), y)
+
+    def _relations_of_new(self, near: Neighbors, old: Any, n: int, seed: int) -> FuzzyGraph:
+        self._typical = old._typical
+        v = to_numpy(self._weights(near))
+        return grown_graph(old.graph_, to_numpy(near.indices), v, float(self.set_op_mix_ratio))
+
+    def _reached_with_new(self, loss: Any, relations: FuzzyGraph, Y: Any, old: Any) -> Reached:
+        self._graph = tuple(relations)
+        return replace(loss, exact=False).at(relations, Y)
 
     def _given_relations(self, relations: Similarities, near: Neighbors | None, y: Any) -> FuzzyGraph:
         self._typical = None if near is None else typical_distance(near.distances)

@@ -41,6 +41,21 @@ def familiar(indices: NDArray, distances: NDArray, places: NDArray) -> Familiar:
     return Familiar(spacings, *ascending, np.sort(worse))
 
 
+def with_new(old: Familiar, indices: NDArray, distances: NDArray, places: NDArray) -> Familiar:
+    """The same when rows are added, by the neighbours (m, k) of these; old rows keep what was measured of them.
+
+    >>> line, places = (np.array([[1], [0], [1]]), np.array([[1.0], [1.0], [2.0]])), np.array([[0.0], [1.0], [3.0]])
+    >>> old = familiar(*line, places)
+    >>> with_new(old, np.array([[1]]), np.array([[0.5]]), np.concatenate([places, [[1.0]]])).spacings
+    array([1. , 1. , 2. , 0.5])
+    """
+    near, spacings = indices[:, :NEAREST], np.concatenate([old.spacings, _mean(distances)])
+    loose, spread = _looseness(indices, spacings[len(old.spacings) :], spacings), spreads(places, near)
+    ascending = np.sort(np.concatenate([old.loose, loose])), np.sort(np.concatenate([old.spread, spread]))
+    worse = np.minimum(_share(ascending[0], loose), _share(ascending[1], spread))
+    return Familiar(spacings, *ascending, np.sort(np.concatenate([old.worse, worse])))
+
+
 @operation(on=1)
 def trust(of: Familiar, indices: NDArray, distances: NDArray, places: NDArray) -> NDArray[np.float64]:
     """Trust (m,) in new rows by their neighbours (m, k) among the training rows at ``places``, nearest first.

@@ -16,6 +16,7 @@ from lowdim import _native
 from lowdim.solve.anchors import Anchors, native
 from lowdim.solve.descent import PLACING_STEPS, Reached, SparseRows, Tell, sample_of
 from lowdim.work import thread_limit
+from lowdim.work.backend_arrays import to_numpy
 from lowdim.work.dispatch import operation
 from lowdim.work.progress import Tick, stage
 from lowdim.work.random import stream
@@ -53,6 +54,7 @@ class CrossEntropy:
     rate: float = 1.0
     seed: int = 0
     unit: float = 1.0
+    exact: bool = True  # the value is that of all pairs, up to 20,000 points
     name = "loss"
 
     @operation(on=1)
@@ -68,6 +70,7 @@ class CrossEntropy:
     ) -> int:
         """Move the map ``Y`` (n, k) in place; the loss reported is estimated from the pairs of that epoch."""
         order, shifts = self.pairs(len(Y), iterations, SHIFTS)
+        order = pinned_last(order, anchors)
         stopped = []
 
         def told(done: int, value: float) -> bool:
@@ -102,7 +105,7 @@ class CrossEntropy:
     @operation(on=1)
     def at(self, graph: SparseRows, Y: NDArray[np.float32]) -> Reached:
         """``L`` over all pairs up to 20,000 points; above, its second term from 512 partners of each point."""
-        n, exact = len(Y), len(Y) <= _EXACT
+        n, exact = len(Y), self.exact and len(Y) <= _EXACT
         order, shifts = all_pairs(n, once=True) if exact else self.pairs(n, 1, SAMPLE)
         with stage("loss"):
             points, terms = _native.cross_entropy(
@@ -150,6 +153,13 @@ class CrossEntropy:
         if n - 1 <= each:
             return order, np.tile(np.arange(1, n, dtype=np.int32), (epochs, 1))
         return order, numbers.integers(1, n, size=(epochs, each), dtype=np.int32)
+
+
+def pinned_last(order: NDArray[np.int32], anchors: Anchors | None) -> NDArray[np.int32]:
+    """The order with pinned points at its end, whose repulsion is not computed."""
+    if anchors is None:
+        return order
+    return order[np.argsort(np.isinf(to_numpy(anchors.weights))[order], kind="stable")]
 
 
 def reached(

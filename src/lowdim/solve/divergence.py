@@ -170,24 +170,46 @@ def divergence(P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reach
     mean difference from exact sums at 1000 points; three standard errors of the divergence are reported, with the
     relative error of the grid's forces at these points.
     """
-    (n, k), law = Y.shape, {**falloff.law(), "n_threads": thread_limit.current()}
     with stage("divergence"):
-        _, costs = _native.attraction(*P, Y, **law)
-        if n <= _EXACT_NORMALISER or k > FAST["barnes_hut"]:
-            _, field = _native.repulsion_at(Y, Y, **law)
-            Z, error, force_error = float((field - 1.0).sum()), 0.0, None
-        else:
-            way = "fft" if k <= FAST["fft"] else "barnes_hut"
-            _, phi, Z = _native.repulsion(Y, how=way, spacing=_FINEST * falloff.width, angle=0.2, **law)
-            some = stream(0, "divergence").choice(n, _SAMPLE, replace=False)
-            push, exact = _native.repulsion_at(Y[some], Y, **law)
-            off = exact - phi[some]
-            Z += n * float(off.mean())
-            error = 3 * n * float(off.std()) / np.sqrt(_SAMPLE) / Z
-            force_error = None
-            if way == "fft":
-                forces = _native.repulsion(Y, how=way, spacing=_FINE * falloff.width, **law)[0][some]
-                force_error = float(np.linalg.norm(forces - push) / np.linalg.norm(push))
-        shares = np.add.reduceat(P[2], P[0][:-1], dtype=np.float64)
-        points = costs + shares * np.log(max(Z, np.finfo(float).tiny))
+        _, costs = _native.attraction(*P, Y, **falloff.law(), n_threads=thread_limit.current())
+        log_z, error, force_error = _log_normaliser(Y, falloff)
+        points = costs + np.add.reduceat(P[2], P[0][:-1], dtype=np.float64) * log_z
     return Reached(float(points.sum()), points, error, force_error)
+
+
+def with_new(old: Reached, P: SparseRows, Y: NDArray[np.float32], falloff: Falloff) -> Reached:
+    """``KL(P‖Q)`` of a map to which points were added, in NumPy.
+
+    Old points have not moved and keep their affinities to each other, with the divergence ``old`` of their map, n/N of
+    all; the new ones bring ``P`` (N, N).
+    """
+    n, N = len(old.points), len(Y)
+    with stage("divergence"):
+        _, points = _native.attraction(*P, Y, **falloff.law(), n_threads=thread_limit.current())
+        before, off, _ = _log_normaliser(np.ascontiguousarray(Y[:n]), falloff)
+        log_z, error, force_error = _log_normaliser(Y, falloff)
+        shares = np.diff(np.concatenate([[0.0], np.cumsum(P[2], dtype=np.float64)])[P[0]])
+        points += shares * log_z
+        points[:n] += n / N * (old.points + (log_z - before + np.log(n / N)) / n)
+    return Reached(float(points.sum()), points, n / N * (old.error + off) + error, force_error)
+
+
+def _log_normaliser(Y: NDArray[np.float32], falloff: Falloff) -> tuple[float, float, float | None]:
+    """``log Σ f`` over all pairs, three standard errors of it, and the relative error of the forces of a grid."""
+    (n, k), law = Y.shape, {**falloff.law(), "n_threads": thread_limit.current()}
+    if n <= _EXACT_NORMALISER or k > FAST["barnes_hut"]:
+        _, field = _native.repulsion_at(Y, Y, **law)
+        Z, error, force_error = float((field - 1.0).sum()), 0.0, None
+    else:
+        way = "fft" if k <= FAST["fft"] else "barnes_hut"
+        _, phi, Z = _native.repulsion(Y, how=way, spacing=_FINEST * falloff.width, angle=0.2, **law)
+        some = stream(0, "divergence").choice(n, _SAMPLE, replace=False)
+        push, exact = _native.repulsion_at(Y[some], Y, **law)
+        off = exact - phi[some]
+        Z += n * float(off.mean())
+        error = 3 * n * float(off.std()) / np.sqrt(_SAMPLE) / Z
+        force_error = None
+        if way == "fft":
+            forces = _native.repulsion(Y, how=way, spacing=_FINE * falloff.width, **law)[0][some]
+            force_error = float(np.linalg.norm(forces - push) / np.linalg.norm(push))
+    return float(np.log(max(Z, np.finfo(float).tiny))), error, force_error

@@ -88,6 +88,7 @@ def lower(
     """Move the map ``Y`` (n, k) in place; the loss reported is estimated from the pairs of that epoch."""
     n, k = Y.shape
     order, drawn = self.pairs(n, iterations, SHIFTS)
+    order = numpy_cross_entropy.pinned_last(order, anchors)
     ring, shifts = _Ring(self, graph, Y, order, anchors), torch.as_tensor(drawn, device=Y.device)
     each, share, block = shifts.shape[1], (n - 1) / n, block_of(k)
     largest = float(graph[2].max()) if len(graph[2]) else 0.0
@@ -131,7 +132,7 @@ def lower(
 @implements_on_device(numpy_cross_entropy.CrossEntropy.at)
 def at(self: numpy_cross_entropy.CrossEntropy, graph: Any, Y: Any) -> Reached:
     """``L`` over all pairs up to 100,000 points; above, its second term from 512 partners of each point."""
-    n, exact = len(Y), len(Y) <= _EXACT
+    n, exact = len(Y), self.exact and len(Y) <= _EXACT
     order, shifts = all_pairs(n, once=True) if exact else self.pairs(n, 1, SAMPLE)
     with stage("self"):
         ring = _Ring(self, graph, Y, order)

@@ -34,7 +34,8 @@ class _Ring:
         ends, entries = [], []
         kinds = [(rows.repeat_interleave(of.shape[1]), of.reshape(-1)) for of in (near, mid, further)]
         for kind, (a, b) in enumerate([*kinds, (excluded[:, 0], excluded[:, 1])]):
-            a, b = place[a.long()], place[b.long()]
+            differ = a != b  # a row that is its own partner has none
+            a, b = place[a[differ].long()], place[b[differ].long()]
             ends += [a, b]
             entries += [4 * b + kind, 4 * a + kind]
         at, by = torch.sort(torch.cat(ends), stable=True)

@@ -311,9 +311,7 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
             rows, self._near_each(len(self.embedding_)), self._new_rows(X), self._metric, self.neighbor_search
         )
 
-    def _demand_possible(
-        self, X: Any, y: Any, relations: Any, *, more: bool = False
-    ) -> tuple[Any, int, NDArray | None]:
+    def _demand_possible(self, X: Any, y: Any, relations: Any, *, more: bool = False) -> tuple[Any, int, Any]:
         """Rows as the search takes them, their number, and the map of a warm start; refuses what cannot be fitted."""
         X = None if X is None else self._take(X, reset=True, sparse=True, minimum=2)
         n, k, name = self._count(X, relations), int(self.n_components), self._name
@@ -330,7 +328,7 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
                 f"{name}: warm_start needs data of the shape of the previous fit, {before.shape[0]} rows and "
                 f"{before.shape[1]} components; got {n} and {k}. Pass warm_start=False to start again."
             )
-        if before is None and not more and not isinstance(self.init, str):
+        if not (isinstance(self.init, str) or more or before is not None):
             layout.given(self.init, (n, k), name)
         self._demand_parameters(n, y, native=X is None or is_native(X))
         if X is None:

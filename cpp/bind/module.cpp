@@ -10,6 +10,7 @@ void bind_affinities(nb::module_& m);
 void bind_barycentric(nb::module_& m);
 void bind_chebyshev(nb::module_& m);
 void bind_columns(nb::module_& m);
+void bind_contrast(nb::module_& m);
 void bind_cross_entropy(nb::module_& m);
 void bind_csr(nb::module_& m);
 void bind_distances(nb::module_& m);
@@ -42,6 +43,7 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_barycentric(m);
     lowdim::bind::bind_chebyshev(m);
     lowdim::bind::bind_columns(m);
+    lowdim::bind::bind_contrast(m);
     lowdim::bind::bind_cross_entropy(m);
     lowdim::bind::bind_csr(m);
     lowdim::bind::bind_distances(m);

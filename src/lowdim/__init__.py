@@ -16,6 +16,7 @@ _HOMES = {
     "CCA": "lowdim.methods.cca",
     "DiffusionMap": "lowdim.methods.diffusion_map",
     "FAMD": "lowdim.methods.famd",
+    "FastICA": "lowdim.methods.fast_ica",
     "Isomap": "lowdim.methods.isomap",
     "KLExpansion": "lowdim.methods.kl_expansion",
     "KernelCCA": "lowdim.methods.kernel_cca",
@@ -61,6 +62,7 @@ __all__ = [
     "UMAP",
     "Autoencoder",
     "DiffusionMap",
+    "FastICA",
     "Isomap",
     "KLExpansion",
     "KernelCCA",
@@ -104,6 +106,7 @@ if TYPE_CHECKING:
     from lowdim.methods.chain import save as save
     from lowdim.methods.diffusion_map import DiffusionMap as DiffusionMap
     from lowdim.methods.famd import FAMD as FAMD
+    from lowdim.methods.fast_ica import FastICA as FastICA
     from lowdim.methods.isomap import Isomap as Isomap
     from lowdim.methods.kernel_cca import KernelCCA as KernelCCA
     from lowdim.methods.kernel_lda import KernelLDA as KernelLDA

@@ -663,3 +663,15 @@ def nonnegative_ratios(
     tick: Callable[[int], Any] | None = None,
 ) -> tuple[Any, NDArray[np.float64]]:
     """Σ x / (w·h) h over the stored entries of each sparse row, and Σ x log(x / (w·h))."""
+
+def contrast_sums(
+    gemm: int,
+    Z: Floats,
+    W: Floats,
+    contrast: int,
+    alpha: float,
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Σ g(W z) zᵀ (p, k) and Σ g'(W z) (p,) over the rows z, for g = tanh(alpha s), s exp(−s²/2) or s³."""

@@ -67,6 +67,16 @@ METHODS = (
         apart="finds parts of rows without negative values",
     ),
     Method(
+        "fast_ica",
+        "FastICA",
+        "lowdim.methods.fast_ica",
+        "independent sources of which the rows are mixtures",
+        "recordings of several sources by several sensors; artefacts; not for Gaussian sources, nor to compress",
+        "that of PCA, then n·k² time per step; n·k memory",
+        default_rows=0,
+        apart="finds sources rather than a map",
+    ),
+    Method(
         "famd",
         "FAMD",
         "lowdim.methods.famd",

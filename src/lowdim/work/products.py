@@ -146,6 +146,11 @@ def group(Z: NDArray[np.float32], centres: NDArray[np.float32]) -> tuple[NDArray
         return _native.group(_gemm("float32"), Z, centres, n_threads=thread_limit.current())
 
 
+def gemm_address(dtype: str) -> int:
+    """Address of the product of BLAS for "float32" or "float64", for kernels that call it."""
+    return _gemm(dtype)
+
+
 def _for_blas(A: NDArray, dtype: np.dtype) -> NDArray:
     """``A`` with contiguous rows or columns, in the type of the product; itself where it is so."""
     A = A.astype(dtype, copy=False)

@@ -21,6 +21,7 @@ from lowdim.backends.torch import (  # noqa: F401  # each registers its function
     scaling,
     shrinkage,
     signs,
+    sources,
     tensors,
     training,
     trust,
@@ -50,7 +51,21 @@ if find_spec("triton"):  # these have kernels in Triton
     )
 
 ESTIMATORS = frozenset(
-    {"Autoencoder", "CCA", "Isomap", "KLExpansion", "KernelPCA", "LDA", "NMF", "PCA", "PaCMAP", "SNE", "TSNE", "UMAP"}
+    {
+        "Autoencoder",
+        "CCA",
+        "FastICA",
+        "Isomap",
+        "KLExpansion",
+        "KernelPCA",
+        "LDA",
+        "NMF",
+        "PCA",
+        "PaCMAP",
+        "SNE",
+        "TSNE",
+        "UMAP",
+    }
 )
 MEASURES = frozenset(
     {

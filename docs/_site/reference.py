@@ -18,7 +18,7 @@ MODULES = {
 }
 GROUPS = {  # headings of the methods in the order of the page; those of the registry that are not named come last
     "Linear methods": ["PCA", "KLExpansion", "LDA", "CCA"],
-    "Parts, factors and sources": ["NMF", "FastICA"],
+    "Parts, factors and sources": ["NMF", "FastICA", "FactorAnalysis"],
     "Kernel methods": ["KernelPCA", "KernelLDA", "KernelCCA"],
     "Neighbour embeddings": ["TSNE", "SNE", "UMAP", "PaCMAP"],
     "Manifolds and distances": ["Isomap", "LLE", "LaplacianEigenmaps", "DiffusionMap", "MDS"],

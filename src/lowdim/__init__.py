@@ -16,6 +16,7 @@ _HOMES = {
     "CCA": "lowdim.methods.cca",
     "DiffusionMap": "lowdim.methods.diffusion_map",
     "FAMD": "lowdim.methods.famd",
+    "FactorAnalysis": "lowdim.methods.factor_analysis",
     "FastICA": "lowdim.methods.fast_ica",
     "Isomap": "lowdim.methods.isomap",
     "KLExpansion": "lowdim.methods.kl_expansion",
@@ -62,6 +63,7 @@ __all__ = [
     "UMAP",
     "Autoencoder",
     "DiffusionMap",
+    "FactorAnalysis",
     "FastICA",
     "Isomap",
     "KLExpansion",
@@ -105,6 +107,7 @@ if TYPE_CHECKING:
     from lowdim.methods.chain import chain as chain
     from lowdim.methods.chain import save as save
     from lowdim.methods.diffusion_map import DiffusionMap as DiffusionMap
+    from lowdim.methods.factor_analysis import FactorAnalysis as FactorAnalysis
     from lowdim.methods.famd import FAMD as FAMD
     from lowdim.methods.fast_ica import FastICA as FastICA
     from lowdim.methods.isomap import Isomap as Isomap

@@ -9,10 +9,10 @@ from typing import Any
 from lowdim.data import column_kinds
 from lowdim.data.column_recipes import NUMBERS
 from lowdim.data.options import one_of
-from lowdim.methods.factor_analysis import FactorAnalysis
+from lowdim.methods.mixed_components import MixedComponents
 
 
-class FAMD(FactorAnalysis):
+class FAMD(MixedComponents):
     """Factor analysis of mixed data.
 
     It takes a table: columns of numbers are standardised, those of text, of yes and no and of ordered answers are
@@ -73,7 +73,7 @@ class FAMD(FactorAnalysis):
     """
 
     _instead = {"yes/no": "category", "ordinal": "category", "code": "category"}
-    _rules = FactorAnalysis._rules | {
+    _rules = MixedComponents._rules | {
         "numbers": one_of(*(name for name in NUMBERS if name not in ("as_is", "pooled", "gower"))),
         "dates": one_of("number", "cyclic", "drop"),
     }

@@ -12,11 +12,11 @@ import numpy as np
 from lowdim.data import column_kinds
 from lowdim.data.column_plans import Wish
 from lowdim.data.options import integer, none, one_of
-from lowdim.methods.factor_analysis import FactorAnalysis
 from lowdim.methods.factor_tables import Floats
+from lowdim.methods.mixed_components import MixedComponents
 
 
-class MCA(FactorAnalysis):
+class MCA(MixedComponents):
     """Multiple correspondence analysis.
 
     It takes a table, each column of which is a category. Whole numbers of at most 12 values are levels; other numbers,
@@ -79,7 +79,7 @@ class MCA(FactorAnalysis):
     """
 
     _instead = dict.fromkeys(("yes/no", "ordinal", "code", "number", "date"), "category")
-    _rules = FactorAnalysis._rules | {"correction": none | one_of("benzecri", "greenacre"), "bins": integer(2)}
+    _rules = MixedComponents._rules | {"correction": none | one_of("benzecri", "greenacre"), "bins": integer(2)}
 
     def __init__(
         self,

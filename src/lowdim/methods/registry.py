@@ -77,6 +77,16 @@ METHODS = (
         apart="finds sources rather than a map",
     ),
     Method(
+        "factor_analysis",
+        "FactorAnalysis",
+        "lowdim.methods.factor_analysis",
+        "common factors, with noise of its own for each feature",
+        "tests and questionnaires: what several measurements share, loadings to read; not to compress",
+        "n·d² time, then d²·k per step; d² memory (n ≥ d); n²·d and n² (d > n)",
+        default_rows=0,
+        apart="explains columns by factors rather than drawing a map",
+    ),
+    Method(
         "famd",
         "FAMD",
         "lowdim.methods.famd",

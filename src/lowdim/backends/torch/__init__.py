@@ -54,6 +54,7 @@ ESTIMATORS = frozenset(
     {
         "Autoencoder",
         "CCA",
+        "FactorAnalysis",
         "FastICA",
         "Isomap",
         "KLExpansion",

@@ -1,6 +1,6 @@
 """FAMD and MCA beside FactoMineR and ca (in R) and prince, on FactoMineR's own examples.
 
-    python -m benchmarks.factor_analysis
+    python -m benchmarks.mixed_components
 
 needs R with the packages FactoMineR and ca, and prince. It prints the largest difference of each quantity, in units of
 its largest value; signs of components are free.

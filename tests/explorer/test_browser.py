@@ -520,6 +520,103 @@ def test_a_saved_page_works_from_disk_and_without_a_server(browser, server, tmp_
     assert browser.errors == []
 
 
+def saved_page(tab, path):
+    """The page as it is now, written to a file and opened from there."""
+    tab.run(
+        "void e.line.ask('export', { what: 'page', format: 'html', map: e.map.id, view: e.state() })"
+        ".then((r) => { e.page = new TextDecoder().decode(r.arrays.bytes); }, (x) => e.failed(x))"
+    )
+    tab.until("e.page || e.notices.textContent")
+    assert tab.run("e.notices.textContent") == ""
+    path.write_text(tab.run("e.page"), encoding="utf-8")
+    kept = Tab(tab.browser, path)
+    kept.until("e.map && e.map.cloud.count")
+    return kept
+
+
+@pytest.mark.parametrize("computes", [True, False])
+def test_pins_are_kept_by_a_saved_page(browser, server, tmp_path, computes, monkeypatch):
+    if not computes:
+        monkeypatch.setattr("lowdim.explorer.computing_pages.compute_message", lambda *_: (None, "it does not"))
+    tab = Tab(browser, server.address)
+    tab.until("e.map && e.map.cloud.count && e.map.status === 'done'")
+    tab.fit("umap", n_epochs=30)
+    tab.until("e.map.method === 'umap' && e.map.status === 'done'")
+    tab.run("void e.choose(Uint8Array.from({ length: e.n }, (_, i) => (i % 9 === 0 ? 1 : 0)))")
+    tab.until("e.selected === 100 && !e.choice.hidden")
+    before = tab.run("e.map.cloud.at(0, 1)[0]")
+    tab.run("void e.pinning('pin', e.map, [3, -1])")
+    tab.until(f"e.map.pins.length === 100 && e.map.cloud.at(0, 1)[0] > {before} + 2.9")
+    tab.run("void e.choose(null)")
+    rows = tab.run("e.map.pins")
+    assert rows == list(range(0, 900, 9))
+    places = tab.run("[...e.map.cloud.at(0, 1), ...e.map.cloud.at(1, 1)]")
+    drawn = (tab.pixels(canvas="over")[..., 3] > 0).sum()
+    kept = saved_page(tab, tmp_path / "pinned.html")
+    assert kept.run("Boolean(e.computes)") == computes
+    assert kept.run("e.map.pins") == rows
+    assert kept.run("[...e.map.cloud.at(0, 1), ...e.map.cloud.at(1, 1)]") == pytest.approx(places, abs=1e-3)
+    assert (kept.pixels(canvas="over")[..., 3] > 0).sum() > 0.5 * drawn > 100
+    assert browser.errors == []
+
+
+@pytest.fixture(scope="module")
+def sequence(rows):
+    X, y = rows
+    tables = [X[:400], X[100:500], X[100:600]]
+    relations = [(range(300), range(100, 400)), (range(400), range(400))]
+    maps = lowdim.aligned(tables, relations, "umap", n_epochs=60)
+    return maps, [y[:400], y[100:500], y[100:600]]
+
+
+def test_a_slider_moves_through_a_sequence_and_rows_in_common_glide(browser, sequence, tmp_path):
+    from lowdim.explorer.opening import open_sequence
+    from lowdim.explorer.server import serving
+
+    maps, y = sequence
+    session = open_sequence(maps, y=y, image_shape=(8, 8), title="days")
+    assert session.n == 600
+    with serving(session) as server:
+        tab = Tab(browser, server.address)
+        tab.until("e.map && e.map.cloud.count && e.sequence().every((map) => map.cloud.count)")
+        assert tab.run("e.map.title") == "UMAP 1"
+        assert tab.run("e.root.querySelector('.walk output').textContent") == "1 of 3"
+        assert tab.run("[e.map.cloud.has(99), e.map.cloud.has(500)]") == [True, False]
+        tab.run("e.panes.active.view.refresh(true)")
+        first = tab.positions()
+        lively = [{"name": "prefers-reduced-motion", "value": "no-preference"}]
+        browser("Emulation.setEmulatedMedia", features=lively)
+        slow = "function (map) { e.slow.call(this, map, 9); }"
+        tab.run(f"(e.slow = e.panes.active.view.glide, e.panes.active.view.glide = {slow})")
+        walk = "e.root.querySelector('.walk input')"
+        tab.run(f"({walk}.value = '1', {walk}.dispatchEvent(new Event('input')))")
+        assert tab.run("e.map.title") == "UMAP 2"
+        tab.run("(e.panes.active.view.pace.start = performance.now() - 4500, e.panes.active.view.draw())")
+        middle = tab.positions()
+        tab.run("(e.panes.active.view.pace.start = -1e9, e.panes.active.view.refresh(true))")
+        browser("Emulation.setEmulatedMedia", features=[lively[0] | {"value": "reduce"}])
+        last = tab.positions()
+        common = slice(100, 400)
+        far = np.linalg.norm(last - first, axis=1)[common]
+        assert np.median(far) > 1
+        expected = (first + last)[common] / 2
+        np.testing.assert_allclose(middle[common], expected, atol=0.15 * far.max() + 2)
+        both = lowdim.procrustes(last[common], like=maps[1][:300])
+        assert both.residual < 1e-3  # what is shown is the second map
+        tab.run(f"({walk}.focus())")
+        tab.browser.key("ArrowRight")
+        tab.until("e.map.title === 'UMAP 3'")
+        assert tab.run("[e.map.cloud.has(99), e.map.cloud.has(599)]") == [False, True]
+        tab.browser.shoot(tmp_path / "days.png")
+        kept = saved_page(tab, tmp_path / "days.html")
+    assert kept.run("e.map.title") == "UMAP 3"
+    assert kept.run("e.root.querySelector('.walk output').textContent") == "3 of 3"
+    kept.run(f"({walk}.value = '0', {walk}.dispatchEvent(new Event('input')))")
+    assert kept.run("e.map.title") == "UMAP 1"
+    assert kept.run("[e.map.cloud.has(99), e.map.cloud.has(500)]") == [True, False]
+    assert browser.errors == []
+
+
 def test_without_webgl_there_is_a_message_and_a_picture(browser, server):
     script = browser("Page.addScriptToEvaluateOnNewDocument", source=NO_WEBGL)["identifier"]
     try:

@@ -19,8 +19,9 @@ MAP_TEXTS = {
         Positions that rows are drawn to, beside the loss: an earlier map, so that the new one stays recognisable; or
         principal components or metric MDS at the scale that fits best, for more of the global structure.
     anchor_weight : float in [0, 1] or array (n_samples,)
-        Weight λ of the anchors, of all rows or of each: ``(1 − λ) loss + λ mean ‖y − a‖²``, the loss as a mean over
-        its pairs. 0 ignores them, 1 pins rows: they do not move.""",
+        Weight λ of the anchors, of all rows or of each: ``(1 − λ) loss + λ mean ‖y − a‖² / mean ‖a − ā‖²``, the loss as
+        a mean over its pairs and distances relative to the size of the anchors, so that λ means the same in any unit. 0
+        ignores them, 1 pins rows: they do not move.""",
     "shared": """shared : array, pair of arrays or data frame, optional
         Which rows have ``anchors``: for each row of ``X`` the number of its anchor, −1 for none; a pair of arrays,
         rows of ``X`` and of the anchors; or the rows of the anchors as a data frame, or its index, matched by the

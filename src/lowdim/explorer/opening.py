@@ -63,10 +63,23 @@ def open_session(
     return session_of(prepared(given, asked), title, table)
 
 
+def open_sequence(sequence: Any, X: Any = None, y: Any = None, table: Any = None, **given: Any) -> Session:
+    """Session of the rows that are followed through maps of a sequence, with these maps."""
+    from lowdim.explorer.sequences import followed_labels, followed_rows, show_sequence
+
+    if not hasattr(sequence, "tracks"):
+        raise TypeError(f"explore: sequence must be what lowdim.aligned returns; got {type(sequence).__name__}.")
+    X = followed_rows(sequence) if X is None else X
+    session = open_session(X, followed_labels(sequence, y), table, **given)
+    show_sequence(session, sequence)
+    return session
+
+
 def explore(
     X: Any,
     y: Any = None,
     *,
+    sequence: Any = None,
     table: Any = None,
     id: Any = None,
     image_shape: tuple[int, int] | None = None,
@@ -80,11 +93,15 @@ def explore(
 
     Parameters
     ----------
-    X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-        The data. Columns of text and dates of a data frame are prepared by :class:`lowdim.Prepare`.
+    X : array, DataFrame or sparse matrix of shape (n_samples, n_features), or Aligned
+        The data. Columns of text and dates of a data frame are prepared by :class:`lowdim.Prepare`. Maps that
+        :func:`lowdim.aligned` returns bring their own rows, if all have the same columns.
     y : array or Series of shape (n_samples,), or str, optional
         Labels, or the name of their column in the DataFrame: the initial colours of the points, and the targets of
-        supervised methods.
+        supervised methods. For maps of a sequence also a list with the labels of each.
+    sequence : Aligned, optional
+        Maps of a sequence, shown instead of a first map: a slider moves through them, and rows in common glide. ``X``
+        then has one row for each line of ``sequence.tracks()``.
     table : DataFrame or mapping of arrays, optional
         Further columns to colour by, search in and count; they are not features.
     id : array of shape (n_samples,), or str, optional
@@ -132,8 +149,13 @@ def explore(
                 "pip install 'lowdim[widget]', or pass browser=True."
             ) from None
     options.demand_known("explore", preparation, [one.name for one in fields(Preparation)])
-    session = open_session(X, y, table, image_shape=image_shape, title=title, id=id, **preparation)
-    session.fit(method, dict(parameters or {}))
+    if hasattr(X, "tracks"):
+        X, sequence = None, X
+    if sequence is None:
+        session = open_session(X, y, table, image_shape=image_shape, title=title, id=id, **preparation)
+        session.fit(method, dict(parameters or {}))
+    else:
+        session = open_sequence(sequence, X, y, table, image_shape=image_shape, title=title, id=id, **preparation)
     if not browser:
         return Explorer(session)
     Server(session).serve(browser=True, announce=print, rescued=lambda path: print(f"wrote the labels to {path}"))

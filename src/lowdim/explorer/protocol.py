@@ -117,6 +117,7 @@ class Visitor:
             "colour": session.colour,
             "methods": session.methods,
             "maps": self._maps(),
+            "sequence": session.sequence,
             "images": None if shape is None else {"height": shape[0], "width": shape[1], "channels": 1},
             "groupings": clusters.available(session.n),
             "limits": {"upload_bytes": UPLOAD_BYTES},

@@ -57,6 +57,7 @@ class Session:
         self.labels: dict[str, Labels] = {}
         self.unsaved = False  # labels that were neither exported nor written
         self.maps: dict[int, Map] = {}
+        self.sequence: list[int] = []  # numbers of maps in a row, which a slider moves through
         self._numbers = count(1)
         self._queue: deque[tuple[Map, Callable[[], None]]] = deque()
         self._running = 0
@@ -195,6 +196,16 @@ class Session:
             self._queue.append((made, lambda: made.start(lambda model: self._fitted(model, where, dims), layout)))
         self.tell("maps", None)
         self._advance()
+        return made
+
+    def keep(self, model: Any, Y: NDArray[np.float32], where: NDArray[np.intp] | None, title: str) -> Map:
+        """Add a map that was computed elsewhere, of all rows or of those in ``where``."""
+        made = Map(
+            next(self._numbers), registry.find(type(model).__name__).name, title, model, {}, Y.shape[1], self.n, where,
+            self._map_changed, lambda Y: self._judged(Y, where),
+        )  # fmt: skip
+        made.fitted, made.status, made.Y, made.frame = model, "done", Y, 1
+        self.maps[made.number] = made
         return made
 
     def _advance(self) -> None:

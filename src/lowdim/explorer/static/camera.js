@@ -89,6 +89,16 @@ export function projected(eye, place, width, height) {
 }
 
 // What to frame: all rows, or nearly all if a few outliers would shrink the others to a spot.
+// The frame of several frames.
+export function frameAround(frames) {
+  const frame = unitFrame();
+  for (let d = 0; d < 3; d++) {
+    const low = Math.min(...frames.map(({ middle, half }) => middle[d] - half[d])), high = Math.max(...frames.map(({ middle, half }) => middle[d] + half[d]));
+    [frame.middle[d], frame.half[d]] = [(low + high) / 2, (high - low) / 2];
+  }
+  return frame;
+}
+
 export function frameOf(positions, dims, box, present) {
   const n = positions.length / dims, step = Math.max(1, Math.floor(n / 5000));
   const frame = unitFrame();

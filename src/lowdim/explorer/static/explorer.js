@@ -61,7 +61,8 @@ export class Explorer {
     for (const id of this.hello.doubted ?? []) this.maps.get(id).doubted = true;
     for (const state of view?.maps ?? []) if (this.maps.has(state.map)) Object.assign(this.maps.get(state.map), mapOfState(state));
     this.panes.arrange(view?.panes?.length ?? 1);
-    const shown = view?.panes?.map((pane) => pane.map) ?? [[...this.maps.values()].filter((map) => map.status !== "failed").pop()?.id];
+    const last = [...this.maps.values()].filter((map) => map.status !== "failed").pop();
+    const shown = view?.panes?.map((pane) => pane.map) ?? [(this.sequence()[0] ?? last)?.id];
     await this.colourBy(view ? view.colour ?? null : this.hello.colour ?? null, view);
     for (const { map, overlay } of view?.maps ?? []) if (overlay && this.maps.get(map)?.shares) this.overlay(this.maps.get(map), overlay);
     shown.forEach((id, i) => { if (this.maps.has(id)) this.panes.show(i, this.maps.get(id), view?.panes?.[i]); });
@@ -92,12 +93,15 @@ export class Explorer {
 
   // Method and changed parameters; a number only where these are the same.
   titleOf(map, method) {
-    const words = [method || map.method || "map", inWords(map.parameters, 28), map.dims === 3 ? "in 3D" : "", map.rows === "all" ? "" : "of a selection"];
+    const words = [method || map.method || "map", inWords(map.parameters, 28), map.dims === 3 ? "in 3D" : "", map.rows === "all" || this.hello.sequence?.includes(map.id) ? "" : "of a selection"];
     const title = words.filter(Boolean).join(" "), taken = [...this.maps.values()].map((one) => one.title);
     let name = title;
     for (let turn = 2; taken.includes(name); turn++) name = `${title} (${turn})`;
     return name;
   }
+
+  // Maps in a row that a slider moves through.
+  sequence() { return (this.hello.sequence ?? []).map((id) => this.maps.get(id)).filter(Boolean); }
 
   get map() { return this.panes?.active?.view.map ?? null; }
   get active() { return this.panes.active.view; }

@@ -238,6 +238,17 @@ export class Cloud {
     if (this.painter) filled(this.painter.gl, this.buffers[i], positions);
   }
 
+  // Rows move to their places from those of another cloud; rows that it lacks appear at theirs.
+  from(other) {
+    const { dims } = this, box = this.boxes[1].map(([low, high], d) => [Math.min(low, other.boxes[1][d][0]), Math.max(high, other.boxes[1][d][1])]);
+    const values = new Uint16Array(this.count * dims), place = [0, 0, 0];
+    for (let row = 0; row < this.count; row++) {
+      (other.has(row) ? other : this).at(row, 1, place);
+      for (let d = 0; d < dims; d++) values[row * dims + d] = Math.round((65535 * (place[d] - box[d][0])) / (box[d][1] - box[d][0] || 1));
+    }
+    this.write(0, values, box);
+  }
+
   has(row) { return this.count > 0 && (!this.present || this.present[row] === 1); }
 
   // Where a row is drawn: x, y (and z) of the data.

@@ -29,7 +29,7 @@ export function localChannel(messages, { engine, n, d, newRows = null, refusedNe
   let listener = () => {}, next = 1 + Math.max(0, ...maps.keys()), near = null;
   const push = (fields, arrays = {}) => listener(encodeMessage({ id: null, ...fields }, arrays));
   const described = (one) => ({ map: one.map, method: one.method, title: one.title, parameters: one.parameters, dims: one.dims, status: one.status,
-    rows: "all", message: one.message ?? "", stage: one.stage ?? "", share: one.share ?? null, seconds: one.seconds ?? 0, frame: one.frame ?? 0, quality: one.quality ?? {} });
+    rows: one.rows ?? "all", pins: one.pins ?? [], message: one.message ?? "", stage: one.stage ?? "", share: one.share ?? null, seconds: one.seconds ?? 0, frame: one.frame ?? 0, quality: one.quality ?? {} });
   const isCurrent = (one) => maps.get(one.map) === one; // neither dropped nor computed anew
   const status = (one, word, more = {}) => { Object.assign(one, { status: word, stage: "", share: null, ...more }); if (isCurrent(one)) push({ type: "status", ...described(one) }); };
   const frame = (one, Y, more = {}) => {

@@ -3,6 +3,7 @@ import { View } from "./view.js";
 import { make, button, press, inWords, grouped, lasting } from "./dom.js";
 
 const MOST = 4;
+const GLIDE = 0.8; // seconds from one map of a sequence to another
 const OVERLAYS = [["", "no overlay"], ["false", "false neighbours"], ["missing", "missing neighbours"],
   ["score", "places to doubt"], ["moves", "moves between samples"]];
 const KEYS = { score: "more evidence against the place", moves: "more map neighbours change between samples" };
@@ -51,9 +52,13 @@ export class Panes {
       { title: "Name the islands of the map" }), false);
     pane.stability = button("Stability", () => { if (pane.view.map) this.host.misplaced(pane.view.map, "moves"); },
       { title: "Fit samples of the rows again, and show which places change" });
+    pane.walk = make("input", { type: "range", min: 0, step: 1, "aria-label": "Map of the sequence" });
+    pane.count = make("output", {});
+    pane.walking = make("label", { className: "walk", hidden: true, title: "Move through the maps of the sequence" }, pane.walk, pane.count);
+    pane.walk.addEventListener("input", () => this.glide(pane, this.host.sequence()[Number(pane.walk.value)]));
     pane.closing = button("×", () => this.close(pane), { className: "close", "aria-label": "Close this view" });
     pane.root = make("section", { className: "pane", "aria-label": "View" },
-      make("header", {}, pane.choice, pane.overlay, pane.density, pane.names, pane.stability, pane.told, pane.closing), plot, pane.key, pane.fault);
+      make("header", {}, pane.choice, pane.overlay, pane.density, pane.names, pane.stability, pane.walking, pane.told, pane.closing), plot, pane.key, pane.fault);
     pane.choice.addEventListener("change", () => {
       const map = [...this.host.maps.values()].find((one) => String(one.id) === pane.choice.value);
       if (map) this.show(this.list.indexOf(pane), map);
@@ -96,12 +101,28 @@ export class Panes {
     this.host.looked();
   }
 
+  // From the map of a view to another of its sequence: the rows of both move from place to place.
+  glide(pane, map) {
+    if (!map || map === pane.view.map) return;
+    pane.view.glide(map, GLIDE);
+    this.offer();
+    this.told(map);
+    if (!this.host.painter) this.picture(map);
+    this.host.looked();
+  }
+
   // The list of maps, in the menu of each view.
   offer() {
     for (const pane of this.list) {
       pane.choice.replaceChildren(...[...this.host.maps.values()].map((map) => make("option", { value: String(map.id) }, map.title)));
       pane.choice.value = pane.view.map ? String(pane.view.map.id) : "";
       pane.closing.hidden = this.list.length < 2;
+      const row = this.host.sequence(), at = row.indexOf(pane.view.map);
+      pane.walking.hidden = at < 0 || row.length < 2;
+      pane.walk.max = String(row.length - 1);
+      pane.walk.value = String(Math.max(0, at));
+      pane.walk.setAttribute("aria-valuetext", pane.view.map?.title ?? "");
+      pane.count.textContent = `${at + 1} of ${row.length}`;
     }
   }
 

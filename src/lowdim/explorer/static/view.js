@@ -1,6 +1,6 @@
 // One map on the page: its canvases, the effect of pointer and keys, and what is drawn over the points.
 import { DENSE_ROWS } from "./gl.js";
-import { Camera, projected, frameOf } from "./camera.js";
+import { Camera, projected, frameAround, frameOf } from "./camera.js";
 import { enclosed } from "./lasso.js";
 import { DOUBTFUL } from "./files.js";
 
@@ -36,9 +36,21 @@ export class View {
     this.refresh();
   }
 
+  // Maps of a sequence have one frame, so that only rows move.
   frame(first) {
-    const { cloud } = this.map;
-    this.camera.follow(frameOf(cloud.places[1], cloud.dims, cloud.boxes[1], cloud.present), first);
+    const row = this.host.sequence(), maps = row.includes(this.map) ? row.filter(({ cloud, dims }) => cloud.count && dims === this.map.dims) : [this.map];
+    this.camera.follow(frameAround(maps.map(({ cloud }) => frameOf(cloud.places[1], cloud.dims, cloud.boxes[1], cloud.present))), first);
+  }
+
+  // Another map of a sequence: its rows come from where they are in this one.
+  glide(map, seconds) {
+    if (!map.cloud.count || !this.map?.cloud.count || map.dims !== this.map.dims) { this.show(map); return; }
+    map.cloud.from(this.map.cloud);
+    this.map = map;
+    this.frame(false);
+    this.blend = STILL.matches ? 1 : 0;
+    this.pace = { start: performance.now(), seconds };
+    this.refresh();
   }
 
   // A new frame has been pushed to the map's cloud: move there within `seconds`.

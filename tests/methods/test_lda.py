@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
+import sklearn
 from scipy import special, stats
 from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
 from sklearn.datasets import load_digits, load_iris, load_wine
@@ -378,13 +379,15 @@ def test_automatic_shrinkage_of_sparse_rows_is_refused():
         LDA(shrinkage="auto").fit(sp.csr_array(X), y)
 
 
+# Its `svd` divides by n_samples since 1.9; before, by n_samples - n_classes, unlike its other solvers.
+SVD = "svd" if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9) else "eigen"
 PEERS = [
-    ({}, {"solver": "svd"}),
+    ({}, {"solver": SVD}),
     ({}, {"solver": "eigen"}),
     ({"shrinkage": 0.2}, {"solver": "eigen", "shrinkage": 0.2}),
     ({"shrinkage": "auto"}, {"solver": "lsqr", "shrinkage": "auto"}),
     ({"solver": "gram", "shrinkage": 0.1}, {"solver": "eigen", "shrinkage": 0.1}),
-    ({"n_components": 1, "orthogonal": True}, {"solver": "svd"}),
+    ({"n_components": 1, "orthogonal": True}, {"solver": SVD}),
     ({"priors": "weighted"}, {"solver": "eigen", "priors": "weighted"}),
 ]
 

@@ -16,8 +16,10 @@ NATIVE_IN = $(BIN)/cmake -S . -B build/$(1) -G Ninja -DCMAKE_BUILD_TYPE=Release 
   -DPython_EXECUTABLE=$(abspath $(BIN)/python) $(2) && $(BIN)/cmake --build build/$(1)
 UNDER_SANITIZERS = LOWDIM_NATIVE=$(abspath build/sanitized) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
   LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)"
-# setarch: ThreadSanitizer of GCC before 14 cannot place its memory where addresses are drawn from 32 bits.
-UNDER_TSAN = LOWDIM_NATIVE=$(abspath build/thread) TSAN_OPTIONS=exitcode=66:halt_on_error=1:report_signal_unsafe=0 \
+# setarch: ThreadSanitizer of GCC before 14 cannot place its memory where addresses are drawn from 32 bits. One thread
+# of BLAS: its own are not compiled with it, and a product of NumPy alone is reported as a race.
+UNDER_TSAN = LOWDIM_NATIVE=$(abspath build/thread) OPENBLAS_NUM_THREADS=1 \
+  TSAN_OPTIONS=exitcode=66:halt_on_error=1:die_after_fork=0:report_signal_unsafe=0:log_path=$(abspath build/thread/report) \
   LD_PRELOAD="$$(gcc -print-file-name=libtsan.so) $$(gcc -print-file-name=libstdc++.so)" setarch -R
 # Build with the packages of .venv, keep the build folder, and stop at any compiler warning.
 INSTALL = $(BIN)/pip install -q --no-build-isolation -C cmake.define.LOWDIM_STRICT=$(1) $(BUILD_DIR) -e ".[explore]"
@@ -29,8 +31,8 @@ TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for G
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery docs wasm test test-oldest test-newest test-bridges .bridges test-free-threaded lint format bench judge \
-  bench-quick bench-libraries wheel sanitize sanitize-threads clang one-definition cross torture clean
+.PHONY: help setup demo gallery docs wasm test test-oldest test-newest test-nightly test-bridges .bridges test-free-threaded lint format bench judge \
+  bench-quick bench-libraries wheel wheel-arm64 smoke-arm64 sanitize sanitize-threads clang one-definition cross torture clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -91,6 +93,12 @@ test-newest: ## the tests with the newest releases of all dependencies, in a new
 	rm -rf .venv-newest
 	$(MAKE) test VENV=.venv-newest
 
+NIGHTLY := https://pypi.anaconda.org/scientific-python-nightly-wheels/simple
+test-nightly: ## tests of methods with what NumPy, SciPy and scikit-learn are going to release, in .venv-nightly
+	$(MAKE) setup VENV=.venv-nightly
+	.venv-nightly/bin/pip install -q --pre --upgrade --extra-index-url $(NIGHTLY) scikit-learn scipy numpy
+	.venv-nightly/bin/python -m pytest $(or $(TESTS),tests/contract tests/methods)
+
 test-bridges: ## scanpy, BERTopic, datamapplot, HDBSCAN, Leiden, DuckDB: the real packages, in .venv-bridges
 	$(MAKE) .bridges VENV=.venv-bridges
 .bridges: $(STAMP)
@@ -140,6 +148,14 @@ bench-libraries: $(TOOLS) ## what the core writes by hand beside libraries, to b
 	@$(BIN)/pip install -q --group libraries || echo "Not all libraries of PyPI could be had; those are skipped."
 	$(BIN)/python -m benchmarks.libraries
 
+# On a machine that is not arm64 itself; where one is, `make wheel` does all.
+wheel-arm64: $(WASM) ## a wheel for Linux on arm64 in dist/, compiled by zig (PYTHON=python3.12 or later)
+	$(PYTHON) wheels/arm64.py build
+
+smoke-arm64: ## install that wheel by an arm64 Python of Debian and try it under qemu, which takes a while
+	@.ci/have qemu-user-static qemu-aarch64-static
+	$(PYTHON) wheels/arm64.py smoke
+
 wheel: $(TOOLS) $(WASM) ## sdist and wheels in dist/, each tried in a fresh environment (PYTHONS names interpreters)
 	$(BIN)/pip install -q --group wheels
 	$(BIN)/python wheels/build.py $(PYTHONS)
@@ -157,6 +173,7 @@ sanitize-threads: $(TOOLS) ## native tests under ThreadSanitizer
 	$(UNDER_TSAN) $(BIN)/python -m pytest tests/native
 
 clang: $(TOOLS) ## native tests of a build by Clang (CLANG=clang++-19 chooses)
+	@.ci/have $(subst ++,,$(notdir $(CLANG))) $(CLANG)
 	$(call NATIVE_IN,clang,-DCMAKE_CXX_COMPILER=$(CLANG))
 	LOWDIM_NATIVE=$(abspath build/clang) $(BIN)/python -m pytest tests/native
 
@@ -169,4 +186,4 @@ cross: $(VENV)/.build ## compile the core for macOS, Windows and arm64 Linux wit
 	$(BIN)/python wheels/cross.py
 
 clean: ## remove .venv, build, dist and demo
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-bridges .venv-free build dist demo
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-nightly .venv-bridges .venv-free build dist demo

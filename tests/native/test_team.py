@@ -53,7 +53,7 @@ def call_beside_itself(call, times):
 
 
 @pytest.mark.skipif(
-    not sys.platform.startswith("linux") or "libasan" in os.environ.get("LD_PRELOAD", ""),
+    not sys.platform.startswith("linux") or any(x in os.environ.get("LD_PRELOAD", "") for x in ("libasan", "libtsan")),
     reason="needs a limit of the address space, which the sanitizer does not bear",
 )
 def test_memory_that_runs_out_in_a_thread_is_an_exception():

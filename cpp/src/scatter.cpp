@@ -215,7 +215,16 @@ void check(const ScatterTerms& terms, std::int64_t rows) {
                                         ". Drop such rows or correct their weights.");
 }
 
-Kernel integer_kernel() { return isa() == Isa::avx512vnni ? vnni_kernel() : float_kernel(Element::u8); }
+Kernel integer_kernel() {
+    switch (isa()) {
+    case Isa::generic:
+        return words_kernel();
+    case Isa::avx512vnni:
+        return vnni_kernel();
+    default: // with fused multiplication floats are as fast as 16 bits
+        return float_kernel(Element::u8);
+    }
+}
 
 // Threads worth waking.
 int useful(int n_threads, std::int64_t rows, std::int64_t cols) {

@@ -1,17 +1,17 @@
 // Floating-point packing and tiles for one instruction set; see each_isa.inl.
 
 // A tile of r × v vectors keeps r·v accumulators in registers and leaves room for v vectors of the right side
-// and a broadcast of the left: 8 × 3 or 6 × 3 of 32 registers, 4 × 3 of 16, and fewer where a product needs a
-// register of its own.
+// and a broadcast of the left: 8 × 3 or 6 × 3 of 32 registers, 4 × 3 of 16.
 #if defined(__aarch64__)
-constexpr int rows = 6, most = 3;
+constexpr int rows = 6;
 #else
-constexpr int rows = LOWDIM_BYTES == 64 ? 8 : 4, most = LOWDIM_BYTES == 16 ? 2 : 3;
+constexpr int rows = LOWDIM_BYTES == 64 ? 8 : 4;
 #endif
 
 template <class T> struct Shape {
     typedef T Vector __attribute__((vector_size(LOWDIM_BYTES), may_alias));
     static constexpr int lanes = LOWDIM_BYTES / sizeof(T);
+    static constexpr int most = lanes * 3 % rows == 0 ? 3 : 2; // a panel holds whole tiles
     static constexpr int panel = lanes * most;
 };
 
@@ -20,6 +20,7 @@ LOWDIM_TARGET void multiply(const std::byte* a_bytes, const std::byte* b_bytes, 
                             double* __restrict tile) {
     using S = Shape<T>;
     using Vector = typename S::Vector;
+    constexpr int most = S::most;
     const T* a = reinterpret_cast<const T*>(a_bytes);
     const Vector* b = reinterpret_cast<const Vector*>(b_bytes);
     for (int i = 0; i < rows; ++i)
@@ -142,7 +143,7 @@ template <class In, class T> Kernel kernel(int fold) {
         k.pack_full = pack_full<T>;
     k.multiply[1] = multiply<T, 1>;
     k.multiply[2] = multiply<T, 2>;
-    if constexpr (most > 2)
+    if constexpr (Shape<T>::most > 2)
         k.multiply[3] = multiply<T, 3>;
     return k;
 }

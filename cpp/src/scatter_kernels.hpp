@@ -50,5 +50,6 @@ enum class Element { u8, f32, f64 };
 
 Kernel float_kernel(Element element);
 Kernel vnni_kernel();
+Kernel words_kernel();
 
 } // namespace lowdim::detail

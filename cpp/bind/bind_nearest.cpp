@@ -58,7 +58,7 @@ template <class T> struct Given {
     Search<T> search;
 
     Given(nb::handle of, nb::handle from, const Matrix<float>& centres, const Vector<std::int64_t>& stages,
-          double scale, std::int64_t probes, bool itself, int n_threads)
+          double scale, bool itself, int n_threads)
         : points(rows_of<T>(of)) {
         if (!from.is_none())
             queries = rows_of<T>(from);
@@ -83,8 +83,7 @@ template <class T> struct Given {
                   stages.data(),
                   static_cast<int>(n_stages),
                   scale,
-                  itself && !queries,
-                  probes};
+                  itself && !queries};
     }
 };
 
@@ -159,17 +158,15 @@ void bind_nearest(nb::module_& m) {
     m.def(
         "nearest",
         [](nb::handle points, const Matrix<float>& centres, const Vector<std::int64_t>& stages,
-           std::int64_t k, nb::handle queries, std::int64_t probes, bool itself, int n_threads,
-           nb::handle tick) {
+           std::int64_t k, nb::handle queries, bool itself, int n_threads, nb::handle tick) {
             return typed(points, [&](auto type) -> nb::object {
-                const Given<decltype(type)> given(points, queries, centres, stages, 1.0, probes, itself,
-                                                  n_threads);
+                const Given<decltype(type)> given(points, queries, centres, stages, 1.0, itself, n_threads);
                 return call_nearest(given, k, n_threads, tick);
             });
         },
         nb::arg("points"), nb::arg("centres").noconvert(), nb::arg("stages").noconvert(), nb::kw_only(),
-        nb::arg("k"), nb::arg("queries") = nb::none(), nb::arg("probes"), nb::arg("itself") = true,
-        nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+        nb::arg("k"), nb::arg("queries") = nb::none(), nb::arg("itself") = true, nb::arg("n_threads") = 1,
+        nb::arg("tick") = nb::none(),
         "Indices and distances (m, k) of the nearest points, for rows given as (values, exact, order, "
         "starts).");
     m.def(
@@ -177,8 +174,7 @@ void bind_nearest(nb::module_& m) {
         [](nb::handle points, const Matrix<float>& centres, const Vector<std::int64_t>& stages, double radius,
            double scale, std::int64_t most, nb::handle queries, bool itself, int n_threads, nb::handle tick) {
             return typed(points, [&](auto type) -> nb::object {
-                const Given<decltype(type)> given(points, queries, centres, stages, scale, size(centres),
-                                                  itself, n_threads);
+                const Given<decltype(type)> given(points, queries, centres, stages, scale, itself, n_threads);
                 return call_within(given, radius, most, n_threads, tick);
             });
         },

@@ -111,7 +111,7 @@ void nearest(const Search<T>& search, std::int64_t k, std::int32_t* indices, flo
                             for (std::int64_t i = 0; i < chunk.size(); ++i)
                                 best.narrow(i);
                     },
-                    K, watch);
+                    watch);
         for (std::int64_t i = 0; i < chunk.size() && !watch.stopped(); ++i)
             best.write(i, k, indices, distances);
     });

@@ -104,20 +104,18 @@ public:
 
     // Visits groups, nearest first. relieve(i) makes room; between groups, settle(visited) may narrow.
     template <class Relieve, class Settle>
-    void visit(const Relieve& relieve, const Settle& settle, std::int64_t needed, Watch& watch) {
+    void visit(const Relieve& relieve, const Settle& settle, Watch& watch) {
         const auto& s = plan_.search;
         const std::int64_t fronts = static_cast<std::int64_t>(reach_.size()) / rows_;
-        std::int64_t seen = 0;
         for (std::int64_t o = 0; o < s.groups; ++o) {
-            const std::int64_t g = order_[o], members = s.points.starts[g + 1] - s.points.starts[g];
-            if (members == 0)
+            const std::int64_t g = order_[o];
+            if (s.points.starts[g + 1] == s.points.starts[g])
                 continue;
-            if ((o >= s.probes && seen >= needed) || watch.stopped())
+            if (watch.stopped())
                 break;
             settle(o);
             for (std::int64_t f = 0; f < fronts; ++f)
                 scan(f, g, relieve);
-            seen += members;
             if (keeper_)
                 watch.poll();
         }

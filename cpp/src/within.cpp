@@ -34,7 +34,7 @@ Reached within(const Search<T>& search, double radius, std::int64_t most, int n_
             if (all += static_cast<std::int64_t>(row.size() - before); all > most)
                 throw TooMany();
         };
-        chunk.visit(relieve, [](std::int64_t) {}, 0, watch);
+        chunk.visit(relieve, [](std::int64_t) {}, watch);
         for (std::int64_t i = 0; i < chunk.size(); ++i) {
             relieve(i);
             std::sort(rows[chunk.query(i)].begin(), rows[chunk.query(i)].end());

@@ -243,7 +243,6 @@ def nearest(
     stages: NDArray[np.int64],
     *,
     k: int,
-    probes: int,
     queries: tuple[Any, ...] | None = None,
     itself: bool = True,
     n_threads: int = 1,
@@ -280,6 +279,31 @@ def move_distances(
     n_threads: int = 1,
 ) -> None:
     """Add a feature to squared distances (q, n), or remove it, in place."""
+
+def near_graph(
+    points: tuple[Any, ...],
+    queries: tuple[Any, ...] | None,
+    *,
+    k: int,
+    trees: int,
+    leaf: int,
+    rounds: int,
+    keep: int,
+    by_trees: float,
+    target: float,
+    seed: int,
+    n_threads: int,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Indices (m, k) and distances of neighbours found by a forest and rounds of neighbours of neighbours.
+
+    Rows are (values, means or None, norms or None).
+    """
+
+def rank_candidates(
+    points: tuple[Any, ...], queries: tuple[Any, ...], candidates: NDArray[np.int32], *, k: int, n_threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Indices (m, k) and distances of the nearest of some candidates (m, c) of each query."""
 
 def nearest_with(
     base: NDArray[Any],

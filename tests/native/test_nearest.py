@@ -15,19 +15,6 @@ def given(n=40, d=5, groups=2, dtype="float32", seed=0):
     return (X.astype(np.float32), X, order, starts), centres, np.array([d], np.int64)
 
 
-def test_probing_one_group_finds_its_members():
-    points, centres, stages = given(n=40, groups=2)
-    indices, _ = _native.nearest(points, centres, stages, k=3, probes=1)
-    assert (indices[:20] < 20).all()
-    assert (indices[20:] >= 20).all()
-
-
-def test_probing_goes_on_until_there_are_enough():
-    points, centres, stages = given(n=40, groups=4)
-    indices, _ = _native.nearest(points, centres, stages, k=30, probes=1)
-    assert all(len(set(row)) == 30 for row in indices)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -39,23 +26,23 @@ def test_probing_goes_on_until_there_are_enough():
 def test_numbers_out_of_range_are_refused(change, message):
     points, centres, stages = given()
     with pytest.raises(ValueError, match=message):
-        _native.nearest(points, centres, stages, **{"k": 3, "probes": 2, **change})
+        _native.nearest(points, centres, stages, **{"k": 3, **change})
 
 
 def test_arrays_that_do_not_fit_are_refused():
     (values, exact, order, starts), centres, stages = given()
     with pytest.raises(ValueError, match="starts must rise"):
-        _native.nearest((values, exact, order, starts[::-1].copy()), centres, stages, k=3, probes=2)
+        _native.nearest((values, exact, order, starts[::-1].copy()), centres, stages, k=3)
     with pytest.raises(ValueError, match="order must hold rows"):
-        _native.nearest((values, exact, order + 1, starts), centres, stages, k=3, probes=2)
+        _native.nearest((values, exact, order + 1, starts), centres, stages, k=3)
     with pytest.raises(ValueError, match="stages must rise"):
-        _native.nearest((values, exact, order, starts), centres, stages - 1, k=3, probes=2)
+        _native.nearest((values, exact, order, starts), centres, stages - 1, k=3)
     with pytest.raises(ValueError, match=r"same columns; got \(40, 5\), \(40, 5\)"):
-        _native.nearest((values, exact, order, starts), centres[:, 1:].copy(), stages - 1, k=3, probes=2)
+        _native.nearest((values, exact, order, starts), centres[:, 1:].copy(), stages - 1, k=3)
     with pytest.raises(ValueError, match=r"a row each; got \(40, 5\), \(39, 5\), \(40,\)"):
-        _native.nearest((values, exact[1:], order, starts), centres, stages, k=3, probes=2)
+        _native.nearest((values, exact[1:], order, starts), centres, stages, k=3)
     with pytest.raises(ValueError, match="four"):
-        _native.nearest((values, exact, order), centres, stages, k=3, probes=2)
+        _native.nearest((values, exact, order), centres, stages, k=3)
     with pytest.raises(ValueError, match="radius must be 0 or more"):
         _native.within((values, exact, order, starts), centres, stages, radius=-1.0, scale=1.0, most=9)
 
@@ -67,7 +54,7 @@ def test_an_exception_from_tick_stops_the_search():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        _native.nearest(points, centres, stages, k=40, probes=200, tick=stop)
+        _native.nearest(points, centres, stages, k=40, tick=stop)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -102,7 +89,7 @@ def test_what_is_no_number_is_refused(value, part):
     queries = tuple(array.copy() for array in points)
     queries[part][7, 2] = value
     with pytest.raises(ValueError, match="nearest: rows must be finite; got NaN or infinity"):
-        _native.nearest(points, centres, stages, k=3, probes=2, queries=queries)
+        _native.nearest(points, centres, stages, k=3, queries=queries)
     with pytest.raises(ValueError, match="nearest: rows must be finite"):
         _native.within(queries, centres, stages, radius=1.0, scale=1.0, most=10**6)
     D = points[0].copy()
@@ -173,7 +160,7 @@ def test_every_instruction_set_finds_the_nearest(isa, kind, stages, rng):
             np.fill_diagonal(D, np.inf)
         expected = np.argsort(D, axis=1, kind="stable")[:, :7]
         stops = np.array(stages, np.int64)
-        indices, distances = _native.nearest(points, centres, stops, k=7, probes=3, queries=asked)
+        indices, distances = _native.nearest(points, centres, stops, k=7, queries=asked)
         np.testing.assert_array_equal(indices, expected)
         np.testing.assert_allclose(distances, np.take_along_axis(D, expected, axis=1), rtol=1e-6, atol=1e-6)
         counts, found, _ = _native.within(points, centres, stops, queries=asked, radius=4.0, scale=1.0, most=99999)

@@ -160,29 +160,6 @@ def test_threads_and_seeds_change_nothing(in_groups):
         np.testing.assert_array_equal(other.distances, found[0].distances)
 
 
-def test_an_approximate_search_tells_its_recall_and_keeps_its_bits(in_groups, monkeypatch):
-    monkeypatch.setattr(partition, "_PROBES", 2)
-    X = draw(3000, 20, dtype="float32")
-    with thread_limit.using(1):
-        once = neighbors.nearest(X, 10, how="approximate", seed=3)
-    with thread_limit.using(2):
-        again = neighbors.nearest(X, 10, how="approximate", seed=3)
-    np.testing.assert_array_equal(once.indices, again.indices)
-    exact = neighbors.nearest(X, 10, how="exact")
-    share = np.mean([len(np.intersect1d(a, b)) / 10 for a, b in zip(once.indices, exact.indices, strict=True)])
-    assert once.how == "approximate"
-    assert exact.recall is None
-    assert 0.05 < share < 0.98
-    assert abs(once.recall - share) < 0.05
-
-
-def test_auto_settles_for_an_approximate_search_when_the_work_is_vast(in_groups, monkeypatch):
-    X = draw(2000, 20, dtype="float32")
-    assert neighbors.nearest(X, 3).how == "exact"
-    monkeypatch.setattr(neighbors, "_EXACT_WORK", 1e6)
-    assert neighbors.nearest(X, 3).how == "approximate"
-
-
 @pytest.mark.parametrize("metric", [*DENSE, "precomputed"])
 @pytest.mark.parametrize("grouped", [False, True])
 def test_a_radius_reaches_all_within_it(metric, grouped, request):

@@ -35,13 +35,12 @@ template <class T> struct Search {
     std::int64_t groups;
     const std::int64_t* stages;
     int n_stages;
-    double scale;        // distance of `values` over distance of `exact`
-    bool itself;         // queries are the points, and none is its own neighbour
-    std::int64_t probes; // groups searched for each query, nearest first; `groups` for an exact answer
+    double scale; // distance of `values` over distance of `exact`
+    bool itself;  // queries are the points, and none is its own neighbour
 };
 
 // The k nearest points of each query, by (distance, index): indices and distances, both (queries × k). There
-// must be k points for each query besides itself, in the groups it searches. `tick` advances by queries.
+// must be k points for each query besides itself. `tick` advances by queries.
 template <class T>
 void nearest(const Search<T>& search, std::int64_t k, std::int32_t* indices, float* distances, int n_threads,
              Watch& watch);

@@ -1,7 +1,7 @@
 """Nearest neighbours of rows, by ``k`` or by radius, with ties broken by (distance, index).
 
 Euclidean distances of dense rows are searched natively: exactly (see :mod:`lowdim.relate.partition` for what makes that
-fast), by a tree in few dimensions, or approximately, in the nearest groups alone, with the recall measured. The
+fast), by a tree in few dimensions, or approximately (:mod:`lowdim.relate.near_graph`), with the recall measured. The
 cosine and Mahalanobis' distance are Euclidean distances of transformed rows. For sparse rows, other metrics
 (:mod:`lowdim.relate.metrics` has the table) and precomputed distances, blocks of distances are searched; a precomputed
 sparse graph is searched in its stored entries.
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.relate import partition, precomputed_graph, trees
+from lowdim.relate import near_graph, partition, precomputed_graph, trees
 from lowdim.relate.kernels import city_block
 from lowdim.relate.metrics import distances_to, kind_of
 from lowdim.relate.moments import moments
@@ -29,11 +29,10 @@ from lowdim.work.value_limits import SINGLES, SQUARES
 
 HOW = ("auto", "exact", "approximate")
 _STRIP_BYTES = 2**26  # of distances at a time
-_EXACT_WORK = 2e14  # multiplications above which "auto" uses an approximate search
 _BY_ROW = 128  # columns up to which products need no BLAS
 _SINGULAR = 1e-12  # share of the largest eigenvalue of the correlations below which an eigenvalue is taken as zero
 _ROUNDING = 1e-14  # of a squared distance from sums in another order
-_SAMPLE = 500  # queries for which recall is measured, or the number of pairs within a radius estimated
+_SAMPLE = 500  # queries for which the number of pairs within a radius is estimated
 _PAIR_BYTES = 84  # of a pair within a radius, in the search and in the graph and eigenvectors made of them
 
 
@@ -76,21 +75,27 @@ def nearest(
         )
     if kind_of(metric).apart is not None or sp.issparse(X):
         return _by_strips(X, k, queries, metric)
+    (n, d), alone = X.shape, queries is None
+    if how == "approximate" or (how == "auto" and near_graph.is_faster(n, m, d, k, itself=alone)):
+        return _by_graph(X, k, queries, metric, seed)
     A, Q, halved = as_euclidean(X, queries, metric)
-    if how != "approximate" and trees.suits(A, k):
+    if trees.suits(A, k):
         found = trees.nearest(A, k, Q)
         return Neighbors(found[0], _turned(found[1], halved), "tree")
-    if how == "auto":
-        how = "approximate" if float(m) * X.shape[0] * A.shape[1] > _EXACT_WORK else "exact"
     parts = partition.of(A, Q, seed)
-    probes = parts.probes if how == "approximate" else None
     with stage("neighbours", total=m) as tick:
-        indices, distances = parts.nearest(k, probes, tick)
-    recall = None
-    if how == "approximate":
-        chosen = stream(seed, "recall").permutation(m)[:_SAMPLE]
-        recall = _recall(A, indices, chosen, A[chosen] if Q is None else Q[chosen], itself=Q is None)
-    return Neighbors(indices, _turned(distances, halved), how, recall)
+        indices, distances = parts.nearest(k, tick)
+    return Neighbors(indices, _turned(distances, halved), "exact")
+
+
+def _by_graph(X: Any, k: int, queries: Any, metric: str, seed: int) -> Neighbors:
+    halved = metric in ("cosine", "correlation")
+    if metric == "mahalanobis":
+        X, queries, _ = as_euclidean(X, queries, metric)
+    rows, asking = near_graph.prepared(X, queries, metric)
+    with stage("neighbours", total=(X if queries is None else queries).shape[0]) as tick:
+        indices, distances, recall = near_graph.nearest(rows, asking, k, seed, tick)
+    return Neighbors(indices, _turned(distances, halved), "approximate", recall)
 
 
 @operation
@@ -204,10 +209,7 @@ def _centred(X: NDArray) -> NDArray:
     """Rows less their own means; those whose values are all equal are refused, since they correlate with nothing."""
     flat = np.flatnonzero((X[:, :1] == X).all(axis=1))
     if len(flat):
-        raise ValueError(
-            f"Neighbours: every row must vary for metric='correlation'; row {flat[0]} is constant. Drop such rows, or "
-            "use metric='euclidean'."
-        )
+        raise near_graph.constant_row(int(flat[0]))
     return np.ascontiguousarray(X - X.mean(axis=1, dtype=np.float64, keepdims=True), X.dtype)
 
 
@@ -217,16 +219,6 @@ def _turned(distances: NDArray, halved: bool) -> NDArray:
 
 def _starts(counts: NDArray) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-
-
-def _recall(X: NDArray, found: NDArray, chosen: NDArray, rows: NDArray, itself: bool) -> float:
-    """Share of the nearest rows of some queries that an approximate search has found."""
-    k = found.shape[1]
-    indices, _ = partition.of(X, rows, seed=0).nearest(k + itself, None, None)
-    right = 0
-    for i, exact in zip(chosen, indices, strict=True):
-        right += len(np.intersect1d(found[i], exact[exact != i][:k] if itself else exact))
-    return right / (len(chosen) * k)
 
 
 def _by_strips(X: Any, k: int, queries: Any, metric: str) -> Neighbors:

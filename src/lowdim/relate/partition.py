@@ -30,7 +30,6 @@ _AT_LEAST = _native.GROUPS_LEAST  # coordinates per stage
 _AXES = _native.GROUPS_AXES  # coordinates that k-means uses
 _EACH = _native.GROUPS_EACH  # rows per centre in the sample of k-means
 _SAMPLE = 20_000  # rows that give the axes
-_PROBES = 24  # groups, at the least, of an approximate search
 
 
 @dataclass(frozen=True)
@@ -62,20 +61,12 @@ class Parts:
         """Number of groups."""
         return len(self.centres)
 
-    @property
-    def probes(self) -> int:
-        """Groups that an approximate search scans."""
-        return max(_PROBES, self.groups // 16)
-
     def _given(self) -> dict[str, Any]:
         return {"queries": None if self.queries is None else self.queries.parts(), "n_threads": thread_limit.current()}
 
-    def nearest(self, k: int, probes: int | None, tick: Any) -> tuple[NDArray[np.int32], Singles]:
-        """Indices and distances (m, k), scanning ``probes`` groups (None: all, for an exact answer)."""
-        probes = self.groups if probes is None else probes
-        return _native.nearest(
-            self.points.parts(), self.centres, self.stages, k=k, probes=probes, tick=tick, **self._given()
-        )
+    def nearest(self, k: int, tick: Any) -> tuple[NDArray[np.int32], Singles]:
+        """Indices and distances (m, k)."""
+        return _native.nearest(self.points.parts(), self.centres, self.stages, k=k, tick=tick, **self._given())
 
     def within(
         self, radius: float, most: int, tick: Any

@@ -30,7 +30,7 @@ def nearest(X: NDArray, k: int, queries: NDArray | None) -> tuple[NDArray[np.int
     far, found = far[:, :width], found[:, :width]
     if len(tied):
         # Distances of the search are rounded to float32, so that only the indices of the tied rows are taken over.
-        found[tied] = partition.of(X, Q[tied], seed=0).nearest(width, None, None)[0]
+        found[tied] = partition.of(X, Q[tied], seed=0).nearest(width, None)[0]
         far[tied] = np.sqrt(np.square(Q[tied, None].astype(np.float64) - X[found[tied]]).sum(axis=2))
     mixed = np.flatnonzero((far[:, 1:] <= far[:, :-1]).any(axis=1))  # rows whose order is not by distance alone
     order = np.lexsort((found[mixed], far[mixed]), axis=1)

@@ -11,6 +11,11 @@ from pathlib import Path
 import pytest
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+NO_WEBGL = (
+    "const real = HTMLCanvasElement.prototype.getContext;"
+    "HTMLCanvasElement.prototype.getContext = function (kind, ...rest) "
+    "{ return kind === 'webgl2' ? null : real.call(this, kind, ...rest); };"
+)
 
 
 def demand_chromium(unseen: str) -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from browser import Browser, Moved, demand_chromium
+from browser import NO_WEBGL, Browser, Moved, demand_chromium
 from matplotlib.path import Path as Outline
 
 import lowdim
@@ -20,11 +20,6 @@ pytest.importorskip("websockets", reason="the explorer's server needs lowdim[exp
 EVIL = "<img src=x onerror=alert(1)>"
 WAIT = 20  # seconds at most for anything to happen
 PAGE = "document.getElementById('explorer')?.explorer"
-NO_WEBGL = (
-    "const real = HTMLCanvasElement.prototype.getContext;"
-    "HTMLCanvasElement.prototype.getContext = function (kind, ...rest) "
-    "{ return kind === 'webgl2' ? null : real.call(this, kind, ...rest); };"
-)
 
 
 class Tab:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from browser import Browser, Moved, demand_chromium
+from browser import NO_WEBGL, Browser, Moved, demand_chromium
 
 import lowdim
 from lowdim import quality
@@ -494,6 +494,30 @@ def test_a_browser_without_vectors_is_told(browser, page):
         tab = Tab(browser, page)
         assert "SIMD" in tab.run("document.querySelector('.refused').textContent")
         assert tab.run("document.querySelector('.drop')") is None
+    finally:
+        browser("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
+
+
+def test_without_webgl_the_page_draws_and_finds_rows_all_the_same(browser, page, rows):
+    browser("Page.enable")
+    added = browser("Page.addScriptToEvaluateOnNewDocument", source=NO_WEBGL)
+    try:
+        tab = Tab(browser, page)
+        assert tab.open("digits.csv", csv_of(rows[0][:200])) == ""
+        tab.finished()
+        tab.run("(e.active.refresh(true), 1)")
+        drawn = (
+            "(() => { const { base } = e.active, data = base.getContext('2d').getImageData(0, 0, base.width,"
+            " base.height).data; let count = 0; for (let i = 3; i < data.length; i += 4) count += data[i] > 0;"
+            " return count; })()"
+        )
+        assert tab.run(drawn) > 2000
+        found = tab.run("[...Array(200).keys()].filter((i) => e.active.pick(...e.active.at(i)) === i).length")
+        assert found > 190  # others lie below a neighbour
+        tab.run("e.choose(Uint8Array.from({ length: 200 }, (_, i) => i === 7 ? 1 : 0))")
+        assert tab.run("e.active.pick(...e.active.at(8), 3)") == -1  # greyed
+        assert tab.run("e.notices.textContent") == ""
+        assert browser.errors == []
     finally:
         browser("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
 

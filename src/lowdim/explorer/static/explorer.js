@@ -411,7 +411,8 @@ export class Explorer {
   async choose(mask) {
     this.selection = mask;
     this.selected = mask ? mask.reduce((sum, one) => sum + one, 0) : 0;
-    this.painter?.setFaded(mask ? mask.map((one) => 1 - one) : null);
+    this.faded = mask ? mask.map((one) => 1 - one) : null;
+    this.painter?.setFaded(this.faded);
     this.panes.redraw();
     this.runs?.allow();
     this.say(mask ? `${plural(this.selected, "row")} selected` : "no rows selected");

@@ -170,7 +170,7 @@ export class Panes {
 
   // Without WebGL2: a message, and an image drawn by Python.
   async picture(map) {
-    if (!this.maps.includes(map) || !map.cloud.count) return;
+    if (this.host.saved || !this.maps.includes(map) || !map.cloud.count) return;
     if (this.drawing) { this.next = map; return; }
     this.drawing = true;
     try {

@@ -1,5 +1,5 @@
 // One map on the page: its canvases, the effect of pointer and keys, and what is drawn over the points.
-import { DENSE_ROWS } from "./gl.js";
+import { DENSE_ROWS, shuffledRows } from "./gl.js";
 import { Camera, projected, frameAround, frameOf } from "./camera.js";
 import { enclosed } from "./lasso.js";
 import { DOUBTFUL } from "./files.js";
@@ -105,9 +105,29 @@ export class View {
       const { painter } = this.host;
       painter.draw(this.map.cloud, this.host.ink(this), this.how());
       pen.drawImage(painter.canvas, 0, painter.canvas.height - height, width, height, 0, 0, width, height);
-    }
+    } else if (this.map?.cloud.count && this.host.saved) this.drawPlainly(pen);
     this.mark();
   }
+
+  // Without WebGL2, and without Python, which would draw the map: squares, those that are greyed first.
+  drawPlainly(pen) {
+    const { cloud } = this.map, { radius, opacity } = this.how(), { dots } = this, ink = this.host.ink(this), place = [0, 0, 0];
+    this.eye = this.camera.eye(this.blend, this.width, this.height);
+    if (this.order?.length !== cloud.count) this.order = shuffledRows(cloud.count);
+    for (const front of [false, true]) {
+      pen.globalAlpha = front ? opacity : 0.1;
+      for (const row of this.order) {
+        if (!cloud.has(row) || this.greyed(row) === front) continue;
+        const [x, y] = projected(this.eye, cloud.at(row, this.blend, place), this.width, this.height);
+        pen.fillStyle = ink.css(row);
+        pen.fillRect(x * dots - radius, y * dots - radius, 2 * radius, 2 * radius);
+      }
+    }
+    pen.globalAlpha = 1;
+  }
+
+  // Whether a row is outside of the selection or of the classes of the legend.
+  greyed(row) { return Boolean(this.host.faded?.[row]) || this.host.ink(this).greyed(row); }
 
   at(row) { return projected(this.eye, this.map.cloud.at(row, this.blend), this.width, this.height); }
 
@@ -275,19 +295,31 @@ export class View {
   }
 
   pick(x, y, reach = REACH) {
-    if (!this.map?.cloud.count || !this.host.painter) return -1;
-    const dots = this.dots;
+    if (!this.map?.cloud.count) return -1;
+    const { dots } = this;
+    if (!this.host.painter) return this.nearest(x, y, reach);
     return this.host.painter.pick(this.map.cloud, this.host.ink(this), this.how(), x * dots, (this.height - y) * dots, reach * dots);
+  }
+
+  // The row that is drawn nearest to a place, within reach.
+  nearest(x, y, reach) {
+    const { cloud } = this.map, place = [0, 0, 0];
+    let best = -1, least = reach * reach;
+    for (let row = 0; row < cloud.count; row++) {
+      if (!cloud.has(row) || this.greyed(row)) continue;
+      const [u, v] = projected(this.eye, cloud.at(row, this.blend, place), this.width, this.height), d = (u - x) ** 2 + (v - y) ** 2;
+      if (d < least) { least = d; best = row; }
+    }
+    return best;
   }
 
   // The nearest row from the current one towards an arrow key, within a quarter turn.
   step(from, dx, dy) {
     if (from < 0 || !this.map.cloud.has(from)) return this.pick(this.width / 2, this.height / 2, this.width);
-    const { cloud } = this.map, ink = this.host.ink(this), [x, y] = this.at(from);
-    const place = [0, 0, 0], { faded } = this.host.painter;
+    const { cloud } = this.map, [x, y] = this.at(from), place = [0, 0, 0];
     let best = from, least = Infinity;
     for (let i = 0; i < cloud.count; i++) {
-      if (i === from || !cloud.has(i) || faded?.[i] || ink.greyed(i)) continue;
+      if (i === from || !cloud.has(i) || this.greyed(i)) continue;
       const [u, v] = projected(this.eye, cloud.at(i, this.blend, place), this.width, this.height);
       const along = (u - x) * dx + (v - y) * dy, aside = Math.abs((u - x) * dy - (v - y) * dx);
       const d = (u - x) ** 2 + (v - y) ** 2;

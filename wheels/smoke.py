@@ -27,8 +27,15 @@ def fitted(method: registry.Method, X: np.ndarray, y: np.ndarray) -> object:
 
         return cls(KNeighborsClassifier(3), n_features_to_select=2).fit(X, y)
     if method.class_name in ("CCA", "KernelCCA"):
-        return cls().fit(X[:, :5], X[:, 5:])
-    return cls().fit(X, y if method.supervised else None)
+        return cls().fit(rows_for(method, X), X[:, 5:])
+    return cls().fit(rows_for(method, X), y if method.supervised else None)
+
+
+def rows_for(method: registry.Method, X: np.ndarray) -> np.ndarray:
+    """The rows as the method takes them."""
+    if method.class_name in ("CCA", "KernelCCA"):
+        return X[:, :5]
+    return X - X.min(axis=0) if method.class_name == "NMF" else X
 
 
 def main() -> None:
@@ -50,7 +57,7 @@ def main() -> None:
                 assert np.isfinite(lowdim.load(kept).transform(rows)).all(), method.name
                 left_out.append(method.class_name)
                 continue
-            given = X[:20, :5] if method.class_name in ("CCA", "KernelCCA") else X[:20]
+            given = rows_for(method, X)[:20]
             Y = np.asarray(model.transform(given), dtype=float)
             path = Path(folder) / f"{method.name}.lowdim"
             model.save(path)

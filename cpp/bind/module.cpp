@@ -20,6 +20,7 @@ void bind_geodesics(nb::module_& m);
 void bind_groups(nb::module_& m);
 void bind_guttman(nb::module_& m);
 void bind_near_graph(nb::module_& m);
+void bind_information(nb::module_& m);
 void bind_nearest(nb::module_& m);
 void bind_nearest_with(nb::module_& m);
 void bind_nonnegative(nb::module_& m);
@@ -54,6 +55,7 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_groups(m);
     lowdim::bind::bind_guttman(m);
     lowdim::bind::bind_near_graph(m);
+    lowdim::bind::bind_information(m);
     lowdim::bind::bind_nearest(m);
     lowdim::bind::bind_nearest_with(m);
     lowdim::bind::bind_nonnegative(m);

@@ -23,7 +23,7 @@ GROUPS = {  # headings of the methods in the order of the page; those of the reg
     "Neighbour embeddings": ["TSNE", "SNE", "UMAP", "PaCMAP"],
     "Manifolds and distances": ["Isomap", "LLE", "LaplacianEigenmaps", "DiffusionMap", "MDS"],
     "Networks": ["Autoencoder"],
-    "Preparation and selection": ["Prepare", "SequentialFeatureSelector"],
+    "Preparation and selection": ["Prepare", "SequentialFeatureSelector", "RankFeatures"],
 }
 
 

@@ -34,6 +34,7 @@ _HOMES = {
     "Prepare": "lowdim.methods.prepare",
     "SNE": "lowdim.methods.sne",
     "ScaleWarning": "lowdim.work.user_warnings",
+    "RankFeatures": "lowdim.methods.rank_features",
     "SequentialFeatureSelector": "lowdim.methods.selection",
     "TSNE": "lowdim.methods.sne",
     "UMAP": "lowdim.methods.umap",
@@ -73,6 +74,7 @@ __all__ = [
     "LaplacianEigenmaps",
     "PaCMAP",
     "Prepare",
+    "RankFeatures",
     "ScaleWarning",
     "SequentialFeatureSelector",
     "__version__",
@@ -125,6 +127,7 @@ if TYPE_CHECKING:
     from lowdim.methods.pacmap import PaCMAP as PaCMAP
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.prepare import Prepare as Prepare
+    from lowdim.methods.rank_features import RankFeatures as RankFeatures
     from lowdim.methods.selection import SequentialFeatureSelector as SequentialFeatureSelector
     from lowdim.methods.sne import SNE as SNE
     from lowdim.methods.sne import TSNE as TSNE

@@ -223,6 +223,27 @@ def posteriors(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
     """Means, packed second moments, log det and fits of small Gaussian posteriors, one for each row."""
 
+def information_with_labels(
+    X: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    n_classes: int,
+    k: int,
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float64]:
+    """Mutual information of each row of X with each row of labels."""
+
+def information_with_numbers(
+    X: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    k: int,
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float64]:
+    """Mutual information of each row of X with each row of targets, which are orders of the first."""
+
 def mirror(K: Floats, start: int, stop: int, *, n_threads: int = 1) -> None:
     """Copy rows start to stop of K, up to the diagonal, to the columns above it."""
 

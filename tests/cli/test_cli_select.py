@@ -1,3 +1,4 @@
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -70,3 +71,34 @@ def test_a_constant_column_is_told_in_plain_words(tmp_path):
     assert result.exit_code == 0
     assert "IndexError" not in result.stderr
     assert "feature 1 could not be scored and was skipped (it is constant in" in result.stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize("by", ["anova", "mutual_info", "mrmr", "relief", "variance"])
+def test_filters_print_a_ranking_and_select_what_the_library_does(by, tmp_path):
+    X, y = lowdim.data.load("iris")
+    pl.DataFrame(X, schema=list("abcd")).with_columns(pl.Series("kind", y)).write_csv(tmp_path / "iris.csv")
+    path, model = tmp_path / "few.csv", tmp_path / "few.lowdim"
+    arguments = ["--target", "kind", "--by", by, "--features", 2, "--prepare", "none", "-o", path, "--save", model]
+    result = run("select", tmp_path / "iris.csv", *arguments)
+    assert result.exit_code == 0, result.output
+    found = lowdim.RankFeatures(by, n_features_to_select=2).fit(X, y)
+    chosen = [name for name, flag in zip("abcd", found.support_, strict=True) if flag]
+    assert f"2 of 4 columns selected by {by}: {', '.join(chosen)}" in result.output
+    assert [name for name in pl.read_csv(path).columns if name in "abcd"] == chosen
+    np.testing.assert_array_equal(lowdim.load(model).ranking_, found.ranking_)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--estimator", "knn"], "got --estimator too"),
+        (["--cv", "3"], "got --cv too"),
+        (["--features", "best"], "Pass a number"),
+        (["--set", "by=anova"], "Use the option"),
+        (["--set", "colour=1"], "colour"),
+    ],
+)
+def test_filters_refuse_options_of_the_search(given, words):
+    result = run("select", "iris", "--target", "y", "--by", "mrmr", *given)
+    assert result.exit_code != 0
+    assert words in result.output

@@ -108,6 +108,8 @@ CASES = {
     "tsne": (lowdim.TSNE, {"max_iter": 5, "random_state": 0}, gaussian(20_000, 8)),
     "sne": (lowdim.SNE, {"max_iter": 5, "random_state": 0}, gaussian(20_000, 8)),
     "select": (lowdim.SequentialFeatureSelector, {}, gaussian(3000, 20)),
+    "rank": (lowdim.RankFeatures, {}, gaussian(300_000, 10)),
+    "rank, relief": (lowdim.RankFeatures, {"by": "relief", "random_state": 0}, gaussian(10_000, 400)),
     "umap": (lowdim.UMAP, {"n_epochs": 3, "random_state": 0}, gaussian(20_000, 8)),
 }
 

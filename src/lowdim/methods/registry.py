@@ -231,6 +231,16 @@ METHODS = (
         default_rows=0,
     ),
     Method(
+        "rank",
+        "RankFeatures",
+        "lowdim.methods.rank_features",
+        "features by a score of each with the target: ANOVA, mutual information, mRMR, ReliefF or variance",
+        "thousands of columns, before a wrapper or instead of one; p-values; see 'lowdim select --by'",
+        "n·log n·d time; ReliefF 2000·n·d; reads the columns block by block",
+        supervised=True,
+        default_rows=0,
+    ),
+    Method(
         "kernel_lda",
         "KernelLDA",
         "lowdim.methods.kernel_lda",

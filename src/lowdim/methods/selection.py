@@ -10,12 +10,11 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 
 from lowdim.data import evaluation, features, known_estimators, options, validation
-from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.methods.base import fitting
+from lowdim.methods.selector import FeatureSelector
 from lowdim.persist import ModelFileError, fields
 from lowdim.solve.criteria.choose import criterion_for
 from lowdim.solve.criteria.refit import score_without_features
@@ -42,7 +41,7 @@ _columns = options.none | options.Rule(
 )
 
 
-class SequentialFeatureSelector(SelectorMixin, Reducer):
+class SequentialFeatureSelector(FeatureSelector):
     """Selection of features by cross-validation, one at a time.
 
     Scores of least squares, ridge, linear discriminant and nearest-neighbour estimators are computed without refits
@@ -103,8 +102,6 @@ class SequentialFeatureSelector(SelectorMixin, Reducer):
     (['x2', 'x3'], [None, 3, 2])
     """
 
-    _sparse = True
-    _keeps_values = True
     _needs_targets = True
     _rules = {
         "estimator": _estimator,
@@ -122,8 +119,7 @@ class SequentialFeatureSelector(SelectorMixin, Reducer):
 
     def _state(self) -> dict[str, fields.Field]:
         return {
-            "support_": fields.array("d", kind="b"),
-            "n_features_to_select_": fields.count(low=1, most="d"),
+            **super()._state(),
             "score_": fields.number(),
             "scores_": fields.array("s", finite=False),
             "estimator_name_": fields.text(),
@@ -147,6 +143,10 @@ class SequentialFeatureSelector(SelectorMixin, Reducer):
     ) -> None:
         self._store(locals())
 
+    @property
+    def _takes_gaps(self) -> bool:
+        return evaluation.takes_gaps(self.estimator)
+
     def _ask_memory(self, n: int, d: int) -> None:
         """Distances between all rows, which nearest neighbours keep, and the rows of the folds."""
         memory.require(8.0 * n * n + 48.0 * n * d, f"SequentialFeatureSelector: {n:,} rows", "Pass fewer rows.")
@@ -169,7 +169,7 @@ class SequentialFeatureSelector(SelectorMixin, Reducer):
         SequentialFeatureSelector
             This object.
         """
-        X = self._take(X, reset=True, sparse=True, minimum=2, scan=not evaluation.takes_gaps(self.estimator))
+        X = self._take(X, reset=True, sparse=True, minimum=2)
         if y is not None or evaluation.needs_targets(self.estimator):
             y = validation.targets(self._name, y, X)
         names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))
@@ -272,52 +272,6 @@ class SequentialFeatureSelector(SelectorMixin, Reducer):
                 f"{n_units} {what} there are; got {asked}. Change it, or pass 'auto'."
             )
         return asked
-
-    def _outline(self, method: str, dtype: np.dtype) -> tuple[int | None, Any]:
-        return super()._outline(method, dtype)[0], dtype
-
-    @applying
-    def transform(self, X: Any) -> Any:
-        """Columns of ``X`` that were chosen.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features)
-            Data with the features seen in ``fit``.
-
-        Returns
-        -------
-        array or sparse matrix (n_samples, n_features_to_select_)
-            The chosen columns.
-        """
-        X = self._take(X, reset=False, sparse=True, scan=not evaluation.takes_gaps(self.estimator))
-        return X[:, np.flatnonzero(self.support_)]
-
-    @applying
-    def inverse_transform(self, X: Any) -> Any:
-        """Rows of all features, with zeros for those that were not chosen.
-
-        Parameters
-        ----------
-        X : of shape (n_samples, n_features_to_select_)
-            The chosen columns.
-
-        Returns
-        -------
-        array or sparse matrix (n_samples, n_features)
-            The same columns in their original positions.
-        """
-        X = validation.rows(X, self._name, sparse=True)
-        with validation.advising():
-            return super().inverse_transform(X)
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        if (count := self.support_.sum()) != self.n_features_to_select_:
-            raise ValueError(f"support_ holds {count} features; n_features_to_select_ is {self.n_features_to_select_}")
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        return self.support_
 
     def _params_for_file(self) -> dict[str, Any]:
         """Parameters with the estimator as the name of its class and its own parameters."""

@@ -10,6 +10,7 @@ from lowdim.show.explanation import explanation
 from lowdim.show.loss import loss
 from lowdim.show.neighbor_graph import graph
 from lowdim.show.reconstructions import reconstructions
+from lowdim.show.redundancy import redundancy
 from lowdim.show.reliability import reliability
 from lowdim.show.rnx import rnx
 from lowdim.show.scatter import scatter
@@ -28,6 +29,7 @@ __all__ = [
     "loss",
     "multiples",
     "reconstructions",
+    "redundancy",
     "reliability",
     "rnx",
     "scatter",

@@ -46,8 +46,8 @@ def test_pictures_of_any_size_are_drawn_without_warnings(name, size):
 
 
 def test_show_offers_what_it_promises():
-    names = "biplot components distortion explanation film graph loss multiples reconstructions reliability rnx"
-    assert show.__all__ == [*names.split(), "scatter", "scree", "selection", "shepard"]
+    names = "biplot components distortion explanation film graph loss multiples reconstructions redundancy"
+    assert show.__all__ == [*names.split(), "reliability", "rnx", "scatter", "scree", "selection", "shepard"]
 
 
 def test_biplot_arrows_are_the_longest_loadings_to_one_scale():

@@ -17,7 +17,7 @@ MODULES = {
     "lowdim.parts": "Parts of t-SNE and UMAP",
 }
 GROUPS = {  # headings of the methods in the order of the page; those of the registry that are not named come last
-    "Linear methods": ["PCA", "KLExpansion", "LDA", "CCA"],
+    "Linear methods": ["PCA", "RobustPCA", "KLExpansion", "LDA", "CCA"],
     "Parts, factors and sources": ["NMF", "FastICA", "FactorAnalysis"],
     "Kernel methods": ["KernelPCA", "KernelLDA", "KernelCCA"],
     "Neighbour embeddings": ["TSNE", "SNE", "UMAP", "PaCMAP"],

@@ -32,6 +32,7 @@ _HOMES = {
     "PCA": "lowdim.methods.pca",
     "PaCMAP": "lowdim.methods.pacmap",
     "Prepare": "lowdim.methods.prepare",
+    "RobustPCA": "lowdim.methods.robust_pca",
     "SNE": "lowdim.methods.sne",
     "ScaleWarning": "lowdim.work.user_warnings",
     "RankFeatures": "lowdim.methods.rank_features",
@@ -75,6 +76,7 @@ __all__ = [
     "PaCMAP",
     "Prepare",
     "RankFeatures",
+    "RobustPCA",
     "ScaleWarning",
     "SequentialFeatureSelector",
     "__version__",
@@ -128,6 +130,7 @@ if TYPE_CHECKING:
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.prepare import Prepare as Prepare
     from lowdim.methods.rank_features import RankFeatures as RankFeatures
+    from lowdim.methods.robust_pca import RobustPCA as RobustPCA
     from lowdim.methods.selection import SequentialFeatureSelector as SequentialFeatureSelector
     from lowdim.methods.sne import SNE as SNE
     from lowdim.methods.sne import TSNE as TSNE

@@ -87,6 +87,16 @@ METHODS = (
         apart="explains columns by factors rather than drawing a map",
     ),
     Method(
+        "robust_pca",
+        "RobustPCA",
+        "lowdim.methods.robust_pca",
+        "directions of a low-rank part, beside sparse errors",
+        "rows of low rank in which some entries are wrong or something else: backgrounds of films, faulty sensors",
+        "some 30 steps of n·d·min(n, d) time each; 56 n·d bytes",
+        default_rows=0,
+        apart="splits rows in two parts, in time that grows with both sides",
+    ),
+    Method(
         "famd",
         "FAMD",
         "lowdim.methods.famd",

@@ -63,6 +63,7 @@ ESTIMATORS = frozenset(
         "NMF",
         "PCA",
         "PaCMAP",
+        "RobustPCA",
         "SNE",
         "TSNE",
         "UMAP",

@@ -56,7 +56,9 @@ def two_views(n, d):
 def counts(n, d):
     """Sparse counts, one in twenty."""
     rng = np.random.default_rng(0)
-    return sp.random_array((n, d), density=0.05, rng=rng, format="csr", dtype=np.float64), rng.integers(3, size=n)
+    return sp.random_array((n, d), density=0.05, random_state=rng, format="csr", dtype=np.float64), rng.integers(
+        3, size=n
+    )
 
 
 LOW_RANK = {"approximation": "rpcholesky", "rank": 100, "gamma": 1e-3, "random_state": 0}

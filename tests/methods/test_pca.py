@@ -163,7 +163,9 @@ def test_the_rule_picks_by_shape_and_count(shape, n_components, expected, rng):
 
 
 def test_sparse_data_of_many_features_go_through_products(rng):
-    X = sp.random_array((1200, 1100), density=0.01, rng=rng, format="csr") @ sp.diags_array(0.9 ** np.arange(1100))
+    X = sp.random_array((1200, 1100), density=0.01, random_state=rng, format="csr") @ sp.diags_array(
+        0.9 ** np.arange(1100)
+    )
     assert PCA(5, random_state=0).fit(X).solver_ == "randomized"
 
 
@@ -191,7 +193,7 @@ def test_float32_with_a_large_mean_keeps_its_digits(rng):
 @each_solver
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.coo_matrix])
 def test_sparse_data_give_what_dense_data_give(solver, kind, rng):
-    dense = sp.random_array((60, 25), density=0.2, rng=rng).toarray()
+    dense = sp.random_array((60, 25), density=0.2, random_state=rng).toarray()
     sparse, full = (fit(None, solver, n_components=4, standardize=True).fit(Z) for Z in (kind(dense), dense))
     np.testing.assert_allclose(sparse.components_, full.components_, atol=1e-6)
     np.testing.assert_allclose(sparse.explained_variance_, full.explained_variance_)
@@ -200,7 +202,7 @@ def test_sparse_data_give_what_dense_data_give(solver, kind, rng):
 
 
 def test_sparse_nan_is_named(rng):
-    X = sp.random_array((30, 5), density=0.5, rng=rng, format="csr")
+    X = sp.random_array((30, 5), density=0.5, random_state=rng, format="csr")
     X.data[0] = np.nan
     row, column = (int(axis[0]) for axis in X.tocoo().coords)
     with pytest.raises(ValueError, match=f"NaN at row {row}, column {column}"):
@@ -423,7 +425,7 @@ def test_a_scatter_that_does_not_fit_is_refused_with_the_figure(monkeypatch, rng
 
 def test_components_count_in_the_memory_asked_for(monkeypatch):
     monkeypatch.setenv("LOWDIM_MEMORY", "40M")
-    X = sp.random_array((200, 100_000), density=1e-4, rng=np.random.default_rng(0), format="csr")
+    X = sp.random_array((200, 100_000), density=1e-4, random_state=np.random.default_rng(0), format="csr")
     with pytest.raises(MemoryError, match=r"solver='gram' \(200 × 200 moments, 200 components\).*small n_components"):
         PCA().fit(X)
 

@@ -77,7 +77,7 @@ def test_arrays_that_do_not_fit_are_refused():
 @pytest.mark.parametrize("degree", [0, 1, 2, 5, 12])
 def test_polynomial_is_chebyshevs(isa, degree, monkeypatch):
     rng = np.random.default_rng(0)
-    B = sp.random_array((40, 40), density=0.2, rng=rng, format="csr") + sp.eye_array(40)
+    B = sp.random_array((40, 40), density=0.2, random_state=rng, format="csr") + sp.eye_array(40)
     B, T = sp.csr_array(B), sp.csr_array(B.T)
     V = rng.normal(size=(40, 8))
     values, vectors = np.linalg.eigh((B.T @ B).toarray())
@@ -97,7 +97,7 @@ def test_polynomial_is_chebyshevs(isa, degree, monkeypatch):
 @pytest.mark.parametrize("density", [0.01, 0.1, 1.0])  # in parts, sparse, and rows that use more than 64 others
 def test_many_steps_in_an_order_of_their_own_change_no_bits(density):
     rng = np.random.default_rng(1)
-    A = sp.random_array((150, 150), density=density, rng=rng, format="csr")
+    A = sp.random_array((150, 150), density=density, random_state=rng, format="csr")
     A = sp.csr_array(A + A.T + sp.eye_array(150))
     high = 1.01 * float(np.abs(np.linalg.eigvalsh(A.toarray())).max())
     parts = (A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data)

@@ -21,17 +21,17 @@ def product(A, V, **options):
 @settings(max_examples=60, deadline=None)
 def test_product_is_that_of_the_dense_matrix(n, d, width, density, seed):
     rng = np.random.default_rng(seed)
-    A, V = sp.random_array((n, d), density=density, rng=rng, format="csr"), rng.normal(size=(d, width))
+    A, V = sp.random_array((n, d), density=density, random_state=rng, format="csr"), rng.normal(size=(d, width))
     np.testing.assert_allclose(product(A, V), A.toarray() @ V, atol=1e-12)
 
 
 def test_every_instruction_set_is_right(isa, monkeypatch, rng):
-    A, V = sp.random_array((50, 30), density=0.3, rng=rng, format="csr"), rng.normal(size=(30, 35))
+    A, V = sp.random_array((50, 30), density=0.3, random_state=rng, format="csr"), rng.normal(size=(30, 35))
     np.testing.assert_allclose(product(A, V), A.toarray() @ V, atol=1e-12)
 
 
 def test_threads_do_not_change_a_bit(rng):
-    A, V = sp.random_array((5000, 800), density=0.05, rng=rng, format="csr"), rng.normal(size=(800, 37))
+    A, V = sp.random_array((5000, 800), density=0.05, random_state=rng, format="csr"), rng.normal(size=(800, 37))
     one = product(A, V)
     for n in (2, 3, 5):
         np.testing.assert_array_equal(product(A, V, n_threads=n), one)

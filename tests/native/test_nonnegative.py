@@ -33,7 +33,7 @@ def test_a_part_that_is_zero_has_no_amount(rng):
 
 @pytest.mark.parametrize("k", [1, 8, 11])
 def test_ratios_are_those_of_their_definition(rng, k):
-    X = sp.random_array((300, 50), density=0.2, rng=rng, format="csr")
+    X = sp.random_array((300, 50), density=0.2, random_state=rng, format="csr")
     W, H = rng.random((300, k)), rng.random((50, k))
     out, losses = _native.nonnegative_ratios(X.indptr, X.indices, X.data, W, H, 1e-30, n_threads=2)
     dense, P = X.toarray(), W @ H.T
@@ -52,7 +52,7 @@ def test_shapes_that_do_not_fit_are_refused(rng):
 
 
 def test_products_of_floats_are_those_of_doubles(rng):
-    X = sp.random_array((300, 50), density=0.2, rng=rng, format="csr", dtype=np.float32)
+    X = sp.random_array((300, 50), density=0.2, random_state=rng, format="csr", dtype=np.float32)
     for width in (1, 10, 24):
         V = rng.random((50, width)).astype(np.float32)
         out = _native.csr_product(X.indptr, X.indices, X.data, V)

@@ -12,7 +12,7 @@ from lowdim.solve.sparse_lu import SparseLU
 
 def draw(n, density, seed):
     rng = np.random.default_rng(seed)
-    A = sp.random_array((n, n), density=density, rng=rng, format="csc")
+    A = sp.random_array((n, n), density=density, random_state=rng, format="csc")
     return sp.csc_array(A + sp.eye_array(n) * rng.choice([-2.0, 3.0], n))
 
 

@@ -50,7 +50,7 @@ def test_states_come_back_as_they_were(state, tmp_path_factory):
 
 
 def test_scalars_text_arrays_order_and_sparse_matrices_come_back(tmp_path):
-    matrix = sp.random_array((5, 4), density=0.5, format="csr", rng=np.random.default_rng(0))
+    matrix = sp.random_array((5, 4), density=0.5, format="csr", random_state=np.random.default_rng(0))
     state = {
         "scalar": np.float32(1.5),
         "names": np.array(["a", "bb"], dtype=object),

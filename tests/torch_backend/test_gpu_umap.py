@@ -133,7 +133,7 @@ def test_new_points_are_placed_as_in_numpy(loss, k, rng, device, monkeypatch):
 
 
 def test_parts_of_a_graph_are_found(rng, device):
-    A = sp.random_array((60, 60), density=0.015, rng=rng, format="csr")
+    A = sp.random_array((60, 60), density=0.015, random_state=rng, format="csr")
     A = sp.csr_array(A + A.T)
     count, labels = sp.csgraph.connected_components(A)
     found = array(parts(put(A.indptr.astype(np.int64), device), put(A.indices, device)))
@@ -143,7 +143,7 @@ def test_parts_of_a_graph_are_found(rng, device):
 
 
 def test_a_step_of_chebyshevs_recurrence(rng, device):
-    S = sp.csr_array(sp.random_array((21, 21), density=0.3, rng=rng))
+    S = sp.csr_array(sp.random_array((21, 21), density=0.3, random_state=rng))
     V, W = rng.normal(size=(2, 21, 8)).astype(np.float32)
     there = [put(part, device) for part in (V, W, S.indptr.astype(np.int64), S.indices, S.data.astype(np.float32))]
     chebyshev[(2,)](*there, 21, 2.0, 0.5, -0.3, BR=16, BC=4, BW=8)

@@ -42,7 +42,7 @@ def test_no_copy_is_made_where_none_is_needed(rng):
 
 
 def test_sparse_blocks_are_dense(rng):
-    X = sp.random_array((30, 4), density=0.3, rng=rng, format="csc")
+    X = sp.random_array((30, 4), density=0.3, random_state=rng, format="csc")
     np.testing.assert_array_equal(np.vstack([b.copy() for _, b in row_blocks(X, np.float64)]), X.toarray())
 
 

@@ -41,7 +41,7 @@ void cross_entropy_gradient(const Affinities& V, const float* Y, int k, const Cu
     std::vector<std::int32_t> same(static_cast<std::size_t>(n));
     std::iota(same.begin(), same.end(), 0);
     GroupedGraph graph;
-    graph.assign(V, same.data(), same.data(), n_threads, watch);
+    graph.assign(V, kernels.group, same.data(), same.data(), n_threads, watch);
     const auto weight = static_cast<float>(negatives * static_cast<double>(n - 1) / static_cast<double>(n) /
                                            (2.0 * static_cast<double>(shifts.each)));
     each_chunk(n, ring_chunk, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {

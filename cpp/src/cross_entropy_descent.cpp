@@ -107,7 +107,7 @@ private:
         order_.swap(order);
         for (std::size_t i = 0; i < place.size(); ++i)
             place[static_cast<std::size_t>(order_[i])] = static_cast<std::int32_t>(i);
-        graph_.assign(free_.rows(), order_.data(), place.data(), threads_, watch_);
+        graph_.assign(free_.rows(), kernels_.group, order_.data(), place.data(), threads_, watch_);
         for (std::int64_t i = 0; i < n_; ++i) {
             const std::int32_t at = place[static_cast<std::size_t>(shifts_.order[i])];
             where_[static_cast<std::size_t>(i)] = at;

@@ -25,9 +25,9 @@ struct Law {
 
 Law law_of(const Curve& curve, double longest);
 
-// Rows whose entries come in groups of 8; the last group of a row ends in entries of value 0.
+// Rows whose entries come in groups; the last group of a row ends in entries of value 0.
 struct Padded {
-    const std::int64_t* starts; // (rows + 1), multiples of 8
+    const std::int64_t* starts; // (rows + 1), multiples of the group
     const std::int32_t* columns;
     const float* values;
 };
@@ -57,6 +57,7 @@ struct Move {
 };
 
 struct CrossEntropyKernels {
+    int group; // entries that a row of Padded is filled up to
     void (*pull)(const Padded&, const float* Y, int k, const Law&, std::int64_t from, std::int64_t to,
                  float* pulls);
     void (*push)(const Ring&, const std::int32_t* shifts, std::int64_t each, int k, const Law&,
@@ -74,18 +75,18 @@ struct CrossEntropyKernels {
 // Those for maps of k dimensions.
 CrossEntropyKernels cross_entropy_kernels(int k);
 
-// The rows of V in a given order, with their columns renamed, in groups of 8.
+// The rows of V in a given order, with their columns renamed, in groups.
 class GroupedGraph {
 public:
     // Row order[i] of V becomes row i; place[row] is its index.
-    void assign(const Affinities& V, const std::int32_t* order, const std::int32_t* place, int n_threads,
-                Watch& watch) {
+    void assign(const Affinities& V, int group, const std::int32_t* order, const std::int32_t* place,
+                int n_threads, Watch& watch) {
         starts_.resize(static_cast<std::size_t>(V.rows) + 1);
         starts_[0] = 0;
         for (std::int64_t i = 0; i < V.rows; ++i)
             starts_[static_cast<std::size_t>(i) + 1] =
                 starts_[static_cast<std::size_t>(i)] +
-                (V.starts[order[i] + 1] - V.starts[order[i]] + 7) / 8 * 8;
+                (V.starts[order[i] + 1] - V.starts[order[i]] + group - 1) / group * group;
         if (columns_.size() < starts_.back()) {
             columns_ = Aligned<std::int32_t>(starts_.back());
             values_ = Aligned<float>(starts_.back());

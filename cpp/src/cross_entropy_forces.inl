@@ -35,7 +35,7 @@ template <> struct Same<Eight> {
     typedef float Values __attribute__((vector_size(32), aligned(4), may_alias));
 };
 
-// What a register holds, and what takes the last entries of a row, whose number is a multiple of eight.
+// What a register holds, and what takes the last entries of a row, whose number is a multiple of its lanes.
 using Held =
     std::conditional_t<LOWDIM_BYTES == 64, Wide, std::conditional_t<LOWDIM_BYTES == 32, Eight, Four>>;
 using Rest = std::conditional_t<LOWDIM_BYTES == 16, Four, Eight>;
@@ -437,5 +437,5 @@ LOWDIM_TARGET static double push_at(const float* y, int k, const float* columns,
 
 template <int K>
 constexpr CrossEntropyKernels kernels{
-    pull_rows<K>, push_rows<K>, move_points<K, false>, move_points<K, true>, pull_costs<K>,
-    push_costs,   push_at};
+    sizeof(Rest) / sizeof(float), pull_rows<K>,  push_rows<K>, move_points<K, false>,
+    move_points<K, true>,         pull_costs<K>, push_costs,   push_at};

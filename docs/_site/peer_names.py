@@ -69,6 +69,7 @@ _FACTORS = {
     "one_hot_prefix_sep": "`levels()` has the column and the level",
     "one_hot_columns_to_drop": "not available",
 }
+_PLS = "`PLSRegression` predicts"
 PAIRS = (
     Pair(
         "sklearn.decomposition.PCA",
@@ -132,6 +133,50 @@ PAIRS = (
             '`solver="eigen"`',
             "scalings_": "as rows",
         },
+    ),
+    *(
+        Pair(
+            f"sklearn.cross_decomposition.{name}",
+            name,
+            {},
+            {
+                "max_iter": "singular pairs are computed by LAPACK",
+                "tol": "as `max_iter`",
+                "n_iter_": "as `max_iter`",
+                "algorithm": "as `max_iter`",
+                "copy": NEVER_CHANGED,
+                **({} if name == "PLSRegression" else {"coef_": _PLS, "intercept_": _PLS}),
+                **(
+                    {"x_scores_": "`transform(X)`", "y_scores_": "`transform(X, y)`"} if name == "PLSRegression" else {}
+                ),
+            },
+        )
+        for name in ("PLSRegression", "PLSCanonical")
+    ),
+    Pair(
+        "sklearn.decomposition.TruncatedSVD",
+        "TruncatedSVD",
+        {"algorithm": "svd_solver"},
+        {
+            "n_iter": "the block Krylov solver stops by its residual",
+            "n_oversamples": "set by the solver",
+            "power_iteration_normalizer": "set by the solver",
+            "tol": "set by the solver",
+        },
+    ),
+    *(
+        Pair(
+            f"sklearn.random_projection.{kind}RandomProjection",
+            f"{kind}RandomProjection",
+            {},
+            {
+                "compute_inverse_components": "`np.linalg.pinv` of the components",
+                "inverse_components_": "as `compute_inverse_components`",
+                "dense_output": "results are dense",
+            },
+            {"n_components": '`"auto"` as in scikit-learn, where it is the default'},
+        )
+        for kind in ("Gaussian", "Sparse")
     ),
     Pair(
         "sklearn.cross_decomposition.CCA",
@@ -401,7 +446,7 @@ def names_of(name: str) -> dict[str, object]:
     model = cls(cv=2) if "estimator" in found else cls(n_components=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(X, X[["a", "b"]] if name == "CCA" else np.arange(30) % 2)
+        model.fit(X, X[["a", "b"]] if name in ("CCA", "PLSRegression", "PLSCanonical") else np.arange(30) % 2)
     return {key: None for key in dir(model) if key.endswith("_") and not key.startswith("_")} | found
 
 

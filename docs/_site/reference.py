@@ -18,6 +18,17 @@ MODULES = {
 }
 GROUPS = {  # headings of the methods in the order of the page; those of the registry that are not named come last
     "Linear methods": ["PCA", "RobustPCA", "KLExpansion", "LDA", "CCA"],
+    "Linear methods": [
+        "PCA",
+        "KLExpansion",
+        "LDA",
+        "CCA",
+        "PLSRegression",
+        "PLSCanonical",
+        "TruncatedSVD",
+        "GaussianRandomProjection",
+        "SparseRandomProjection",
+    ],
     "Parts, factors and sources": ["NMF", "FastICA", "FactorAnalysis"],
     "Kernel methods": ["KernelPCA", "KernelLDA", "KernelCCA"],
     "Neighbour embeddings": ["TSNE", "SNE", "UMAP", "PaCMAP"],

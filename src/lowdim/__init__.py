@@ -33,6 +33,12 @@ _HOMES = {
     "PaCMAP": "lowdim.methods.pacmap",
     "Prepare": "lowdim.methods.prepare",
     "RobustPCA": "lowdim.methods.robust_pca",
+    "johnson_lindenstrauss_min_dim": "lowdim.methods.random_projection",
+    "SparseRandomProjection": "lowdim.methods.random_projection",
+    "GaussianRandomProjection": "lowdim.methods.random_projection",
+    "TruncatedSVD": "lowdim.methods.truncated_svd",
+    "PLSCanonical": "lowdim.methods.pls",
+    "PLSRegression": "lowdim.methods.pls",
     "SNE": "lowdim.methods.sne",
     "ScaleWarning": "lowdim.work.user_warnings",
     "RankFeatures": "lowdim.methods.rank_features",
@@ -67,18 +73,23 @@ __all__ = [
     "DiffusionMap",
     "FactorAnalysis",
     "FastICA",
+    "GaussianRandomProjection",
     "Isomap",
     "KLExpansion",
     "KernelCCA",
     "KernelLDA",
     "KernelPCA",
     "LaplacianEigenmaps",
+    "PLSCanonical",
+    "PLSRegression",
     "PaCMAP",
     "Prepare",
     "RankFeatures",
     "RobustPCA",
     "ScaleWarning",
     "SequentialFeatureSelector",
+    "SparseRandomProjection",
+    "TruncatedSVD",
     "__version__",
     "aligned",
     "chain",
@@ -86,6 +97,7 @@ __all__ = [
     "compare",
     "data",
     "explore",
+    "johnson_lindenstrauss_min_dim",
     "load",
     "parts",
     "procrustes",
@@ -128,12 +140,18 @@ if TYPE_CHECKING:
     from lowdim.methods.nmf import NMF as NMF
     from lowdim.methods.pacmap import PaCMAP as PaCMAP
     from lowdim.methods.pca import PCA as PCA
+    from lowdim.methods.pls import PLSCanonical as PLSCanonical
+    from lowdim.methods.pls import PLSRegression as PLSRegression
     from lowdim.methods.prepare import Prepare as Prepare
+    from lowdim.methods.random_projection import GaussianRandomProjection as GaussianRandomProjection
+    from lowdim.methods.random_projection import SparseRandomProjection as SparseRandomProjection
+    from lowdim.methods.random_projection import johnson_lindenstrauss_min_dim as johnson_lindenstrauss_min_dim
     from lowdim.methods.rank_features import RankFeatures as RankFeatures
     from lowdim.methods.robust_pca import RobustPCA as RobustPCA
     from lowdim.methods.selection import SequentialFeatureSelector as SequentialFeatureSelector
     from lowdim.methods.sne import SNE as SNE
     from lowdim.methods.sne import TSNE as TSNE
+    from lowdim.methods.truncated_svd import TruncatedSVD as TruncatedSVD
     from lowdim.methods.umap import UMAP as UMAP
     from lowdim.work.user_warnings import ScaleWarning as ScaleWarning
 

@@ -14,6 +14,8 @@ import pytest
 
 import lowdim
 
+TWO_VIEWS = ("CCA", "PLSCanonical", "PLSRegression")
+
 DEVICE = os.environ.get("LOWDIM_LAWS")
 
 
@@ -31,7 +33,10 @@ def on_tensors() -> Iterator[None]:
             for method in ("fit", "fit_transform", "transform", "inverse_transform", "partial_fit"):
                 if hasattr(cls, method):
                     patch.setattr(
-                        cls, method, _travelling(getattr(cls, method), ESTIMATORS, both=name == "CCA"), raising=False
+                        cls,
+                        method,
+                        _travelling(getattr(cls, method), ESTIMATORS, both=name in TWO_VIEWS),
+                        raising=False,
                     )
         yield
 

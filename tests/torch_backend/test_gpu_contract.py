@@ -27,6 +27,8 @@ SMALL = {
     "PaCMAP": {"n_neighbors": 3, "max_iter": 2, "random_state": 0},
     "Isomap": {"n_neighbors": 4},
     "KernelPCA": {"random_state": 0},
+    "GaussianRandomProjection": {"random_state": 0},
+    "SparseRandomProjection": {"random_state": 0},
     "Autoencoder": {"hidden": (4,), "max_epochs": 2, "random_state": 0, "n_components": 2},
 }
 ALL = sorted(ESTIMATORS if torch.cuda.is_available() else ESTIMATORS - {"SNE"})  # slow where kernels are interpreted
@@ -50,7 +52,7 @@ def made(name):
 
 def target(name, X):
     """What a method takes beside the rows."""
-    if name == "CCA":
+    if name in ("CCA", "PLSCanonical", "PLSRegression"):
         return X[:, :2] + 0.0
     return None if name not in ("LDA", "KLExpansion") else np.arange(len(X)) % 2
 

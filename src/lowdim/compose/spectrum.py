@@ -65,7 +65,7 @@ def choose_for(n: int, d: int, n_components: Any, *, sparse: bool = False, mappe
     return "streaming" if mapped else "covariance"
 
 
-def demand_memory(solver: str, n: int, d: int, k: int) -> None:
+def demand_memory(solver: str, n: int, d: int, k: int, *, who: str = "PCA") -> None:
     """Refuse before allocating: square matrices with LAPACK's work space, the components and their copies, or rows."""
     side = {"covariance": d, "streaming": d, "gram": n}.get(solver)
     if side:
@@ -76,7 +76,7 @@ def demand_memory(solver: str, n: int, d: int, k: int) -> None:
     else:
         needed, what = 8 * (k + 16) * d + 750_000, f"a basis of {4 * k:,} × {d:,}"
     advice = "Lower n_components" if solver == "randomized" else "Use svd_solver='randomized' with a small n_components"
-    memory.require(8 * needed, f"PCA: svd_solver='{solver}' ({what}, {k:,} components)", f"{advice}.")
+    memory.require(8 * needed, f"{who}: svd_solver='{solver}' ({what}, {k:,} components)", f"{advice}.")
 
 
 def most_components(shape: tuple[int, ...], weights: Any) -> int:

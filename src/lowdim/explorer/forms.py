@@ -12,7 +12,7 @@ from lowdim.methods.choosing import WORD
 
 # Set by the explorer itself, or not suitable for a form.
 _HIDDEN = {"n_components", "callback", "callback_every", "warm_start", "n_jobs", "verbose", "metric_params", "device"}
-_NO_MAPS = {"select", "rank", "cca", "kernel_cca"}
+_NO_MAPS = {"select", "rank", "cca", "kernel_cca", "pls", "pls_canonical", "gaussian_projection", "sparse_projection"}
 _NUMBERS = ("int", "float")
 _WORDS = {"precomputed"}  # choices for data other than rows
 

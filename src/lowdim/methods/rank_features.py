@@ -177,6 +177,11 @@ class RankFeatures(FeatureSelector):
         self._keep(X, order, p)
         return self
 
+    def _check_state(self) -> None:
+        super()._check_state()
+        if (np.sort(self.ranking_) != np.arange(1, self.n_features_in_ + 1)).any():
+            raise ValueError("ranking_ must hold each rank once")
+
     def _demand_options(self, d: int) -> None:
         if self.by == "variance" and self.n_permutations:
             raise ValueError(

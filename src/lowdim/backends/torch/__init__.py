@@ -54,6 +54,11 @@ ESTIMATORS = frozenset(
     {
         "Autoencoder",
         "CCA",
+        "GaussianRandomProjection",
+        "PLSCanonical",
+        "PLSRegression",
+        "SparseRandomProjection",
+        "TruncatedSVD",
         "FactorAnalysis",
         "FastICA",
         "Isomap",

@@ -17,9 +17,9 @@ MODULES = {
     "lowdim.parts": "Parts of t-SNE and UMAP",
 }
 GROUPS = {  # headings of the methods in the order of the page; those of the registry that are not named come last
-    "Linear methods": ["PCA", "RobustPCA", "KLExpansion", "LDA", "CCA"],
     "Linear methods": [
         "PCA",
+        "RobustPCA",
         "KLExpansion",
         "LDA",
         "CCA",

@@ -32,7 +32,7 @@ GROUPS = {  # headings of the methods in the order of the page; those of the reg
     "Parts, factors and sources": ["NMF", "FastICA", "FactorAnalysis"],
     "Kernel methods": ["KernelPCA", "KernelLDA", "KernelCCA"],
     "Neighbour embeddings": ["TSNE", "SNE", "UMAP", "PaCMAP"],
-    "Manifolds and distances": ["Isomap", "LLE", "LaplacianEigenmaps", "DiffusionMap", "MDS"],
+    "Manifolds and distances": ["Isomap", "LLE", "LaplacianEigenmaps", "DiffusionMap", "PHATE", "MDS"],
     "Networks": ["Autoencoder"],
     "Preparation and selection": ["Prepare", "SequentialFeatureSelector", "RankFeatures"],
 }

@@ -15,6 +15,7 @@ _HOMES = {
     "Autoencoder": "lowdim.methods.autoencoder",
     "CCA": "lowdim.methods.cca",
     "DiffusionMap": "lowdim.methods.diffusion_map",
+    "PHATE": "lowdim.methods.phate",
     "FAMD": "lowdim.methods.famd",
     "FactorAnalysis": "lowdim.methods.factor_analysis",
     "FastICA": "lowdim.methods.fast_ica",
@@ -66,6 +67,7 @@ __all__ = [
     "MDS",
     "NMF",
     "PCA",
+    "PHATE",
     "SNE",
     "TSNE",
     "UMAP",
@@ -142,6 +144,7 @@ if TYPE_CHECKING:
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.pls import PLSCanonical as PLSCanonical
     from lowdim.methods.pls import PLSRegression as PLSRegression
+    from lowdim.methods.phate import PHATE as PHATE
     from lowdim.methods.prepare import Prepare as Prepare
     from lowdim.methods.random_projection import GaussianRandomProjection as GaussianRandomProjection
     from lowdim.methods.random_projection import SparseRandomProjection as SparseRandomProjection

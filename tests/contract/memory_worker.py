@@ -105,6 +105,8 @@ CASES = {
     "laplacian, banded": (lowdim.LaplacianEigenmaps, {"n_neighbors": 30}, sheet(20_000)),
     "laplacian, radius": (lowdim.LaplacianEigenmaps, {"radius": 0.6}, sheet(4000)),
     "diffusion_map": (lowdim.DiffusionMap, {}, gaussian(20_000, 10)),
+    "phate": (lowdim.PHATE, {"landmarks": 1000}, gaussian(20_000, 10)),
+    "phate, all": (lowdim.PHATE, {}, gaussian(1800, 10)),
     "pacmap": (lowdim.PaCMAP, {"max_iter": 3, "random_state": 0}, gaussian(20_000, 10)),
     "isomap": (lowdim.Isomap, {}, sheet(4000)),
     "isomap, small": (lowdim.Isomap, {}, sheet(1500)),

@@ -7,7 +7,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from lowdim.data.datasets import feature_names, image_shape, load, names
 
-GENERATED = {"rings": 2, "xor": 2, "swissroll": 3, "spiral": 2, "s_curve": 3, "blobs": 10, "two_planes": 3}
+GENERATED = {"rings": 2, "xor": 2, "swissroll": 3, "spiral": 2, "s_curve": 3, "blobs": 10, "two_planes": 3, "tree": 100}
 
 
 @pytest.fixture

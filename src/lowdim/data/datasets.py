@@ -74,6 +74,20 @@ def _two_planes(rng: np.random.Generator, n: int, noise: float) -> Draw:
     return np.column_stack([along, across]) @ tilt, y
 
 
+def _tree(rng: np.random.Generator, n: int, noise: float) -> Draw:
+    """Ten branches of random walks in 100-D, each grown from a point of an earlier one; y is the branch."""
+    branches, steps, d = 10, 100, 100
+    paths: list[NDArray[np.float64]] = []
+    for b in range(branches):
+        start = paths[rng.integers(b)][rng.integers(steps)] if b else np.zeros(d)
+        paths.append(start + np.cumsum(rng.uniform(-1, 1, (steps, d)), axis=0))
+    y, at = np.arange(n) % branches, rng.uniform(0, steps - 1, n)
+    low = at.astype(np.intp)
+    both = np.array(paths)
+    X = both[y, low] + (at - low)[:, None] * (both[y, low + 1] - both[y, low])
+    return X + noise * rng.standard_normal((n, d)), y
+
+
 _BUNDLED = ("digits", "iris", "wine", "breast_cancer")  # with scikit-learn
 # name -> (draw, n_samples, noise)
 _GENERATED: dict[str, tuple[Callable[[np.random.Generator, int, float], Draw], int, float]] = {
@@ -84,6 +98,7 @@ _GENERATED: dict[str, tuple[Callable[[np.random.Generator, int, float], Draw], i
     "s_curve": (_s_curve, 1000, 0.02),
     "blobs": (_blobs, 600, 1.0),
     "two_planes": (_two_planes, 400, 0.05),
+    "tree": (_tree, 1000, 1.0),
 }
 # name -> stem of its file
 _STORED = {
@@ -125,8 +140,8 @@ def load(
     ----------
     name : str
         One of :func:`names`. ``digits``, ``iris``, ``wine`` and ``breast_cancer`` come with scikit-learn;
-        ``rings``, ``xor``, ``swissroll``, ``spiral``, ``s_curve``, ``blobs`` and ``two_planes`` are
-        generated; ``faces``, ``mnist`` and others are npz files in the folder that ``LOWDIM_DATA`` names.
+        ``rings``, ``xor``, ``swissroll``, ``spiral``, ``s_curve``, ``blobs``, ``two_planes`` and
+        ``tree`` are generated; ``faces``, ``mnist`` and others are npz files in the folder that ``LOWDIM_DATA`` names.
     n_samples : int, optional
         Number of samples to draw; generated sets only.
     noise : float, optional

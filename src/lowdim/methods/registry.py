@@ -214,6 +214,14 @@ METHODS = (
         "neighbour search and a sparse eigenproblem; memory linear in n",
     ),
     Method(
+        "phate",
+        "PHATE",
+        "lowdim.methods.phate",
+        "branches and transitions, by potentials of a random walk",
+        "trajectories that branch, as of developing cells, in two dimensions; noise is averaged out by the walk",
+        "neighbour search, then landmarks³ time and landmarks² memory; linear in n",
+    ),
+    Method(
         "tsne",
         "TSNE",
         "lowdim.methods.sne",

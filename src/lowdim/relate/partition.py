@@ -27,7 +27,7 @@ Singles = NDArray[np.float32]
 _PLAIN = _native.GROUPS_PLAIN  # multiplications below which there is nothing to gain
 _WIDEST = _native.GROUPS_WIDEST  # columns up to which principal axes save time
 _AT_LEAST = _native.GROUPS_LEAST  # coordinates per stage
-_AXES = _native.GROUPS_AXES  # coordinates that k-means uses
+AXES = _native.GROUPS_AXES  # coordinates that k-means uses
 _EACH = _native.GROUPS_EACH  # rows per centre in the sample of k-means
 _SAMPLE = 20_000  # rows that give the axes
 
@@ -94,9 +94,9 @@ def of(X: NDArray, Q: NDArray | None, seed: int) -> Parts:
     centres = np.zeros((1, d), np.float32)
     if not plain:
         # In the first axes alone: centres are zero in the others, so the nearest centre is the same over all axes.
-        found = _centres(Z[:, :_AXES], seed)
+        found = _centres(Z[:, :AXES], seed)
         centres = np.zeros((len(found), d), np.float32)
-        centres[:, :_AXES] = found
+        centres[:, :AXES] = found
     points = _grouped(Z, X, centres)
     queries = None if Q is None or values[1] is None else _grouped(values[1], Q, centres)
     return Parts(points, queries, centres, stages.astype(np.int64), float(scale))

@@ -45,6 +45,38 @@ def sklearn_laplacian(X) -> Any:
     return SpectralEmbedding(K, affinity="nearest_neighbors", n_neighbors=10, random_state=0, n_jobs=-1).fit(X)
 
 
+def _tree(_, n):
+    """Rows of a tree, and without noise."""
+    from lowdim import data
+
+    return np.column_stack([data.load("tree", n_samples=n)[0], data.load("tree", n_samples=n, noise=0.0)[0]])
+
+
+def phate(XC) -> Any:
+    from lowdim import PHATE
+
+    return PHATE(random_state=0).fit_transform(XC[:, : XC.shape[1] // 2]), XC
+
+
+def phate_phate(XC) -> Any:
+    from phate import PHATE
+
+    return PHATE(random_state=0, n_jobs=-1, verbose=0).fit_transform(XC[:, : XC.shape[1] // 2]), XC
+
+
+def along_the_tree(fitted, _) -> float:
+    """Rank correlation of distances on the map with those along the tree without noise."""
+    from scipy.stats import spearmanr
+
+    from lowdim import Isomap
+
+    (Y, XC), rng = fitted, np.random.default_rng(0)
+    some = rng.permutation(len(Y))[:1500]
+    D = Isomap(K, n_neighbors=10).fit(XC[some, XC.shape[1] // 2 :]).dist_matrix_
+    i, j = rng.integers(0, len(some), (2, 100_000))
+    return float(spearmanr(D[i, j], np.linalg.norm(Y[some[i]] - Y[some[j]], axis=1))[0])
+
+
 def lle(X, variant) -> Any:
     from lowdim import LLE
 
@@ -135,6 +167,16 @@ TASKS = [
         residual,
         "residual of the eigenvectors, relative to 2",
         needs="mnist",
+        warm_up=2000,
+    ),
+    Task(
+        "phate",
+        "PHATE, a tree of ten branches in 100 dimensions, 20,000 rows, 2,000 landmarks, k = 2",
+        partial(_tree, n=20_000),
+        {"lowdim": System(phate), "phate": System(phate_phate, once=True)},
+        along_the_tree,
+        "rank correlation with distances along the tree",
+        worst=min,
         warm_up=2000,
     ),
     *(

@@ -71,15 +71,17 @@ def landmarks(V: sp.csr_array, count: int, seed: int) -> NDArray[np.int64]:
 
 
 def entropies(walk: Walk, most: int = LONGEST) -> Doubles:
-    """Von Neumann entropy (most,) of the walk after 1, 2, … steps: that of its eigenvalues' shares.
+    """Von Neumann entropy (most,) of the walk after 1, 2, … steps: that of the shares of powers of its singular values.
 
     >>> V = sp.csr_array(np.eye(4) + 0.1)
     >>> entropies(walk_of(V, None), 2).round(3)
-    array([1.319, 1.164])
+    array([1.375, 1.335])
     """
+    half = np.sqrt(walk.degrees)
+    P = walk.symmetric * (half / half[:, None])
     with thread_limit.alone():
-        values = np.abs(np.linalg.eigvalsh(walk.symmetric))
-    share = values[values > 0][None] ** np.arange(1, most + 1)[:, None]
+        values = np.sqrt(np.maximum(np.linalg.eigvalsh(multiply(P, P.T)), 0.0))
+    share = (values[values > 0] / values.max())[None] ** np.arange(1, most + 1)[:, None]
     share /= share.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         return -np.where(share > 0, share * np.log(share), 0.0).sum(axis=1)

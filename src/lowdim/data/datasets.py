@@ -98,7 +98,7 @@ _GENERATED: dict[str, tuple[Callable[[np.random.Generator, int, float], Draw], i
     "s_curve": (_s_curve, 1000, 0.02),
     "blobs": (_blobs, 600, 1.0),
     "two_planes": (_two_planes, 400, 0.05),
-    "tree": (_tree, 1000, 1.0),
+    "tree": (_tree, 1000, 4.0),
 }
 # name -> stem of its file
 _STORED = {

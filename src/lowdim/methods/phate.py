@@ -87,6 +87,10 @@ class PHATE(MetricReducer):
     (600, 2)
     """
 
+    n_neighbors: Any
+    landmarks: int | None
+    n_neighbors_: int
+
     _rules = {
         "n_components": options.integer(1),
         "n_neighbors": options.integer(1) | options.one_of("auto"),
@@ -208,6 +212,6 @@ class PHATE(MetricReducer):
     def _ask_memory(self, n: int, d: int) -> None:
         m = min(n, self.landmarks or n)
         near = min(n - 1, 2 * count_neighbors(self._name, self.n_neighbors, _USUAL, max(n, _USUAL + 1)))
-        needed = 48.0 * m * m + n * (150.0 * near + (24.0 * _MODES if m < n else 0.0))
+        needed = 44.0 * m * m + n * (60.0 * near + (24.0 * _MODES if m < n else 0.0))
         what = f"PHATE: the walk between {m:,} " + ("landmarks" if m < n else "rows")
         memory.require(needed, what, "Lower landmarks, or pass fewer rows.")

@@ -17,6 +17,9 @@ import lowdim
 from benchmarks.memory import Resident, field
 from lowdim.work import memory
 
+# The C library keeps freed blocks by a limit that grows with them: rows of one case would change the others.
+ctypes.CDLL(None).mallopt(ctypes.c_int(-3), ctypes.c_int(131_072))  # M_MMAP_THRESHOLD
+
 _WARM = 600  # rows of a first fit, which loads libraries and starts threads
 
 

@@ -21,7 +21,7 @@ from lowdim.solve.projection import lift
 from lowdim.work import memory
 from lowdim.work.backend_arrays import from_numpy, to_numpy
 from lowdim.work.blockwise import float_dtype
-from lowdim.work.products import inner
+from lowdim.work.products import PARTS, inner
 from lowdim.work.random import seed_of
 from lowdim.work.rows import cast
 
@@ -263,8 +263,10 @@ class NMF(Reducer):
     def _demand_room(self, n: int, d: int, stored: float | None, itemsize: int) -> None:
         """``stored``: values of sparse rows, whose transpose is kept beside them."""
         k, side = self.n_components, min(n, d)
-        needed = 6.0 * itemsize * (n + d) * k + 8.0 * side * block_sizes(side, k, False, stored is not None)[1]
-        needed += (stored or 0.0) * (itemsize + 4)
+        width = block_sizes(side, k, False, stored is not None)[1]
+        needed = 6.0 * itemsize * (n + d) * k + 8.0 * side * width
+        # a transpose, or the parts of products over rows
+        needed += PARTS * itemsize * side * width if stored is None else stored * (itemsize + 4)
         what = f"{self._name}: {k:,} parts of {n:,} rows of {d:,} features"
         memory.require(needed, what, "Lower n_components, or pass rows in chunks to partial_fit.")
 

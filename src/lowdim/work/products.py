@@ -22,7 +22,7 @@ from lowdim.work.rows import cast
 _SMALL = 2e6  # multiplications up to which threads gain nothing
 _FEW = 1e5  # entries of a block up to which the same is so
 _TILE, _THIN = 256, 128  # side of a piece; rows of one that is narrow
-_PARTS = 16  # of a sum over rows, here and in multiply_packed
+PARTS = 16  # of a sum over rows, here and in multiply_packed
 _AT_ONCE = 96  # columns that multiply_packed sums in parts
 _GEMM = {"float32": "sgemm", "float64": "dgemm"}
 
@@ -84,11 +84,11 @@ def inner(A: Any, B: Any) -> Any:
     with thread_limit.alone():
         if float(n) * p * q <= _SMALL or dtype.name not in _GEMM:
             return A.T @ B
-        out, A, B = np.empty((_PARTS * p, q), dtype), _for_blas(A, dtype), _for_blas(B, dtype)
+        out, A, B = np.empty((PARTS * p, q), dtype), _for_blas(A, dtype), _for_blas(B, dtype)
         _native.multiply(
-            _gemm(dtype.name), A.T, B, out, high=_TILE, wide=_TILE, parts=_PARTS, n_threads=thread_limit.current()
+            _gemm(dtype.name), A.T, B, out, high=_TILE, wide=_TILE, parts=PARTS, n_threads=thread_limit.current()
         )
-    return out.reshape(_PARTS, p, q).sum(axis=0)
+    return out.reshape(PARTS, p, q).sum(axis=0)
 
 
 def multiply_packed(A: NDArray[np.float32], V: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -104,7 +104,7 @@ def multiply_packed(A: NDArray[np.float32], V: NDArray[np.float32]) -> NDArray[n
 
 def bytes_to_multiply_half(n: int, width: int) -> float:
     """Memory that :func:`multiply_packed` needs for a matrix (n, n) and ``V`` (n, width): the product and its parts."""
-    return 4.0 * n * (width + min(width, _AT_ONCE) * (_PARTS + 2))
+    return 4.0 * n * (width + min(width, _AT_ONCE) * (PARTS + 2))
 
 
 def centred(A: Any, dtype: Any) -> Any:

@@ -142,9 +142,9 @@ if TYPE_CHECKING:
     from lowdim.methods.nmf import NMF as NMF
     from lowdim.methods.pacmap import PaCMAP as PaCMAP
     from lowdim.methods.pca import PCA as PCA
+    from lowdim.methods.phate import PHATE as PHATE
     from lowdim.methods.pls import PLSCanonical as PLSCanonical
     from lowdim.methods.pls import PLSRegression as PLSRegression
-    from lowdim.methods.phate import PHATE as PHATE
     from lowdim.methods.prepare import Prepare as Prepare
     from lowdim.methods.random_projection import GaussianRandomProjection as GaussianRandomProjection
     from lowdim.methods.random_projection import SparseRandomProjection as SparseRandomProjection

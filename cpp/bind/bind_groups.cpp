@@ -56,7 +56,6 @@ nb::tuple call_group(std::uintptr_t gemm, const Matrix<float>& Z, const Matrix<f
 
 void bind_groups(nb::module_& m) {
     m.attr("GROUPS_PLAIN") = Grouping::plain;
-    m.attr("GROUPS_WIDEST") = Grouping::widest;
     m.attr("GROUPS_LEAST") = Grouping::least;
     m.attr("GROUPS_AXES") = Grouping::axes;
     m.attr("GROUPS_EACH") = Grouping::each;

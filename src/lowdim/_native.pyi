@@ -178,7 +178,6 @@ def multiply(
     """Fill out with A B, or where `less` out - A B, by the BLAS function at the address `gemm`, by pieces."""
 
 GROUPS_PLAIN: float
-GROUPS_WIDEST: int
 GROUPS_LEAST: int
 GROUPS_AXES: int
 GROUPS_EACH: int

@@ -149,6 +149,25 @@ def test_float64_rows_that_float32_cannot_tell_apart_are_told_apart(in_groups):
     np.testing.assert_array_equal(neighbors.nearest(X, 6).indices, by_sorting(distances(X - 1), 6)[0])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_wide_rows_turn_to_leading_axes_and_stay_exact(in_groups, dtype):
+    rng = np.random.default_rng(0)
+    X = (
+        rng.standard_normal((900, 12)) @ rng.standard_normal((12, 700)) + 0.1 * rng.standard_normal((900, 700))
+    ).astype(dtype)
+    X[450:] = X[:450]  # equal rows tie
+    parts = partition.of(X, None, 0)
+    assert len(parts.stages) > 1  # which a search of wide rows had not
+    Z, some = parts.points.values.astype(np.float64), rng.permutation(900)[:40]
+    turned, plain = (np.linalg.norm(A[some, None] - A[some], axis=2) for A in (Z / parts.scale, X.astype(np.float64)))
+    np.testing.assert_allclose(turned, plain, rtol=1e-4, atol=1e-4)
+    found = neighbors.nearest(X, 7)
+    D = distances(X, None, "euclidean")
+    right = np.sort(D, axis=1)[:, :7]
+    np.testing.assert_allclose(found.distances, right, rtol=1e-5, atol=1e-4)
+    np.testing.assert_array_equal(found.indices[:, 0], (np.arange(900) + 450) % 900)
+
+
 def test_threads_and_seeds_change_nothing(in_groups):
     X = draw(1500, 30, dtype="float32")
     found = []

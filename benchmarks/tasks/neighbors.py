@@ -43,7 +43,7 @@ def groups(X: np.ndarray) -> Any:
     """The search of many dimensions, also where a tree is what lowdim takes."""
     from lowdim.relate import partition
 
-    return X, *partition.of(X, None, 0).nearest(_FEW, None, None)
+    return X, *partition.of(X, None, 0).nearest(_FEW, None)
 
 
 def tree(X: np.ndarray) -> Any:

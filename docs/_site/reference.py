@@ -20,8 +20,10 @@ GROUPS = {  # headings of the methods in the order of the page; those of the reg
     "Linear methods": [
         "PCA",
         "RobustPCA",
+        "SparsePCA",
         "KLExpansion",
         "LDA",
+        "NCA",
         "CCA",
         "PLSRegression",
         "PLSCanonical",

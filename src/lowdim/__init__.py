@@ -29,6 +29,7 @@ _HOMES = {
     "LaplacianEigenmaps": "lowdim.methods.laplacian_eigenmaps",
     "MCA": "lowdim.methods.mca",
     "MDS": "lowdim.methods.mds",
+    "NCA": "lowdim.methods.nca",
     "NMF": "lowdim.methods.nmf",
     "PCA": "lowdim.methods.pca",
     "PaCMAP": "lowdim.methods.pacmap",
@@ -44,6 +45,7 @@ _HOMES = {
     "ScaleWarning": "lowdim.work.user_warnings",
     "RankFeatures": "lowdim.methods.rank_features",
     "SequentialFeatureSelector": "lowdim.methods.selection",
+    "SparsePCA": "lowdim.methods.sparse_pca",
     "TSNE": "lowdim.methods.sne",
     "UMAP": "lowdim.methods.umap",
     "aligned": "lowdim.comparison.aligned",
@@ -65,6 +67,7 @@ __all__ = [
     "LLE",
     "MCA",
     "MDS",
+    "NCA",
     "NMF",
     "PCA",
     "PHATE",
@@ -90,6 +93,7 @@ __all__ = [
     "RobustPCA",
     "ScaleWarning",
     "SequentialFeatureSelector",
+    "SparsePCA",
     "SparseRandomProjection",
     "TruncatedSVD",
     "__version__",
@@ -139,6 +143,7 @@ if TYPE_CHECKING:
     from lowdim.methods.loading import load as load
     from lowdim.methods.mca import MCA as MCA
     from lowdim.methods.mds import MDS as MDS
+    from lowdim.methods.nca import NCA as NCA
     from lowdim.methods.nmf import NMF as NMF
     from lowdim.methods.pacmap import PaCMAP as PaCMAP
     from lowdim.methods.pca import PCA as PCA
@@ -154,6 +159,7 @@ if TYPE_CHECKING:
     from lowdim.methods.selection import SequentialFeatureSelector as SequentialFeatureSelector
     from lowdim.methods.sne import SNE as SNE
     from lowdim.methods.sne import TSNE as TSNE
+    from lowdim.methods.sparse_pca import SparsePCA as SparsePCA
     from lowdim.methods.truncated_svd import TruncatedSVD as TruncatedSVD
     from lowdim.methods.umap import UMAP as UMAP
     from lowdim.work.user_warnings import ScaleWarning as ScaleWarning

@@ -74,6 +74,8 @@ CASES = {
     "factor_analysis": (lowdim.FactorAnalysis, {"n_components": 5, "tol": 1e9}, gaussian(2500, 1000)),
     "factor_analysis, wide": (lowdim.FactorAnalysis, {"n_components": 5, "tol": 1e9}, gaussian(900, 2500)),
     "robust_pca": (lowdim.RobustPCA, {"max_iter": 3, "tol": 0.9}, gaussian(2000, 600)),
+    "sparse_pca": (lowdim.SparsePCA, {"max_iter": 1, "tol": 1e9}, gaussian(2500, 1200)),
+    "nca": (lowdim.NCA, {"n_components": 2, "max_iter": 2, "tol": 1e9}, gaussian(20_000, 60)),
     "lda": (lowdim.LDA, {}, gaussian(2500, 1000)),
     "pca, svd": (lowdim.PCA, {"n_components": 10, "svd_solver": "svd"}, gaussian(3000, 1000)),
     "pca, gaps": (lowdim.PCA, {"n_components": 10, "missing": "em", "max_iter": 3}, gaps(20_000, 300)),

@@ -135,6 +135,19 @@ def test_scaled_anchors_bring_the_map_nearer_to_the_components():
     assert lowdim.procrustes(Y, like=M).residual < 0.05
 
 
+@maps
+def test_metric_scaling_draws_sparse_rows_as_it_draws_dense_ones(cls, X):
+    D = np.linalg.norm(X[:, None].astype(float) - X[None], axis=2)
+    expected = make(cls, anchors="mds", anchor_weight=1.0).fit_transform(X)
+    for rows, given in ((sp.csr_array(X), {}), (D, {"metric": "precomputed", "init": "spectral"})):
+        found = make(cls, anchors="mds", anchor_weight=1.0, **given).fit_transform(rows)
+        np.testing.assert_allclose(found, expected, atol=1e-3)
+    near = lowdim.parts.nearest(X, 60)
+    graph = sp.csr_array((near.distances.ravel(), near.indices.ravel(), 60 * np.arange(91)), shape=(90, 90))
+    with pytest.raises(ValueError, match="got a sparse graph, which holds some distances"):
+        make(cls, anchors="mds", metric="precomputed", init="spectral").fit(graph)
+
+
 @every
 def test_a_model_given_as_anchors_survives(cls, X, old, tmp_path):
     model = make(cls, anchors=old[cls], anchor_weight=0.7)

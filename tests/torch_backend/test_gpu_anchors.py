@@ -94,3 +94,9 @@ def test_maps_of_tensors_extend(model, device):
     assert torch.equal(again.embedding_[:30], first.embedding_)
     scaled = type(model)(**model.get_params() | {"anchors": "pca", "anchor_weight": 0.5}).fit(rows)
     assert bool(torch.isfinite(scaled.embedding_).all())
+
+
+def test_metric_scaling_of_tensors_is_that_of_numpy(device):
+    model = TSNE(max_iter=6, perplexity=5, random_state=0, anchors="mds", anchor_weight=1.0)
+    found = model.fit_transform(torch.tensor(X, device=device))
+    np.testing.assert_allclose(found.numpy(force=True), model.fit_transform(X), rtol=1e-6, atol=1e-6)

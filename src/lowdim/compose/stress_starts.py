@@ -51,7 +51,7 @@ def starts_of_new(D: Singles, W: Singles | None, positions: Doubles) -> tuple[Do
 
 
 def metric_map(X: Any, metric: str | Metric, k: int, seed: int, name: str) -> Doubles:
-    """Map (n, k) of dense rows by metric multidimensional scaling; for "precomputed" of distances."""
+    """Map (n, k) of rows in NumPy or CSR by metric multidimensional scaling; for "precomputed" of distances."""
     n = X.shape[0]
     what = f"{name}: the distances of all pairs of {n:,} rows"
     memory.require(8.0 * n * n + bytes_to_scale(n, k, copy=False), what, "Pass anchors='pca', or fewer rows.")

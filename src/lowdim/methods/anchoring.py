@@ -320,11 +320,13 @@ def maps_of(model: Any, X: Any, seed: int) -> dict[str, Callable[[], Any]]:
         return layout.components(X, k, seed)
 
     def scaling() -> Any:
-        if X is None or not is_native(X) or sp.issparse(X):
+        graph = sp.issparse(X) and model.metric == "precomputed"
+        if X is None or graph:
+            what = "a sparse graph, which holds some distances" if graph else "none"
             raise ValueError(
-                f"{name}: anchors='mds' needs dense rows or distances in NumPy. Pass the map of an MDS as an array."
+                f"{name}: anchors='mds' needs rows, or the distances of all pairs; got {what}. Pass a map as an array."
             )
-        return stress_starts.metric_map(X, model._metric, k, seed, name)
+        return stress_starts.metric_map(X if sp.issparse(X) else to_numpy(X), model._metric, k, seed, name)
 
     return {"pca": components, "mds": scaling}
 

@@ -88,6 +88,14 @@ def test_sparse_rows_and_data_frames_extend(cls, X):
         more.extend(frame[["b", "a", "c", "d", "e"]])
 
 
+@every
+def test_a_map_from_a_layout_of_ones_own_extends(cls, X):
+    first = make(cls, init=X[:60, :2].copy()).fit(X[:60])
+    more = first.extend(X[60:])
+    np.testing.assert_array_equal(more.embedding_[:60], first.embedding_)
+    np.testing.assert_array_equal(more.init, X[:60, :2])
+
+
 @maps
 def test_more_weight_leaves_rows_nearer_to_their_anchors(cls, X, old):
     apart = []

@@ -354,7 +354,7 @@ def positions(anchors: Any, name: str, called: str = "anchors") -> NDArray[np.fl
         if Y is None:
             raise ValueError(
                 f"{name}: {called} must be a fitted model with an embedding_; got {type(model).__name__} without. "
-                "Fit it first."
+                "Fit it first, or pass its map as an array."
             )
     else:
         Y = anchors

@@ -242,6 +242,9 @@ class MDS(Anchored, MetricReducer):
     def _learn_anchored(self, X: Any, drawn: Drawn) -> None:
         self._scale(X, None, None, drawn)
 
+    def _learn_more(self, X: Any, drawn: Drawn, old: Any) -> None:
+        self._scale(X, None, None, drawn, more=True)
+
     def _demand_extendable(self) -> None:
         if self.kind != "metric" or self._given:
             what = f"kind={self.kind!r}" if self.kind != "metric" else "metric='precomputed', which keeps no rows"
@@ -257,7 +260,7 @@ class MDS(Anchored, MetricReducer):
         if self.anchors is not None and isinstance(self.anchors, str) and self._given:
             raise ValueError("MDS: anchors='pca' needs rows; got metric='precomputed'. Pass a map as an array.")
 
-    def _scale(self, X: Any, weights: Any, shared: Any, drawn: Drawn | None = None) -> None:
+    def _scale(self, X: Any, weights: Any, shared: Any, drawn: Drawn | None = None, *, more: bool = False) -> None:
         self._demand_anchored()
         given = X
         if self._given and sp.issparse(X):
@@ -292,7 +295,7 @@ class MDS(Anchored, MetricReducer):
         D /= np.float32(self._unit)
         self._knots = np.empty((2, 0))
         self.eigenvalues_, self._dual, self._offset = None, None, None
-        Y = self._classical(D, k, seed) if self.kind == "classical" else self._majorised(D, W, k, seed, drawn)
+        Y = self._classical(D, k, seed) if self.kind == "classical" else self._majorised(D, W, k, seed, drawn, more)
         Y = Y if first is None else Y[first]  # equal rows have one position
         self.embedding_ = (Y * self._unit).astype(dtype)
         if drawn is not None:
@@ -308,8 +311,10 @@ class MDS(Anchored, MetricReducer):
         self._keep_stress(result)
         return found.positions
 
-    def _majorised(self, D: NDArray[np.float32], W: Any, k: int, seed: int, drawn: Drawn | None) -> NDArray[np.float64]:
-        """The map of lowest stress, over all starts."""
+    def _majorised(
+        self, D: NDArray[np.float32], W: Any, k: int, seed: int, drawn: Drawn | None, more: bool
+    ) -> NDArray[np.float64]:
+        """The map of lowest stress, over all starts; ``more`` rows of a map need no ``init`` of all."""
         anchors = None
         if drawn is not None:
             drawn = replace(drawn, places=drawn.places / self._unit)
@@ -317,12 +322,13 @@ class MDS(Anchored, MetricReducer):
                 drawn = drawn.turned(classical_start(D, W, k, seed))
             anchors = self._anchors(drawn, D, W)
         ranks = smacof.Ranks(D, W) if self.kind == "nonmetric" else None
-        given = None if isinstance(self.init, str) else self._first(D.shape[0], k)
+        init = "classical" if more and not isinstance(self.init, str) else self.init
+        given = None if isinstance(init, str) else self._first(D.shape[0], k)
         best: smacof.Majorised | None = None
         for turn in range(int(self.n_init)):
             if turn == 0 and given is not None:
                 Y = given
-            elif turn == 0 and self.init == "classical":
+            elif turn == 0 and init == "classical":
                 Y = classical_start(D, W, k, seed)
             else:
                 Y = stream(seed, "start", turn).standard_normal((len(D), k)) * float(np.sqrt(np.mean(np.square(D)) / 2))

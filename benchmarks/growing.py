@@ -182,7 +182,8 @@ def main(names: list[str]) -> None:
             found[name] = PARTS[name]()
         print(found[name], flush=True)
     intro = (
-        "# Maps that grow\n\nWritten by `python -m benchmarks.growing`, on two cores. Displacement is that of rows in "
+        "# Maps that grow\n\nWritten by `python -m benchmarks.growing`, on two cores shared with other work: times are "
+        "rough, and those of AlignedUMAP have its compilation in them. Displacement is that of rows in "
         "both maps, as a share of the width of the first, mean over the steps.\n"
     )
     _RESULTS.write_text(

@@ -41,6 +41,9 @@ def test_each_score_is_its_definition(fitted):
     width = np.sqrt(((Y - Y.mean(axis=0)) ** 2).sum(axis=1).mean())
     centre = np.median(Y[near], axis=1, keepdims=True)
     np.testing.assert_allclose(found.spread, np.linalg.norm(Y[near] - centre, axis=2).mean(axis=1) / width)
+    five = Y[near[:, :5]]
+    apart = np.linalg.norm(five - np.median(five, axis=1, keepdims=True), axis=2).mean(axis=1)
+    np.testing.assert_allclose(found.near_spread, apart / width)
     shares = [[np.isin(near[i], near[j]).mean() for j in there[i, :5]] for i in range(len(X))]
     np.testing.assert_allclose(found.shared, np.mean(shares, axis=1))
     np.testing.assert_allclose(found.recall, [np.isin(a, b).mean() for a, b in zip(near, there, strict=True)])

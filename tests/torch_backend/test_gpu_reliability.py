@@ -34,5 +34,5 @@ def test_a_map_of_tensors_is_judged_where_it_is(rng, device):
 
     found = reliability(Map(torch.tensor(Y, device=device)), torch.tensor(X, device=device))
     expected = reliability(Map(Y), X)
-    for name in ("spread", "shared", "recall", "overlap"):
+    for name in ("spread", "near_spread", "shared", "recall", "overlap"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-4)

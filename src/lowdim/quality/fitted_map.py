@@ -120,6 +120,7 @@ class FittedMap:
         few = [common_share(self.near, take(self.near, self.there[:, j])) for j in range(_FEW)]
         found = {
             "spread": spreads(self.Y, self.near) / self.width,
+            "near_spread": spreads(self.Y, self.near[:, :_FEW]) / self.width,
             "map_spread": spreads(self.Y, self.there) / self.width,
             "overlap": region_overlap(self.near, self.there, from_numpy(directions, self.near)),
             "shared": sum(few[1:], few[0]) / _FEW,

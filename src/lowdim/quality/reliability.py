@@ -41,7 +41,7 @@ class Reliability:
         From 0, most to be believed, to 1, least: the share of rows with less evidence against their place.
     dubious : array (m,)
         Row numbers, worst first.
-    spread, overlap, shared, recall : arrays (n_samples,)
+    spread, near_spread, overlap, shared, recall : arrays (n_samples,)
         What the score is made of, and the share of data neighbours kept.
     stability, error : arrays (n_samples,) or None
         Share of map neighbours that stay neighbours over the refits, and its standard error; NaN for rows in none
@@ -66,6 +66,7 @@ class Reliability:
         rate: float,
     ) -> None:
         self.spread, self.overlap = _known(parts, "spread"), _known(parts, "overlap")
+        self.near_spread = _known(parts, "near_spread")
         self.shared, self.recall = _known(parts, "shared"), _known(parts, "recall")
         self.stability, self.error = parts["stability"], parts["error"]
         self.refit_spread, self.jump = parts["refit_spread"], parts["jump"]
@@ -79,7 +80,8 @@ class Reliability:
 
     def _evidence(self) -> NDArray[np.float64]:
         """Evidence (n,) against the place of each row: surprisals of its ranks, added."""
-        total = _surprisal(self.spread) + (_surprisal(-self.overlap) + _surprisal(-self.shared)) / 2
+        less = _surprisal(self.near_spread) + _surprisal(-self.overlap) + _surprisal(-self.shared)
+        total = _surprisal(self.spread) + less / 2
         if self.stability is not None and self.refit_spread is not None:
             total += (_surprisal(-self.stability) + _surprisal(self.refit_spread)) / 2
         return total
@@ -91,7 +93,8 @@ class Reliability:
 
         marked = np.zeros(len(self.score), bool)
         marked[self.dubious] = True
-        names = ("score", "spread", "overlap", "shared", "recall", "stability", "error", "refit_spread", "jump")
+        first = ("score", "spread", "near_spread", "overlap", "shared", "recall")
+        names = (*first, "stability", "error", "refit_spread", "jump")
         values = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return pl.DataFrame(values | {"dubious": marked})
 
@@ -119,7 +122,7 @@ def reliability(
 ) -> Reliability:
     """Score how far the place of each row on a map can be believed, and find the dubious ones.
 
-    Three scores compare the 15 neighbours in the data with those on the map, without a refit. Refits of samples are a
+    Four scores compare the neighbours in the data with those on the map, without a refit. Refits of samples are a
     second opinion: what moves from sample to sample is no property of the data.
 
     Parameters
@@ -160,7 +163,7 @@ def reliability(
     >>> X, _ = lowdim.data.load("iris")
     >>> found = lowdim.quality.reliability(lowdim.TSNE(random_state=0).fit(X), X)
     >>> found.score.shape, found.table.columns[:3]
-    ((150,), ['score', 'spread', 'overlap'])
+    ((150,), ['score', 'spread', 'near_spread'])
     """
     given = {"refits": refits, "seconds": seconds, "jump": jump, "rate": rate, "random_state": random_state}
     with measuring("reliability", _RULES, **given, n_jobs=n_jobs, verbose=verbose) as who:

@@ -31,7 +31,7 @@ TRITON := 3.9.0# its interpreter runs the kernels without a GPU; a PyTorch for G
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery docs wasm test test-oldest test-newest test-nightly test-bridges .bridges test-free-threaded lint format bench judge \
+.PHONY: help setup demo gallery docs notebooks wasm test test-oldest test-newest test-nightly test-bridges .bridges test-free-threaded lint format bench judge \
   bench-quick bench-libraries wheel wheel-arm64 smoke-arm64 sanitize sanitize-threads clang one-definition cross torture clean
 
 help: ## list these commands
@@ -82,6 +82,9 @@ docs: $(TOOLS) $(WASM) ## build the site in build/site and check its links; any 
 
 test: $(TOOLS) $(WASM) ## everything CI runs except lint: tests, doctests, layers
 	$(BIN)/python -m pytest $(TESTS)
+
+notebooks: docs ## run the notebooks of the gallery as a reader would download them (set LOWDIM_DATA for those of faces and MNIST)
+	$(BIN)/python docs/_site/notebooks.py
 
 # Old dependencies warn of newer ones of theirs, which says nothing of us.
 test-oldest: ## the tests with the oldest dependencies that pyproject.toml allows, in .venv-oldest

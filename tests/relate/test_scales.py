@@ -63,6 +63,7 @@ def test_methods_that_depend_on_scales_tell_of_them(model):
     ],
 )
 def test_nothing_is_told_without_need(model, X):
+    pytest.importorskip("polars", reason="compare reads tables by it")
     with warnings.catch_warnings():
         warnings.simplefilter("error", ScaleWarning)
         model.fit(X)
@@ -71,6 +72,7 @@ def test_nothing_is_told_without_need(model, X):
 
 
 def test_a_comparison_does_not_take_pixels_for_scales():
+    pytest.importorskip("polars", reason="compare reads tables by it")
     X = load_digits().data[:300]
     assert "fold in scale" not in lowdim.compare(X, methods=["pca"]).verdict
     assert "676-fold in scale" in lowdim.compare(wild(), methods=["pca"]).verdict

@@ -154,6 +154,69 @@ PAIRS = (
         for name in ("PLSRegression", "PLSCanonical")
     ),
     Pair(
+        "sklearn.decomposition.NMF",
+        "NMF",
+        absent={
+            "alpha_W": "not available",
+            "alpha_H": "not available",
+            "l1_ratio": "not available",
+            "shuffle": "sweeps go in order",
+        },
+        notes={
+            "solver": '`"cd"` means `"hals"`',
+            "tol": "of the loss, not of the violation",
+            "components_": "each of length 1, in the order of what they carry",
+        },
+    ),
+    Pair(
+        "sklearn.decomposition.FastICA",
+        "FastICA",
+        renamed={"fun_args": "`alpha`"},
+        absent={
+            "whiten": "sources always have variance 1",
+            "w_init": "drawn by `random_state`",
+            "whiten_solver": "chosen by the shape, as by `PCA`",
+            "whitening_": "not kept: `components_` holds the product with it",
+        },
+        notes={"components_": "in the order of the variance they add"},
+    ),
+    Pair(
+        "sklearn.decomposition.FactorAnalysis",
+        "FactorAnalysis",
+        absent={
+            "copy": NEVER_CHANGED,
+            "noise_variance_init": "ones",
+            "svd_method": "eigenvectors of the covariance",
+            "iterated_power": "eigenvectors of the covariance",
+            "random_state": "uses no random numbers",
+        },
+        notes={"rotation": '`"promax"` too'},
+    ),
+    Pair(
+        "sklearn.decomposition.SparsePCA",
+        "SparsePCA",
+        absent={
+            "method": "coordinate descent",
+            "U_init": "begins at principal directions",
+            "V_init": "begins at principal directions",
+            "random_state": "uses no random numbers",
+            "error_": "`explained_variance_ratio_`",
+        },
+        notes={
+            "alpha": "a share of the penalty that leaves no loading",
+            "ridge_alpha": "in units of the mean variance",
+        },
+    ),
+    Pair(
+        "sklearn.neighbors.NeighborhoodComponentsAnalysis",
+        "NCA",
+        absent={
+            "warm_start": "not available",
+            "callback": "not available",
+            "random_state_": "not kept",
+        },
+    ),
+    Pair(
         "sklearn.decomposition.TruncatedSVD",
         "TruncatedSVD",
         {"algorithm": "svd_solver"},
@@ -446,7 +509,10 @@ def names_of(name: str) -> dict[str, object]:
     model = cls(cv=2) if "estimator" in found else cls(n_components=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(X, X[["a", "b"]] if name in ("CCA", "PLSRegression", "PLSCanonical") else np.arange(30) % 2)
+        model.fit(
+            X.abs() if name == "NMF" else X,
+            X[["a", "b"]] if name in ("CCA", "PLSRegression", "PLSCanonical") else np.arange(30) % 2,
+        )
     return {key: None for key in dir(model) if key.endswith("_") and not key.startswith("_")} | found
 
 

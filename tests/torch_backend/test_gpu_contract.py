@@ -27,6 +27,9 @@ SMALL = {
     "PaCMAP": {"n_neighbors": 3, "max_iter": 2, "random_state": 0},
     "Isomap": {"n_neighbors": 4},
     "KernelPCA": {"random_state": 0},
+    "FastICA": {"n_components": 2, "fun": "cube", "random_state": 0, "tol": 1e-6, "max_iter": 1000},
+    "NMF": {"random_state": 0},
+    "NCA": {"n_components": 2, "max_iter": 100},
     "GaussianRandomProjection": {"random_state": 0},
     "SparseRandomProjection": {"random_state": 0},
     "Autoencoder": {"hidden": (4,), "max_epochs": 2, "random_state": 0, "n_components": 2},
@@ -42,8 +45,10 @@ def brief(monkeypatch):
 
 
 @pytest.fixture
-def rows(rng):
-    return (rng.normal(size=(14, 4)) * [3, 2, 1, 0.5]).astype(np.float32)
+def rows(rng, request):
+    X = (rng.normal(size=(14, 4)) * [3, 2, 1, 0.5]).astype(np.float32)
+    params = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    return np.abs(X) if params.get("name") == "NMF" else X  # parts have no negative values
 
 
 def made(name):
@@ -54,7 +59,7 @@ def target(name, X):
     """What a method takes beside the rows."""
     if name in ("CCA", "PLSCanonical", "PLSRegression"):
         return X[:, :2] + 0.0
-    return None if name not in ("LDA", "KLExpansion") else np.arange(len(X)) % 2
+    return None if name not in ("LDA", "KLExpansion", "NCA") else np.arange(len(X)) % 2
 
 
 def array(A):

@@ -147,6 +147,9 @@ def test_every_method_offered_makes_a_map(page):
             few = {name: 30 for name in ("max_iter", "n_epochs") if name in {p["name"] for p in method["parameters"]}}
             number = page.ask("fit", method=method["name"], parameters=few, dims=2).fields["map"]
             one = page.finish(number)
+            if method["name"] == "nmf":  # some values here are negative
+                assert (one.status, "must not be negative" in one.message) == ("failed", True)
+                continue
             assert (one.status, one.positions().shape) == ("done", (120, 2)), (method["name"], one.message)
             page.ask("drop", map=number)
 

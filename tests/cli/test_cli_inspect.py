@@ -42,6 +42,16 @@ def test_data_are_described():
     assert "scale" not in [row.split(" ")[0] for row in text.splitlines()]  # pixels share a unit
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_rows_of_length_1_suggest_the_cosine(tmp_path, dtype):
+    X = np.random.default_rng(0).standard_normal((60, 40))
+    unit = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(dtype)
+    np.save(tmp_path / "unit.npy", unit)
+    assert line(output("inspect", tmp_path / "unit.npy"), "rows ").endswith("consider --set metric=cosine")
+    np.save(tmp_path / "other.npy", np.concatenate([unit[:-1], 1.1 * unit[-1:]]))
+    assert "metric=cosine" not in output("inspect", tmp_path / "other.npy")
+
+
 def test_missing_values_are_counted_by_column_even_from_a_pipe():
     text = output("inspect", "-", "--label", "who", stdin="who,a,b\nx,1,2\ny,,4\nx,3,\ny,,1\n")
     assert line(text, "missing").endswith("'a' has 2 missing, 'b' has 1 missing")

@@ -40,6 +40,7 @@ GUIDE = [
     "cluster",
     "coming_from",
     "compare",
+    "embeddings",
     "explorer",
     "faq",
     "gpu",
@@ -81,6 +82,7 @@ def folder(tmp_path, monkeypatch, rng):
     ]
     Path("people.csv").write_text("income,size,since,age,group\n" + "\n".join(rows))
     np.save("large.npy", rng.integers(0, 255, (3000, 20), dtype=np.uint8))
+    np.save("vectors.npy", rng.standard_normal((200, 40)).astype(np.float16))
     yield tmp_path
     plt.close("all")
 

@@ -22,6 +22,7 @@ _BARS = 10  # components in the scree plot
 _WIDTH = 30  # characters in its longest bar
 _WHOLE = 2000  # smaller side up to which the whole spectrum is computed; beyond it, the leading part
 _FAR_APART = 10.0  # ratio of standard deviations from which columns dominate others
+_LENGTHS, _FEWEST, _UNIT = 1000, 10, 4e-3  # rows whose lengths are looked at, rows and columns at the least, tolerance
 _COLUMNS = ("feature_names_in_", "n_features_in_")
 
 
@@ -76,7 +77,7 @@ def command(source: str, scale: bool, missing: str, plan: str | None, costs: boo
         seen, wrong = prepared_for_a_look(table, found, missing)
     else:
         seen, lacking = _without_gaps(given, table, reading, missing)
-        show_table([*_data_facts(seen, lacking), *_spread_facts(seen, scale)])
+        show_table([*_data_facts(seen, lacking), *_length_facts(seen), *_spread_facts(seen, scale)])
     if found:
         show_columns(found, len(table.names))
     if plan is not None:
@@ -152,6 +153,20 @@ def _distinct(labels: Any) -> str:
     present = {value for value in labels.tolist() if not absent(value)}
     gaps = sum(absent(value) for value in labels.tolist())
     return f"{len(present):,} distinct" + (f", {gaps:,} missing" if gaps else "")
+
+
+def _length_facts(table: "Table") -> list[list[str]]:
+    """Rows of length 1, as models of language and images give them, and the metric that is meant for them."""
+    import numpy as np
+
+    from lowdim.relate.row_norms import squared_norms
+    from lowdim.work.rows import dense
+
+    some = dense(table.X[:: max(1, table.X.shape[0] // _LENGTHS)])
+    squares = squared_norms(some, np.float64)
+    if min(some.shape) < _FEWEST or np.abs(squares - 1).max() > _UNIT:
+        return []
+    return [["rows", "of length 1, like embeddings of text or images: consider --set metric=cosine"]]
 
 
 def _spread_facts(table: "Table", scale: bool) -> list[list[str]]:

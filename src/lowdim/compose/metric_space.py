@@ -75,6 +75,8 @@ class Space:
                 "these, or convert the rows to NumPy."
             )
         self.X: Any = searchable(X, float_dtype(X.dtype))
+        if isinstance(X, np.ndarray):  # whose distances are computed natively, not by a search
+            self.X = np.asarray(self.X, float_dtype(X.dtype))
         if metric != "precomputed":
             self._demand_range(who)
         if metric == "cosine":

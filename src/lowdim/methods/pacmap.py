@@ -26,6 +26,7 @@ from lowdim.solve.descent import Reached
 from lowdim.solve.pair_loss import PairLoss
 from lowdim.work import memory
 from lowdim.work.backend_arrays import moved_to, to_numpy
+from lowdim.work.blockwise import float_dtype
 from lowdim.work.rows import cast, own, stacked, take
 
 _NEIGHBORS = 10
@@ -212,7 +213,7 @@ class PaCMAP(GrowingEmbedding):
         self._axes = self._reduced = None
         if self.metric == "euclidean" and min(X.shape) > _WIDE:
             self._axes = layout.principal_axes(X, _WIDE, seed)
-            self._reduced = cast(layout.scores(X, self._axes), X.dtype)
+            self._reduced = cast(layout.scores(X, self._axes), float_dtype(X.dtype))
         return X if self._reduced is None else self._reduced
 
     def _fitted_rows(self) -> Any:
@@ -221,7 +222,7 @@ class PaCMAP(GrowingEmbedding):
     def _new_rows(self, X: Any) -> Any:
         if self._axes is None:
             return X
-        return cast(layout.scores_of_new(X, layout.Axes(*self._axes)), X.dtype)
+        return cast(layout.scores_of_new(X, layout.Axes(*self._axes)), float_dtype(X.dtype))
 
     def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> Pairs:
         mid, further = self._counts()

@@ -143,7 +143,7 @@ def rows(n: Size, d: Size, precision: str = "") -> Field:
             value = value.data
         else:
             _demand_shape(getattr(value, "shape", ()), (n, d), sizes)
-        _demand_type(value, "f")
+        _demand_type(value, "f", half=True)
         _demand_range(value, -math.inf, math.inf, True)
         _demand_precision(value, precision, sizes)
 
@@ -299,11 +299,11 @@ def _kind_of(value: Any) -> str:
     return f"{type(value).__name__} {str(value)[:40]!r}" if plain else f"a {type(value).__name__}"
 
 
-def _demand_type(value: Any, kind: str) -> None:
+def _demand_type(value: Any, kind: str, *, half: bool = False) -> None:
     if not isinstance(value, np.ndarray):
         raise ValueError(f"must be an array; got {_kind_of(value)}")
     fits = value.dtype.kind == kind if len(kind) == 1 else value.dtype == np.dtype(kind)
-    usual = value.dtype.kind != "f" or value.dtype.itemsize in (4, 8)
+    usual = value.dtype.kind != "f" or value.dtype.itemsize in (4, 8) or (half and value.dtype.itemsize == 2)
     if not fits or not usual or not value.dtype.isnative:
         raise ValueError(f"must be an array of {kind!r}; got {value.dtype}")
 

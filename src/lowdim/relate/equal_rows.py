@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.work.backend_arrays import to_numpy
-from lowdim.work.blockwise import row_blocks
+from lowdim.work.blockwise import float_dtype, row_blocks
 from lowdim.work.dispatch import operation
 
 # Mixes all bits of a number (the last steps of the generator SplitMix64).
@@ -18,12 +18,13 @@ _MIX = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint6
 def find_equal(X: Any, queries: Any) -> NDArray[np.int64]:
     """Index (m,) of the first row of ``X`` equal to each query, −1 where there is none.
 
-    Rows are compared in the type of ``X``, by a hash of their bits, then entry by entry.
+    Rows are compared as floats, in the precision of ``X`` or in float32, by a hash of their bits, then entry by entry.
 
     >>> find_equal(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[3.0, 4.0], [3.0, 5.0]]))
     array([ 1, -1])
     """
-    same, queries = queries is X, queries.astype(X.dtype, copy=False)
+    same = queries is X
+    queries = X if same else queries.astype(float_dtype(X.dtype), copy=False)
     keys = _keys(X)
     if same and len(np.unique(keys)) == len(keys):
         return np.arange(len(keys))
@@ -85,9 +86,10 @@ def _keys(X: Any) -> NDArray[np.uint64]:
     Scrambled, because simple numbers such as 1.0 end in zeros, and so would their products with any weights.
     """
     odd = np.random.Generator(np.random.Philox(0)).integers(2**64, size=X.shape[1], dtype=np.uint64) | np.uint64(1)
-    whole = np.uint32 if X.dtype.itemsize == 4 else np.uint64
+    dtype = float_dtype(X.dtype)
+    whole = np.uint32 if dtype.itemsize == 4 else np.uint64
     keys = np.empty(X.shape[0], np.uint64)
-    for rows, block in row_blocks(X, X.dtype):
+    for rows, block in row_blocks(X, dtype):
         bits = (block + block.dtype.type(0)).view(whole).astype(np.uint64)  # −0 becomes 0
         for shift, factor in _MIX:
             bits ^= bits >> shift

@@ -79,8 +79,14 @@ def totals(A: Any, axis: int) -> Any:
 
 @operation
 def searchable(A: Any, dtype: Any) -> Any:
-    """Rows as the neighbour search takes them: floats in C order, or CSR."""
-    return sp.csr_array(A, dtype=dtype) if sp.issparse(A) else np.ascontiguousarray(A, dtype=dtype)
+    """Rows as the neighbour search takes them: floats, in half precision as they are, in C order; or CSR.
+
+    >>> searchable(np.ones((2, 3), np.float16), np.float32).dtype, searchable(np.eye(2, dtype=int), np.float32).dtype
+    (dtype('float16'), dtype('float32'))
+    """
+    if sp.issparse(A):
+        return sp.csr_array(A, dtype=dtype)
+    return np.ascontiguousarray(A, np.float16 if A.dtype == np.float16 and dtype != np.float64 else dtype)
 
 
 @operation

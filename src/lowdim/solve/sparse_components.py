@@ -15,7 +15,11 @@ from lowdim.work.products import multiply
 from lowdim.work.progress import note, stage
 
 Doubles = NDArray[np.float64]
-_SWEEPS, _SWEEP_TOL = 100, 1e-7  # over the coordinates, until none moves by more than this share of the largest
+_SWEEPS, _FEW, _SWEEP_TOL = (
+    100,
+    4,
+    1e-7,
+)  # most, and those before A is renewed, over the coordinates, until none moves by more than this share of the largest
 
 
 class Sparse(NamedTuple):
@@ -27,11 +31,11 @@ class Sparse(NamedTuple):
     change: float
 
 
-def regressions(S: Doubles, Q: Doubles, A: Doubles, B: Doubles, penalty: Doubles) -> Doubles:
+def regressions(S: Doubles, Q: Doubles, A: Doubles, B: Doubles, penalty: Doubles, sweeps: int = _SWEEPS) -> Doubles:
     """The B (d, k) that is best for ``A`` (d, k), by coordinate descent for all components at once."""
     target, B, diagonal = multiply(S, A), B.copy(), np.diag(Q)
     with thread_limit.alone():
-        for _ in range(_SWEEPS):
+        for _ in range(sweeps):
             moved = 0.0
             for i in range(len(Q)):
                 if diagonal[i] <= 0:
@@ -57,7 +61,7 @@ def find(
     steps, change = 0, np.inf
     with stage("sparse components", total=max_iter) as tick:
         while steps < max_iter and change > tol:
-            new = regressions(S, Q, A, B, alpha * 2 * np.abs(multiply(S, A)).max(axis=0))
+            new = regressions(S, Q, A, B, alpha * 2 * np.abs(multiply(S, A)).max(axis=0), _FEW)
             change = float(np.linalg.norm(new - B) / max(float(np.linalg.norm(new)), 1e-300)) if new.any() else 0.0
             B, steps = new, steps + 1
             with thread_limit.alone():

@@ -171,7 +171,7 @@ PAIRS = (
     Pair(
         "sklearn.decomposition.FastICA",
         "FastICA",
-        renamed={"fun_args": "`alpha`"},
+        renamed={"fun_args": "alpha"},
         absent={
             "whiten": "sources always have variance 1",
             "w_init": "drawn by `random_state`",

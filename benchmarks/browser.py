@@ -1,20 +1,26 @@
 """The core in the browser beside umap-js and tsne-js: ``LOWDIM_DATA=… python -m benchmarks.browser``.
 
 Each system is run in node, which has the engine of Chromium, one process for each run; umap-js and tsne-js are
-installed from npm into ``build/npm``. lowdim is also timed in Chromium, from a file, and in Python. The divergence and
-the neighbours kept are computed in Python for all. Results go to ``benchmarks/results_browser.md``.
+installed from npm into ``build/npm``. lowdim is also timed in Python, and in Chromium and Firefox: from a csv file on
+disk, and its core alone from a server, with one thread and with two. The divergence and the neighbours kept are
+computed in Python for all. Results go to ``benchmarks/results_browser.md``. Words choose the sets whose titles have
+them, and write nothing.
 """
 
+import base64
 import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import lowdim
+from benchmarks.firefox import FIREFOX, Firefox
 from benchmarks.machine import describe, version_of
 from lowdim import quality
 from lowdim.explorer.computing_pages import try_page
@@ -29,10 +35,12 @@ STATIC = ROOT / "src" / "lowdim" / "explorer" / "static"
 OUT = Path(__file__).parent / "results_browser.md"
 PEERS = {"umap-js": "1.4.0", "tsne-js": "1.0.3"}
 ROUNDS = 3
+MANY = 50_000  # rows of a page at most
 _MOST = {"tsne-js": 300, "umap-js": 2000}  # rows of the peers: minutes above
+_PART = 4_000_000  # characters that are given to a browser at once
 _ONCE = 10.0  # seconds of a peer above which one run is enough
 
-# Runs one system on the rows of a file, and writes its map; {seconds, bytes} to standard output.
+# Runs one system on the rows of a file, and writes its map; {seconds, busy, bytes} to standard output.
 PROGRAM = """
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -40,9 +48,13 @@ const [system, from, to] = process.argv.slice(2), require = createRequire("NPM/"
 const raw = readFileSync(from), n = raw.readInt32LE(0), d = raw.readInt32LE(4);
 const rows = new Float32Array(raw.buffer.slice(raw.byteOffset + 8, raw.byteOffset + 8 + 4 * n * d));
 const listed = () => Array.from({ length: n }, (_, i) => Array.from(rows.subarray(i * d, (i + 1) * d)));
+let used;
+const begin = () => { used = process.cpuUsage(); return performance.now(); };
 const write = (Y, seconds) => {
+  const { user, system } = process.cpuUsage(used), busy = (user + system) / 1e6;
   writeFileSync(to, Buffer.from(Float32Array.from(Y).buffer));
-  console.log(JSON.stringify({ seconds, bytes: process.resourceUsage().maxRSS * 1024 }));
+  const [, peak] = /VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8")); // maxRSS is that of the parent
+  console.log(JSON.stringify({ seconds, busy, bytes: 1024 * peak }));
 };
 if (system.startsWith("lowdim")) {
   const { engineWorker } = await import("STATIC/engine_worker.mjs");
@@ -57,17 +69,17 @@ if (system.startsWith("lowdim")) {
     waiting.set(++count, [keep, refuse]);
     scope.onmessage({ data: { id: count, deed, ...fields } });
   });
-  const start = performance.now();
+  const start = begin();
   await ask("open", { module: readFileSync("STATIC/engine.wasm") });
   await ask("table", { rows, n, d });
   const { positions } = await ask("embed", { method: system.split(" ")[1] });
   write(positions, (performance.now() - start) / 1000);
 } else if (system === "umap-js") {
-  const { UMAP } = require("umap-js"), data = listed(), start = performance.now();
+  const { UMAP } = require("umap-js"), data = listed(), start = begin();
   const Y = new UMAP({ nComponents: 2, nNeighbors: 15, minDist: 0.1 }).fit(data);
   write(Y.flat(), (performance.now() - start) / 1000);
 } else {
-  const TSNE = require("tsne-js"), data = listed(), log = console.log, start = performance.now();
+  const TSNE = require("tsne-js"), data = listed(), log = console.log, start = begin();
   console.log = () => {};
   const model = new TSNE({ dim: 2, perplexity: 30, earlyExaggeration: 4, learningRate: 100, nIter: 500,
     metric: "euclidean" });
@@ -93,48 +105,105 @@ def install(folder: Path) -> Path:
     return program
 
 
-def in_node(program: Path, system: str, X: np.ndarray, folder: Path) -> tuple[np.ndarray, float, float]:
-    """A map, its seconds and its memory in bytes."""
+def in_node(program: Path, system: str, X: np.ndarray, folder: Path) -> tuple[np.ndarray, dict[str, float]]:
+    """A map, and its seconds, those of the processor, and bytes of memory."""
     source, target = folder / "rows.bin", folder / "map.bin"
     source.write_bytes(np.array(X.shape, np.int32).tobytes() + np.ascontiguousarray(X, np.float32).tobytes())
     done = subprocess.run(["node", program, system, source, target], capture_output=True, text=True, check=True)
     told = json.loads(done.stdout.splitlines()[-1])
-    return np.fromfile(target, np.float32).reshape(-1, 2), told["seconds"], told["bytes"]
+    return np.fromfile(target, np.float32).reshape(-1, 2), told
 
 
-def in_python(method: str, X: np.ndarray) -> tuple[np.ndarray, float]:
-    """A map by the Python class on one thread, and its seconds."""
+def in_python(method: str, X: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
+    """A map by the Python class on one thread, its seconds and those of the processor."""
     cls = {"tsne": lowdim.TSNE, "umap": lowdim.UMAP}[method]
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     Y = cls(random_state=0, n_jobs=1).fit_transform(X)
-    return np.asarray(Y), time.perf_counter() - start
+    return np.asarray(Y), {"seconds": time.perf_counter() - start, "busy": time.process_time() - busy}
 
 
-def in_chromium(X: np.ndarray, y: np.ndarray, folder: Path) -> tuple[float, float, float]:
-    """Seconds from a csv file to the table, seconds of t-SNE, and bytes of the core's memory, in a page from a file."""
+def browsers(folder: Path) -> dict[str, Any]:
+    """How to begin each browser of this machine, by name."""
     sys.path.insert(0, str(ROOT / "tests"))
-    from browser import Browser
+    from browser import CHROMIUM, Browser
 
+    fresh = folder / f"profile{time.monotonic_ns()}"
+    found = {"Chromium": lambda: Browser(fresh)} if CHROMIUM else {}
+    return found | ({"Firefox": lambda: Firefox(fresh)} if FIREFOX else {})
+
+
+def from_file(browser: Any, X: np.ndarray, folder: Path) -> str:
+    """What the page "Try it" takes from a csv file on disk to a map by t-SNE, drawn as it moves."""
     page = folder / "try.html"
     page.write_text(try_page(), encoding="utf-8")
-    names = [*(f"x{j}" for j in range(X.shape[1])), "label"]
-    lines = [",".join(names), *(",".join([*(f"{v:.6g}" for v in row), str(k)]) for row, k in zip(X, y, strict=True))]
-    browser = Browser(folder / f"profile{time.monotonic_ns()}")
+    lines = [",".join(f"x{j}" for j in range(X.shape[1])), *(",".join(f"{v:.6g}" for v in row) for row in X)]
+    text = "\n".join(lines)
     try:
         browser.open(page)
-        text = json.dumps("\n".join(lines))
-        browser.run(f"globalThis.file = new File([{text}], 'rows.csv'), 1")
+        browser.run("(window.parts = [], 1)")
+        for at in range(0, len(text), _PART):
+            browser.run(f"(window.parts.push({json.dumps(text[at : at + _PART])}), 1)")
+        waits = "window.waits = Math.max(window.waits, now - window.last); window.last = now;"
+        browser.run(
+            "(window.waits = 0, window.last = performance.now(),"
+            f"setInterval(() => {{ const now = performance.now(); {waits} }}, 10), 1)"
+        )
         start = time.perf_counter()
-        browser.run("document.getElementById('page').page.open(file).then(() => 1)")
+        browser.run("document.getElementById('page').page.open(new File(window.parts, 'rows.csv')).then(() => 1)")
         read = time.perf_counter() - start
         explorer = "document.getElementById('explorer').explorer"
         while browser.run(f"{explorer}.map.status") != "done" or browser.run(f"{explorer}.map.method") != "tsne":
-            time.sleep(0.02)
+            time.sleep(0.05)
         seconds = float(browser.run(f"{explorer}.map.seconds"))
-        held = float(browser.run("document.getElementById('page').page.channel.told(2).bytes"))
-        return read, seconds, held
+        held = float(browser.run("document.getElementById('page').page.channel.told(2).bytes")) / 1e6
+        waited = float(browser.run("window.waits"))
     finally:
         browser.close()
+    return f"read in {read:.1f} s, map in {seconds:.1f} s | {held:.0f} MB of the core | longest wait {waited:.0f} ms"
+
+
+def from_server(browser: Any, X: np.ndarray, folder: Path, methods: tuple[str, ...]) -> list[str]:
+    """Seconds of the core in an isolated page, nothing drawn, with one thread and with two in turn, by method."""
+    sys.path.insert(0, str(ROOT / "docs" / "_site"))
+    import serve
+
+    (folder / "try.html").write_text(try_page(), encoding="utf-8")
+    text = base64.b64encode(X.tobytes()).decode()
+    told = []
+    with serve.server(str(folder)) as made:
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        try:
+            browser.open(f"http://127.0.0.1:{made.server_port}/try.html")
+            assert browser.run("crossOriginIsolated")
+            browser.run("(window.parts = [], 1)")
+            for at in range(0, len(text), _PART):
+                browser.run(f"(window.parts.push('{text[at : at + _PART]}'), 1)")
+            browser.run(
+                "(window.X = new Float32Array(Uint8Array.from(atob(window.parts.join('')),"
+                "(c) => c.charCodeAt(0)).buffer), 1)"
+            )
+            for method in methods:
+                taken: dict[int, list[float]] = {1: [], 2: []}
+                for _ in range(ROUNDS):
+                    for threads, seconds in taken.items():
+                        script = f"""(async () => {{
+                          const engine = document.getElementById('page').page.newEngine();
+                          engine.threads = {threads};
+                          engine.table(window.X, {len(X)}, {X.shape[1]});
+                          await engine.ask('curve', {{ min_dist: 0.1 }});
+                          const start = performance.now();
+                          await engine.ask('embed', {{ method: '{method}' }});
+                          const taken = performance.now() - start;
+                          engine.end(new Error('done'));
+                          return taken / 1000;
+                        }})()"""
+                        seconds.append(float(browser.run(script)))
+                one, two = taken[1], taken[2]
+                told.append(f"{method}: {spread(one)} with one thread, {spread(two)} with two")
+        finally:
+            browser.close()
+            made.shutdown()
+    return told
 
 
 def scores(X: np.ndarray, Y: np.ndarray, method: str) -> str:
@@ -149,17 +218,18 @@ def scores(X: np.ndarray, Y: np.ndarray, method: str) -> str:
     return f"KL {divergence(tuple(P), np.ascontiguousarray(Y, np.float32), Falloff('student')).value:.3f}, {words}"
 
 
-def sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Rows and labels by name."""
-    X, y = lowdim.data.load("digits")
-    found = {"digits, 300 × 64": (X[:300], y[:300]), "digits, 1797 × 64": (X, y)}
+def sets() -> dict[str, np.ndarray]:
+    """Rows by name."""
+    X = lowdim.data.load("digits")[0]
+    found = {"digits, 300 × 64": X[:300], "digits, 1797 × 64": X}
     try:
-        M, labels = lowdim.data.load("mnist")
+        M = lowdim.data.load("mnist")[0]
     except FileNotFoundError:
         return found
-    some = np.random.default_rng(0).permutation(len(M))[:10_000]
-    scores_ = lowdim.PCA(50).fit_transform(M[some].astype(np.float32))
-    return found | {"MNIST, 10,000 × 50": (scores_, labels[some])}
+    order = np.random.default_rng(0).permutation(len(M))
+    for n in (10_000, MANY):
+        found[f"MNIST, {n:,} × 50"] = lowdim.PCA(50).fit_transform(M[order[:n]].astype(np.float32))
+    return found
 
 
 def spread(values: list[float]) -> str:
@@ -167,42 +237,54 @@ def spread(values: list[float]) -> str:
     return f"{np.median(values):.2f} s ({min(values):.2f}–{max(values):.2f})"
 
 
+def beside(program: Path, title: str, X: np.ndarray, folder: Path) -> list[str]:
+    """Lines of the table: both methods in node, in Python and by the peers."""
+    lines = []
+    for method, peer in (("tsne", "tsne-js"), ("umap", "umap-js")):
+        ours, theirs, native = [], [], []
+        for _ in range(ROUNDS if len(X) < MANY else 1):
+            Y, told = in_node(program, f"lowdim {method}", X, folder)
+            ours.append(told)
+            Z, own = in_python(method, X)
+            native.append(own)
+            if len(X) <= _MOST[peer] and not (theirs and theirs[0]["seconds"] > _ONCE):
+                W, other = in_node(program, peer, X, folder)
+                theirs.append(other)
+        words = [scores(X, map_, method) if len(X) < MANY else "" for map_ in (Y, Z)]
+        lines.append(
+            f"| {title} | {method} | lowdim in node | {times(ours)} | {told['bytes'] / 1e6:.0f} MB | {words[0]} |"
+        )
+        lines.append(f"| | | lowdim in Python, one thread | {times(native, ours)} | | {words[1]} |")
+        if theirs:
+            memory = f"{other['bytes'] / 1e6:.0f} MB"
+            lines.append(f"| | | {peer} | {times(theirs, ours)} | {memory} | {scores(X, W, method)} |")
+    return lines
+
+
+def times(taken: list[dict[str, float]], ours: list[dict[str, float]] | None = None) -> str:
+    """Seconds, those of the processor, and how many times ours they are."""
+    busy = [one["busy"] for one in taken]
+    words = f"{spread([one['seconds'] for one in taken])} | {spread(busy)}"
+    return words + (f", {np.median(busy) / np.median([one['busy'] for one in ours]):.2g} × node" if ours else "")
+
+
 def main(*wanted: str) -> None:
     """Run all, and write the table."""
-    lines = []
+    lines, pages, threads = [], [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = install(folder)
-        for title, (X, y) in sets().items():
+        for title, rows in sets().items():
             if wanted and not any(word in title for word in wanted):
                 continue
-            X = np.ascontiguousarray(X, np.float32)
-            for method, peer in (("tsne", "tsne-js"), ("umap", "umap-js")):
-                ours, theirs, native = [], [], []
-                for _ in range(ROUNDS):
-                    Y, seconds, held = in_node(program, f"lowdim {method}", X, folder)
-                    ours.append(seconds)
-                    Z, seconds = in_python(method, X)
-                    native.append(seconds)
-                    if len(X) <= _MOST[peer] and not (theirs and theirs[0] > _ONCE):
-                        W, seconds, peer_held = in_node(program, peer, X, folder)
-                        theirs.append(seconds)
-                memory = f"{held / 1e6:.0f} MB"
-                told = f"| {title} | {method} | lowdim in node | {spread(ours)} | {memory} | {scores(X, Y, method)} |"
-                lines += [told, f"| | | lowdim in Python, one thread | {spread(native)} | | {scores(X, Z, method)} |"]
-                if theirs:
-                    ratio = np.median(theirs) / np.median(ours)
-                    words = f"{spread(theirs)}, {ratio:.0f} times ours"
-                    lines.append(f"| | | {peer} | {words} | {peer_held / 1e6:.0f} MB | {scores(X, W, method)} |")
-                else:
-                    lines.append(f"| | | {peer} | not run: minutes for so many rows | | |")
-                print(*lines[-3:], sep="\n", flush=True)
-            read, seconds, held = in_chromium(X, y, folder)
-            lines.append(
-                f"| | tsne | lowdim in Chromium, from a csv file | read in {read:.2f} s, map in {seconds:.2f} s | "
-                f"{held / 1e6:.0f} MB of the core | |"
-            )
-            print(lines[-1], flush=True)
+            X = np.ascontiguousarray(rows, np.float32)
+            lines += beside(program, title, X, folder)
+            for browser in browsers(folder):
+                pages.append(f"| {title} | {browser} | {from_file(browsers(folder)[browser](), X, folder)} |")
+                if "10,000" in title:
+                    told = from_server(browsers(folder)[browser](), X, folder, ("tsne", "umap"))
+                    threads += [f"- {browser}, {title}, {one}" for one in told]
+            print(*lines, *pages, *threads, sep="\n", flush=True)
     if wanted:
         return
     node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
@@ -214,13 +296,24 @@ def main(*wanted: str) -> None:
         "",
         "The core compiled to WebAssembly (one thread, 128-bit vectors) beside umap-js, tsne-js, and beside Python on",
         f"one thread. Medians and ranges of {ROUNDS} runs in turn, each in a process of its own that also compiles the",
-        "module; node runs the same engine as Chromium. The figure in Chromium is one run.",
-        "So are those of peers of more than 10 s. tsne-js has its documented parameters (500 iterations).",
-        "Recall and trustworthiness are of 15 neighbours.",
+        "module; node runs the same engine as Chromium. Seconds of the processor count the compiler too, and depend",
+        f"less on what else the machine does. Peers of more than 10 s and {MANY:,} rows are one run.",
+        "tsne-js has its documented parameters (500 iterations). Recall and trustworthiness are of 15 neighbours.",
         "",
-        "| data | method | system | seconds | memory | quality |",
-        "|---|---|---|---|---:|---|",
+        "| data | method | system | seconds | of the processor | memory | quality |",
+        "|---|---|---|---|---|---:|---|",
         *lines,
+        "",
+        'The page "Try it" from a file on disk, one run: a csv file is read and mapped by t-SNE, drawn as it moves by',
+        "software, on the same cores. The longest wait is that of a timer of the page.",
+        "",
+        "| data | browser | from the file to the map | memory | page |",
+        "|---|---|---|---|---|",
+        *pages,
+        "",
+        "The core alone in a page that is isolated by the headers of a server:",
+        "",
+        *threads,
         "",
         size,
         "",

@@ -342,6 +342,7 @@ def test_stop_works_at_once_and_the_page_computes_on(tab):
     X = np.random.default_rng(0).normal(size=(3000, 40))
     assert tab.open("many.csv", csv_of(X)) == ""
     tab.until("e && e.map && e.map.iteration > 5")
+    assert tab.run("e.root.querySelector('.slow')") is None
     start = time.monotonic()
     tab.run("e.line.ask('stop', { map: e.map.id }).then(() => 1)")
     tab.until("e.map.status === 'stopped'")
@@ -349,6 +350,43 @@ def test_stop_works_at_once_and_the_page_computes_on(tab):
     assert tab.run("e.map.cloud.count") == 3000  # the last frame stays
     tab.run("(e.runs.choice.value = 'pca', e.runs.offer(), e.runs.run(null), 1)")
     tab.until("e.map.title === 'PCA (2)' && e.map.status === 'done'")
+
+
+def test_many_rows_are_drawn_at_random_with_a_warning_and_stopped(tab):
+    X = np.random.default_rng(0).normal(size=(51_000, 3)).round(3)
+    assert tab.open("many.csv", csv_of(X)) == ""
+    assert tab.run("[p.told.n, p.told.total]") == [50_000, 51_000]
+    assert "50,000 rows of 51,000, drawn at random" in tab.run("document.querySelector('.table-facts').textContent")
+    assert tab.run("e.root.querySelector('.slow').textContent").startswith("50,000 rows take long in a page")
+    tab.until("e.map?.title === 'TSNE' && e.map.status === 'running'")
+    start = time.monotonic()
+    tab.run("e.line.ask('stop', { map: e.map.id }).then(() => 1)")
+    tab.until("e.map.status === 'stopped'")
+    assert time.monotonic() - start < 5
+    assert tab.open("good.csv", csv_of(X[:20])) == ""
+
+
+def test_reading_and_reducing_are_stopped_too(tab):
+    X = np.random.default_rng(0).normal(size=(1600, 700)).round(3)
+    tab.run(f"(globalThis.wide = new File([{json.dumps(csv_of(X))}], 'wide.csv'), 1)")
+    for doing in ("reading wide.csv", "1,600 rows"):
+        tab.run("void p.open(wide)")
+        tab.until(f"p.status.textContent.startsWith('{doing}') && p.status.querySelector('button') !== null")
+        start = time.monotonic()
+        tab.run("p.status.querySelector('button').click()")
+        tab.until("p.status.textContent === 'Stopped.'")
+        assert time.monotonic() - start < 5
+    tab.run("(void p.open(wide), void p.open(new File(['a,b\\n' + '1,2\\n3,5\\n2,7\\n'.repeat(9)], 'few.csv')), 1)")
+    tab.until("p.file?.name === 'few.csv' && p.explorer && e?.map")
+
+
+def test_files_and_tables_that_are_too_large_are_refused_in_a_sentence(tab):
+    tab.run(
+        "(async () => { await p.open(Object.defineProperty(new File(['a'], 'huge.csv'), 'size', { value: 3e8 })); })()"
+    )
+    assert "files of up to 250 MB; huge.csv has 300 MB. Use fewer" in tab.run("p.status.textContent")
+    wide = np.random.default_rng(0).integers(0, 10, (1510, 1510))
+    assert "up to 1,500 columns; this table has 1510" in tab.open("wide.csv", csv_of(wide))
 
 
 def test_what_needs_too_much_memory_is_refused_before_it_is_allocated(tab):

@@ -34,9 +34,10 @@ export function readerOf(rules) {
     waiting.delete(data.id);
     if (data.error) refuse(new Error(data.error)); else keep(data.answer);
   };
-  worker.onerror = (event) => { for (const { refuse } of waiting.values()) refuse(new Error(`The file could not be read (${event.message}).`)); waiting.clear(); };
+  const fail = (error) => { for (const { refuse } of waiting.values()) refuse(error); waiting.clear(); };
+  worker.onerror = (event) => fail(new Error(`The file could not be read (${event.message}).`));
   const ask = (message) => new Promise((keep, refuse) => { waiting.set(++count, { keep, refuse }); worker.postMessage({ id: count, ...message }); });
-  return { ask, end: () => worker.terminate() };
+  return { ask, end: () => { worker.terminate(); fail(new Error("Stopped.")); } };
 }
 
 // The rows (n × k) that a page holds as 16-bit fractions of one range.

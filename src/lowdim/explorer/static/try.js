@@ -44,7 +44,11 @@ class TryIt {
 
   newEngine() { return engineOfPage(); }
 
-  say(words) { this.status.className = "told"; this.status.textContent = words; }
+  // What the page does before there is a map, with a button that ends it.
+  say(words) {
+    this.status.className = "told";
+    this.status.replaceChildren(`${words} `, button("Stop", () => { this.reader?.end(); this.engine?.end(new Error("Stopped.")); }));
+  }
 
   async example(name) {
     this.say("unpacking …");
@@ -53,6 +57,7 @@ class TryIt {
   }
 
   async open(file) {
+    const mine = (this.opening = {});
     this.say(`reading ${file.name} …`);
     try {
       if (file.size > MOST_BYTES) throw new Error(`This page reads files of up to ${MOST_BYTES / 1e6} MB; ${file.name} has ${Math.round(file.size / 1e6)} MB. Use fewer rows or columns, or lowdim in Python.`);
@@ -61,7 +66,12 @@ class TryIt {
       this.reader?.end();
       this.reader = readerOf(this.settings.rules);
       await this.show(await this.reader.ask({ file, name: file.name, most: MOST_ROWS, least: LEAST_ROWS }));
-    } catch (error) { this.explorer = null; this.engine?.stop(); this.welcome(error.message); }
+    } catch (error) {
+      if (this.opening !== mine) return; // another file was chosen meanwhile
+      this.explorer = null;
+      this.engine?.stop();
+      this.welcome(error.message);
+    }
   }
 
   // The table as the reader has prepared it.
@@ -104,7 +114,7 @@ class TryIt {
     this.root.replaceChildren(place);
     this.explorer = place.explorer = new Explorer(place, channel, { saved: { view: null }, computes: true });
     await this.explorer.ready;
-    this.explorer.say(n > SLOW_ROWS ? `${plural(n, "row")}: a map takes about ${lasting(n / 1500)} here` : "");
+    this.explorer.say("");
     this.facts(features);
     this.explorer.line.on("done", () => this.lines());
     this.explorer.line.on("status", () => this.lines());
@@ -133,6 +143,7 @@ class TryIt {
     const notes = [...told.notes];
     if (this.width < told.d) notes.push(`${plural(told.d, "feature")} reduced to ${this.width} principal scores, ${Math.round(100 * this.held)} % of the variance`);
     if (left.length) notes.push(`${plural(left.length, "column")} left out`);
+    if (told.n > SLOW_ROWS) explorer.root.querySelector(".side").prepend(make("p", { className: "note slow" }, `${plural(told.n, "row")} take long in a page: about ${lasting(told.n / 2500)} for each map. Stop ends a run and keeps its last positions; lowdim in Python is faster.`));
     const section = make("section", { className: "table-facts", "aria-label": "The table" },
       make("div", { className: "heading" }, make("h2", {}, "The table"), button("Another file …", () => this.leave())), make("p", { className: "note" }, `${plural(told.n, "row")}, ${plural(told.plan.length, "column")}, ${plural(features.length, "feature")}${notes.length ? `; ${notes.join("; ")}` : ""}. Nothing of it leaves this page.`),
       make("details", {}, make("summary", {}, "What was done with each column"), make("ul", { className: "plan" }, ...boxes)),

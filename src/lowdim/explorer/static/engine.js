@@ -63,6 +63,7 @@ export class Engine {
     if (why) throw new Error(why);
     this.module ??= WebAssembly.compile(await this.load());
     const module = await this.module;
+    if (this.closed) throw new Stopped("Stopped.");
     this.worker = this.begin();
     const canShare = this.threads > 1 || globalThis.crossOriginIsolated === true;
     const { memory, control, stacks } = await this.send("open", { module, threads: this.threads, canShare });
@@ -108,6 +109,12 @@ export class Engine {
     const { waiting } = this;
     Object.assign(this, { worker: null, helpers: [], control: null, waiting: null });
     waiting?.refuse(error);
+  }
+
+  // No question is answered from here on.
+  close() {
+    this.closed = true;
+    this.end(new Stopped("Stopped."));
   }
 
   word(value) {

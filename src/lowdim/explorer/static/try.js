@@ -47,13 +47,21 @@ class TryIt {
   // What the page does before there is a map, with a button that ends it.
   say(words) {
     this.status.className = "told";
-    this.status.replaceChildren(`${words} `, button("Stop", () => { this.reader?.end(); this.engine?.end(new Error("Stopped.")); }));
+    this.status.replaceChildren(`${words} `, button("Stop", () => this.halt()));
   }
 
   async example(name) {
     this.say("unpacking …");
     const all = JSON.parse(new TextDecoder().decode(await unpacked(textOf("examples"))));
     await this.open(new File([all[name]], `${name}.csv`, { type: "text/csv" }));
+  }
+
+  halt() {
+    this.opening = null;
+    this.reader?.end();
+    this.engine?.close();
+    this.explorer = null;
+    this.welcome("Stopped.");
   }
 
   async open(file) {
@@ -65,9 +73,10 @@ class TryIt {
       this.file = file;
       this.reader?.end();
       this.reader = readerOf(this.settings.rules);
-      await this.show(await this.reader.ask({ file, name: file.name, most: MOST_ROWS, least: LEAST_ROWS }));
+      const table = await this.reader.ask({ file, name: file.name, most: MOST_ROWS, least: LEAST_ROWS });
+      if (this.opening === mine) await this.show(table);
     } catch (error) {
-      if (this.opening !== mine) return; // another file was chosen meanwhile
+      if (this.opening !== mine) return; // it was stopped, or another file was chosen meanwhile
       this.explorer = null;
       this.engine?.stop();
       this.welcome(error.message);
@@ -84,10 +93,11 @@ class TryIt {
     let width = d, project = null;
     if (d > WIDE) {
       width = Math.min(AXES, n - 1);
-      const { scores, shares } = await this.engine.ask("scores", { k: width });
+      const { opening } = this, { scores, shares } = await this.engine.ask("scores", { k: width });
       const unit = new Float32Array(d * (d + 1));
       for (let j = 0; j < d; j++) unit[(j + 1) * d + j] = 1;
       const { scores: turned } = await this.engine.ask("scoresOf", { rows: unit, k: width });
+      if (this.opening !== opening) return;
       const axes = new Float32Array(width * d), origin = new Float32Array(d);
       for (let j = 0; j < d; j++) for (let k = 0; k < width; k++) axes[k * d + j] = turned[(j + 1) * width + k] - turned[k];
       project = (found) => { // scores less those of the origin

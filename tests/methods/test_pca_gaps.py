@@ -260,3 +260,9 @@ def test_survey_sees_columns_that_vary_little_about_a_large_mean(rng):
     found = survey(X, False)
     np.testing.assert_allclose(found.variance, np.nanvar(X, axis=0), rtol=1e-6)
     assert found.gaps == np.isnan(X).sum()
+
+
+def test_pixels_with_gaps_share_one_unit(rng):
+    pixels = (rng.integers(0, 17, size=(100, 64)) / 16) * np.r_[np.full(60, 1.0), np.full(4, 1e-3)]
+    pixels[rng.random(pixels.shape) < 0.3] = np.nan
+    PCA(2, missing="em").fit(pixels)  # a warning of scales would be an error

@@ -54,7 +54,7 @@ def one_unit(X: Any) -> bool:
     if sp.issparse(X) or X.dtype in (np.uint8, bool):
         return True
     some = _sample(X)
-    low, high = some.min(axis=0), some.max(axis=0)
+    low, high = np.fmin.reduce(some, axis=0), np.fmax.reduce(some, axis=0)  # gaps aside
     moving = np.isfinite(low) & np.isfinite(high) & (high > low)
     low, high = low[moving] / 2, high[moving] / 2  # halves, whose differences cannot overflow
     if len(low) < _MANY:

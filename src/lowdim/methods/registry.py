@@ -336,7 +336,6 @@ METHODS = (
         "a target of one or more numbers, and many correlated features, also more than rows",
         "n·(d² + d·e) time, d² memory, e targets; rows are read once",
         supervised=True,
-        components=None,
         default_rows=0,
     ),
     Method(
@@ -347,7 +346,7 @@ METHODS = (
         "two sets of measurements of the same rows, with many correlated columns, where CCA would overfit",
         "n·(d² + e²) time, d² + e² memory, e features in the second view",
         supervised=True,
-        components=None,
+        components=1,  # as many as targets, of which there may be one
         default_rows=0,
     ),
     Method(

@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("reduce digits --drop ,", "at least one name"),
         ("reduce nope.csv", "nope.csv"),
         ("reduce digits -m pka", "Did you mean 'pca'?"),
-        ("reduce digits --set svd_solvr=svd", "Did you mean 'svd_solver'? It has device, n_components"),
+        ("reduce digits --set svd_solvr=svd", "Did you mean 'svd_solver'? It has device, max_iter"),
         ("reduce digits --set svd_solver=svt", "Did you mean 'svd'?"),
         ("reduce digits -k 100", "at most min(n_samples, n_features) = 64"),
         ("reduce digits -k 1.0", "Pass -k 1 for a count"),

@@ -214,8 +214,7 @@ Near Table::search(const float* Q, std::int64_t m, std::int64_t k, int n_threads
                             stages_.data(),
                             static_cast<int>(stages_.size()),
                             scale_,
-                            itself,
-                            groups};
+                            itself};
     nearest(all, k, out.indices.data(), out.distances.data(), n_threads, watch);
     return out;
 }

@@ -375,6 +375,27 @@ def test_reading_a_file_is_stopped_too(tab):
     assert tab.run("[p.status.textContent, Boolean(p.explorer)]") == ["Stopped.", False]
 
 
+def test_reducing_a_wide_table_is_stopped_and_of_two_files_the_last_is_shown(tab):
+    rng = np.random.default_rng(0)
+    slow, quick = csv_of(rng.normal(size=(1500, 600)).round(2)), csv_of(rng.normal(size=(30, 3)))
+    for name, text in (("slow", slow), ("quick", quick)):
+        tab.run(f"(globalThis.{name} = new File([{json.dumps(text)}], '{name}.csv'), 1)")
+    tab.run("void p.open(slow)")
+    tab.until("/1,500 rows of 600 features/.test(p.status.textContent)")
+    tab.run("p.status.querySelector('button').click()")
+    time.sleep(1)
+    assert tab.run("[p.status.textContent, Boolean(p.explorer)]") == ["Stopped.", False]
+    for wait in ("/reading/.test(p.status.textContent)", "/1,500 rows of 600 features/.test(p.status.textContent)"):
+        tab.run("void p.open(slow)")
+        tab.until(wait)
+        tab.run("void p.open(quick)")
+        tab.until("p.explorer && e && e.map && e.map.status === 'done'")
+        time.sleep(0.5)
+        assert tab.run("[p.told.n, p.told.d, document.querySelectorAll('.table-facts').length]") == [30, 3, 1]
+        tab.run("(p.leave(), 1)")
+    assert tab.run("p.status.textContent") == ""
+
+
 def test_files_and_tables_that_are_too_large_are_refused_in_a_sentence(tab):
     tab.run(
         "(async () => { await p.open(Object.defineProperty(new File(['a'], 'huge.csv'), 'size', { value: 3e8 })); })()"

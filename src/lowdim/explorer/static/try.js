@@ -57,7 +57,7 @@ class TryIt {
   }
 
   halt() {
-    this.opening = null;
+    this.opening = this.showing = null;
     this.reader?.end();
     this.engine?.close();
     this.explorer = null;
@@ -85,7 +85,7 @@ class TryIt {
 
   // The table as the reader has prepared it.
   async show(table) {
-    const { n, d, features } = table, { settings } = this;
+    const { n, d, features } = table, { settings } = this, mine = (this.showing = {});
     this.engine?.end(new Error("Another table came."));
     this.engine = this.newEngine();
     this.engine.table(table.rows, n, d);
@@ -93,11 +93,11 @@ class TryIt {
     let width = d, project = null;
     if (d > WIDE) {
       width = Math.min(AXES, n - 1);
-      const { opening } = this, { scores, shares } = await this.engine.ask("scores", { k: width });
+      const { scores, shares } = await this.engine.ask("scores", { k: width });
       const unit = new Float32Array(d * (d + 1));
       for (let j = 0; j < d; j++) unit[(j + 1) * d + j] = 1;
       const { scores: turned } = await this.engine.ask("scoresOf", { rows: unit, k: width });
-      if (this.opening !== opening) return;
+      if (this.showing !== mine) return;
       const axes = new Float32Array(width * d), origin = new Float32Array(d);
       for (let j = 0; j < d; j++) for (let k = 0; k < width; k++) axes[k * d + j] = turned[(j + 1) * width + k] - turned[k];
       project = (found) => { // scores less those of the origin
@@ -124,6 +124,7 @@ class TryIt {
     this.root.replaceChildren(place);
     this.explorer = place.explorer = new Explorer(place, channel, { saved: { view: null }, computes: true });
     await this.explorer.ready;
+    if (this.showing !== mine) return; // another table came meanwhile
     this.explorer.say("");
     this.facts(features);
     this.explorer.line.on("done", () => this.lines());

@@ -47,11 +47,15 @@ export class Engine {
     this.end(new Stopped("Other rows came."));
   }
 
-  // One question after another; `heard` gets stages and frames of this one.
-  ask(deed, fields = {}, heard = null) {
+  // One question after another; `heard` gets stages and frames of this one. `asker` is what it is about: where that is
+  // `halted` before its turn comes, it is not asked.
+  ask(deed, fields = {}, heard = null, asker = null) {
+    const demandWanted = () => { if (asker?.halted) throw new Stopped("Stopped."); };
     const asked = this.queue.then(async () => {
+      demandWanted();
       await this.ready();
-      return this.send(deed, fields, heard);
+      demandWanted();
+      return this.send(deed, fields, heard, asker);
     });
     this.queue = asked.catch(() => {});
     return asked;
@@ -86,9 +90,9 @@ export class Engine {
     return made;
   }
 
-  send(deed, fields, heard = null) {
+  send(deed, fields, heard = null, asker = null) {
     return new Promise((keep, refuse) => {
-      this.waiting = { id: ++this.count, keep, refuse, heard };
+      this.waiting = { id: ++this.count, keep, refuse, heard, asker };
       this.word(0);
       this.worker.postMessage({ id: this.count, deed, ...fields });
     });
@@ -129,9 +133,11 @@ export class Engine {
   pause() { return this.word(2); }
   resume() { return this.word(0); }
 
-  stop() {
+  // Ends the question of this asker, or any; one that still waits for its turn is not asked.
+  stop(asker = null) {
     const { waiting } = this;
-    if (!waiting) return;
+    if (asker) asker.halted = true;
+    if (!waiting || (asker && waiting.asker !== asker)) return;
     if (!this.word(1)) { this.end(new Stopped("Stopped.")); return; }
     setTimeout(() => { if (this.waiting === waiting) this.end(new Stopped("Stopped.")); }, PATIENCE);
   }

@@ -55,8 +55,16 @@ export function localChannel(messages, { engine, n, d, newRows = null, refusedNe
     if (k < 1) return {};
     const few = n <= JUDGED ? n : Math.max(LEAST_JUDGED, Math.min(MOST_JUDGED, Math.floor(PRODUCTS / (n * d)))), step = n / few;
     const rows = Int32Array.from({ length: few }, (_, i) => Math.floor(i * step));
-    const { trustworthiness, continuity, recall } = await engine.ask("kept", { map: one.Y, k, rows });
+    const { trustworthiness, continuity, recall } = await engine.ask("kept", { map: one.Y, k, rows }, null, one);
     return { trustworthiness, continuity, neighbors_kept: recall, rows: few, of: n };
+  }
+
+  // Ends a run at once, also one that still waits behind another question.
+  function halt(one) {
+    const asking = engine.waiting?.asker === one;
+    engine.resume();
+    engine.stop(one);
+    if (!asking && one.status !== "done") status(one, "stopped", { message: one.Y ? "" : "Stopped before there was a map." });
   }
 
   async function run(one, from) {
@@ -64,7 +72,7 @@ export function localChannel(messages, { engine, n, d, newRows = null, refusedNe
     status(one, "running");
     try {
       if (one.method === "pca") {
-        const { scores, shares } = await engine.ask("scores", { k: one.dims });
+        const { scores, shares } = await engine.ask("scores", { k: one.dims }, null, one);
         one.shares = shares;
         one.seconds = spent();
         push(...frame(one, scores, { final: true }));
@@ -79,7 +87,7 @@ export function localChannel(messages, { engine, n, d, newRows = null, refusedNe
           one.trace.push([told.done, told.loss]);
           if (isCurrent(one)) push(...frame(one, told.frame));
         };
-        const found = await engine.ask("embed", { method: one.method, parameters: settingsOf(one.method, one.parameters), from: from ? Float32Array.from(from) : null }, heard);
+        const found = await engine.ask("embed", { method: one.method, parameters: settingsOf(one.method, one.parameters), from: from ? Float32Array.from(from) : null }, heard, one);
         Object.assign(one, { seconds: spent(), iteration: found.iterations, loss: found.loss, left: null, bytes: found.bytes, stopped: found.stopped });
         one.trace.push([found.iterations, found.loss]);
         if (!isCurrent(one)) return;
@@ -104,7 +112,7 @@ export function localChannel(messages, { engine, n, d, newRows = null, refusedNe
     settingsOf(method, parameters); // refuses what the core does not know
     const old = into === null ? null : mapOf(into), from = start === null ? null : positionsOf(start);
     if (from && from.method !== method) throw new Error(`A map continues by its own method, ${TITLES[from.method]}. Choose it, or run this one from its own start.`);
-    if (old?.running) engine.stop();
+    if (old?.running) halt(old);
     const one = { map: old?.map ?? next++, method, title: TITLES[method], parameters, dims, frame: old?.frame ?? 0, trace: [], running: true, status: "waiting" };
     maps.set(one.map, one);
     queueMicrotask(() => run(one, from?.Y ?? null));
@@ -140,7 +148,7 @@ export function localChannel(messages, { engine, n, d, newRows = null, refusedNe
   const answers = {
     hello: () => [{ ...hello, columns: hello.columns, maps: [...maps.values()].map(described) }],
     fit: (asked) => [fit(asked)],
-    stop: ({ map }) => { if (mapOf(map).running) { engine.resume(); engine.stop(); } return [{ map }]; },
+    stop: ({ map }) => { if (mapOf(map).running) halt(mapOf(map)); return [{ map }]; },
     pause: ({ map }) => { const one = mapOf(map); if (!engine.pause()) throw new Error("This page cannot pause a run: it may not share memory with its Worker. Stop it, and continue from its map."); status(one, "paused"); return [{ map }]; },
     resume: ({ map }) => { engine.resume(); status(mapOf(map), "running"); return [{ map }]; },
     map: ({ map }) => {
@@ -149,7 +157,7 @@ export function localChannel(messages, { engine, n, d, newRows = null, refusedNe
       if (!one?.Y) throw new Error("This map has no positions yet. Wait for its first frame.");
       return frame(one, one.Y, { final: !one.running });
     },
-    drop: ({ map }) => { if (mapOf(map).running) engine.stop(); maps.delete(map); push({ type: "dropped", map }); push({ type: "maps", maps: [...maps.values()].map(described) }); return [{ map }]; },
+    drop: ({ map }) => { if (mapOf(map).running) halt(mapOf(map)); maps.delete(map); push({ type: "dropped", map }); push({ type: "maps", maps: [...maps.values()].map(described) }); return [{ map }]; },
     neighbours,
     distortion: async ({ map, k }) => {
       const one = positionsOf(map), found = await engine.ask("misplaced", { map: one.Y, k: Math.min(k, Math.max(1, Math.floor((n - 1) / 2))) });

@@ -18,7 +18,10 @@ from lowdim.work.backend_arrays import all_to_numpy
 TENSORS = os.environ.get("LOWDIM_LAWS")  # see conftest.py
 # Documented to hold what is not finite, or any numbers.
 FREE = {"class_distance_", "classes_", "scores_", "loss_iterations_"}
-pytestmark = pytest.mark.filterwarnings("ignore:.* the graph of neighbours must be")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* the graph of neighbours must be"),
+    pytest.mark.filterwarnings("ignore:SparsePCA. loadings still changed"),
+]
 
 
 def fitted(cls):

@@ -125,7 +125,7 @@ def test_what_cannot_be_fitted_is_named(rng):
         PLSRegression(9).fit(X, Y)
     with pytest.raises(ValueError, match=r"n_targets\) = 5; got 6"):
         PLSCanonical(6).fit(X, Y)
-    with pytest.raises(ValueError, match="views that vary together are needed"):
+    with pytest.raises(ValueError, match="X and y that vary together are needed"):
         PLSRegression(1).fit(np.ones((20, 3)), np.arange(20.0))
     with pytest.raises(ValueError, match="one value for each of the 200 rows"):
         PLSRegression(1).fit(X, Y[1:])

@@ -30,7 +30,7 @@ _TEXTS: dict[str, Callable[[Any], str]] = {  # fitted attribute to its text, in 
     "residual_variance_": lambda found: f"residual variance {_last(found)}",
     "reconstruction_error_": lambda value: f"reconstruction error {value:.3g}",
     "approximation_error_": lambda value: f"approximation error {value:.3g}",
-    "n_iter_": lambda count: f"{count:,} iterations",
+    "n_iter_": lambda count: f"{count:,} iterations" if count > 1 else "",
     "n_epochs_": lambda count: f"{count:,} epochs",
     "n_connected_components_": lambda count: f"neighbour graph of {count} connected components" if count > 1 else "",
     "solver_": lambda name: f"solver {name}",

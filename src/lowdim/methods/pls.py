@@ -96,8 +96,8 @@ class _PartialLeastSquares(TwoViewReducer, LinearReducer):
     def _found(self, k: int) -> int:
         if not k:
             raise ValueError(
-                f"{self._name}: views that vary together are needed; got a constant view, or views without any "
-                "covariance. Pass other columns."
+                f"{self._name}: X and y that vary together are needed; got a constant one, or no covariance that can "
+                "be told from rounding. Pass other columns, or X in larger units."
             )
         if k < self.n_components:
             warn(

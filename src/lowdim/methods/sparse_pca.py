@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data import options, validation
 from lowdim.data.sizes import demand_components
@@ -94,7 +95,6 @@ class SparsePCA(LinearReducer):
             **super()._state(),
             "explained_variance_": fields.array("k", low=0),
             "explained_variance_ratio_": fields.array("k", low=0),
-            "n_nonzero_": fields.array("k", kind="i8", low=0),
             "n_iter_": fields.count(),
             "n_components_": fields.count("k"),
         }
@@ -145,9 +145,14 @@ class SparsePCA(LinearReducer):
         added, n = sparse_components.adjusted_variances(S, U), X.shape[0]
         self.explained_variance_ = (added * n / (n - 1)).astype(dtype)
         self.explained_variance_ratio_ = (added / (np.trace(S) or 1.0)).astype(dtype)
-        self.n_nonzero_ = np.count_nonzero(self.components_, axis=1).astype(np.int64)
         self.mean_, self.n_iter_, self.n_components_ = mean.astype(dtype), found.steps, len(U)
         return self
+
+    @property
+    def n_nonzero_(self) -> NDArray[np.int64]:
+        """Number of loadings of each component that are not 0."""
+        check_is_fitted(self)
+        return np.count_nonzero(self.components_, axis=1).astype(np.int64)
 
     def _covariance(self, X: Any) -> tuple[NDArray, NDArray]:
         n, d = X.shape

@@ -108,7 +108,7 @@ def potentials(walk: Walk, t: int, gamma: float) -> Doubles:
 
     ``−log Pᵗ`` for ``gamma`` 1, ``Pᵗ`` for −1, and between them ``2/(1 − γ) (Pᵗ)^((1 − γ)/2)``.
     """
-    S, power = walk.symmetric, None
+    S, power = walk.symmetric.astype(np.float32), None  # sums of what is not negative keep their relative precision
     with stage("walk"):
         while True:  # by squaring
             if t % 2:

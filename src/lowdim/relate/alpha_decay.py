@@ -15,7 +15,7 @@ from lowdim.work.rows import take
 
 Doubles = NDArray[np.float64]
 LEAST = 1e-4  # similarity that is taken as 0
-_MARGIN = 2  # times k: neighbours that are searched for at first
+_MARGIN = 6  # times k: neighbours that are searched for at first
 
 
 def reach(decay: float) -> float:

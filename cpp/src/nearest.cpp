@@ -28,8 +28,8 @@ public:
         if (count <= K_)
             return;
         float* scores = chunk_.scores(i);
-        const auto [least, most] = std::minmax_element(scores, scores + count);
-        float low = *least, high = *most;
+        float low, high;
+        plan_.with.range(scores, count, low, high);
         for (int step = 0; step < 24; ++step) {
             const float middle = low + (high - low) / 2;
             const std::int64_t above = plan_.with.count(scores, count, middle);

@@ -72,6 +72,8 @@ struct Scanner {
     void (*score)(const Tiles<float>&, const float* front, std::int64_t tile, float* scores);
     // Whether a query may find something in the group; if so, sets inner and outer of the range.
     bool (*reaches)(const Lie&, Range&);
+    // The lowest and the highest of `count` scores.
+    void (*range)(const float* scores, std::int64_t count, float& low, float& high);
     // How many of `count` scores are at least `least`; and drops the others, leaving the number.
     std::int64_t (*count)(const float* scores, std::int64_t count, float least);
     std::int64_t (*keep)(float* scores, std::int32_t* points, std::int64_t count, float least);

@@ -161,14 +161,46 @@ LOWDIM_TARGET std::int64_t count_at_least(const float* scores, std::int64_t coun
 
 LOWDIM_TARGET std::int64_t keep_at_least(float* scores, std::int32_t* points, std::int64_t count,
                                          float least) {
-    std::int64_t out = 0;
-    for (std::int64_t j = 0; j < count; ++j) {
+    std::int64_t out = 0, j = 0;
+#if LOWDIM_BYTES == 64
+    for (; j + lanes <= count; j += lanes) { // what is written was read before
+        const __m512 some = _mm512_loadu_ps(scores + j);
+        const __m512i theirs = _mm512_loadu_si512(points + j);
+        const auto mask = static_cast<__mmask16>(at_least(Vector(some) - least, Vector{}));
+        _mm512_storeu_ps(scores + out, _mm512_maskz_compress_ps(mask, some));
+        _mm512_storeu_si512(points + out, _mm512_maskz_compress_epi32(mask, theirs));
+        out += __builtin_popcount(mask);
+    }
+#endif
+    for (; j < count; ++j) {
         const float score = scores[j];
         scores[out] = score;
         points[out] = points[j];
         out += score - least >= 0;
     }
     return out;
+}
+
+// Lowest and highest of one score or more.
+LOWDIM_TARGET void range_of(const float* scores, std::int64_t count, float& low, float& high) {
+    low = high = scores[0];
+    std::int64_t j = 0;
+    if (count >= lanes) {
+        Vector lowest = *reinterpret_cast<const Vector*>(scores), highest = lowest;
+        for (j = lanes; j + lanes <= count; j += lanes) {
+            const Vector some = *reinterpret_cast<const Vector*>(scores + j);
+            lowest = -larger(-lowest, -some);
+            highest = larger(highest, some);
+        }
+        for (int lane = 0; lane < lanes; ++lane) {
+            low = std::min(low, lowest[lane]);
+            high = std::max(high, highest[lane]);
+        }
+    }
+    for (; j < count; ++j) {
+        low = std::min(low, scores[j]);
+        high = std::max(high, scores[j]);
+    }
 }
 
 // Σ (x − y)² in double, in an order that depends on the length alone.
@@ -191,7 +223,7 @@ template <class T> LOWDIM_TARGET double squared(const T* x, const T* y, std::int
     return total;
 }
 
-constexpr Scanner scanner{rows,           scan,          nullptr,        score,          reaches,
-                          count_at_least, keep_at_least, squared<float>, squared<double>};
+constexpr Scanner scanner{rows,     scan,           nullptr,       score,          reaches,
+                          range_of, count_at_least, keep_at_least, squared<float>, squared<double>};
 
 #undef LOWDIM_MULTIPLY

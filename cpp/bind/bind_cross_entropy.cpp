@@ -97,8 +97,8 @@ Made<float> call_place_new(const Matrix<std::int32_t>& neighbors, const Matrix<f
     const Curve curve = curve_of(a, b);
     auto out = empty<float>(v.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {
-        place_new_cross_entropy(new_points, Y.data(), k, curve, negatives, sample.data(), size(sample),
-                                iterations, out.data(), n_threads, watch);
+        place_new_cross_entropy(new_points, Y.data(), size(Y), k, curve, negatives, sample.data(),
+                                size(sample), iterations, out.data(), n_threads, watch);
     });
     return out;
 }
@@ -107,6 +107,7 @@ Made<float> call_place_new(const Matrix<std::int32_t>& neighbors, const Matrix<f
 
 void bind_cross_entropy(nb::module_& m) {
     m.attr("EPOCH_SOFT") = EpochPlan::soft;
+    m.attr("EPOCH_CROWD_SOFT") = EpochPlan::crowd_soft;
     m.attr("EPOCH_CUT") = EpochPlan::cut;
     m.attr("EPOCH_MOMENTUM") = EpochPlan::momentum;
     m.attr("EPOCH_DAMPING") = EpochPlan::damping;

@@ -83,8 +83,8 @@ Made<float> call_place_new(const Rows& neighbors, const Matrix<float>& p, const 
     const NewPoints new_points = new_points_of(neighbors, p, size(Y), n_threads);
     auto out = empty<float>(p.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {
-        place_new_pairs(new_points, Y.data(), k, further, sample.data(), size(sample), iterations, out.data(),
-                        n_threads, watch);
+        place_new_pairs(new_points, Y.data(), size(Y), k, further, sample.data(), size(sample), iterations,
+                        out.data(), n_threads, watch);
     });
     return out;
 }

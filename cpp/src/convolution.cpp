@@ -34,8 +34,26 @@ template <KernelPart range> struct Split {
     }
 };
 
+// log(1 + 1/u), u = 2^(power log₂(s + soft) + log_a).
+struct Odds {
+    float power, log_a, soft;
+    explicit Odds(const Falloff& of)
+        : power(static_cast<float>(of.b)), log_a(static_cast<float>(std::log2(of.a))),
+          soft(static_cast<float>(of.soft)) {}
+    template <class V> LOWDIM_INLINE void at(const V& s, V& f, V&) const {
+        V log, inverse;
+        log2_of(V(s + soft), log);
+        exp2_of(V(-(log * power + log_a)), inverse);
+        const V sum = inverse + 1.0f;
+        log2_of(sum, f);
+        f = (f * 0.69314718f) + (inverse - (sum - 1.0f)) / sum; // what rounding took from the sum
+    }
+};
+
 template <class Visit>
 void with_range(const Falloff& of, KernelPart range, double spacing, const Visit& visit) {
+    if (of.kind == Falloff::Kind::odds)
+        return visit(Odds(of));
     if (range == KernelPart::whole || of.kind == Falloff::Kind::gauss)
         return with_falloff<float>(of, visit);
     const auto limit = static_cast<float>(parting(range == KernelPart::near ? spacing : spacing / coarser));

@@ -1,6 +1,7 @@
 // The loss of UMAP, its gradient, and the positions of new points.
 #include "cross_entropy_forces.hpp"
 #include "new_points.hpp"
+#include "planar_places.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -56,10 +57,46 @@ void cross_entropy_gradient(const Affinities& V, const float* Y, int k, const Cu
         }
 }
 
-void place_new_cross_entropy(const NewPoints& new_points, const float* Y, int k, const Curve& curve,
-                             double negatives, const std::int32_t* sample, std::int64_t m,
+namespace {
+
+// Σ v times the mean of negatives/2 log(1 + 1/u) over a sample of the map, from a grid.
+class Crowd {
+public:
+    Crowd(const float* Y, std::int64_t n, int k, const Curve& curve, double negatives,
+          const std::int32_t* sample, std::int64_t m, int n_threads, Watch& watch)
+        : weight_(static_cast<float>(negatives / (2.0 * static_cast<double>(m)))),
+          grid_({Falloff::Kind::odds, 1.0, curve.a, curve.b, EpochPlan::crowd_soft}, k,
+                spacing * std::sqrt(EpochPlan::crowd_soft)) {
+        std::vector<float> some(static_cast<std::size_t>(m * k));
+        for (std::int64_t j = 0; j < m; ++j)
+            std::copy_n(Y + static_cast<std::int64_t>(sample[j]) * k, k, some.data() + j * k);
+        grid_.charge(some.data(), m, grid_.box_of(Y, n, n_threads, watch), n_threads, watch);
+    }
+
+    SecondOrder operator()(const float* y, float degree) const {
+        const SecondOrder phi = grid_.at(y);
+        const float w = weight_ * degree;
+        return {w * phi.value, w * phi.x, w * phi.y, w * phi.xx, w * phi.xy, w * phi.yy};
+    }
+
+private:
+    static constexpr double spacing = 0.42; // of the grid, over the radius within which points repel less
+
+    float weight_;
+    Grid grid_;
+};
+
+} // namespace
+
+void place_new_cross_entropy(const NewPoints& new_points, const float* Y, std::int64_t n, int k,
+                             const Curve& curve, double negatives, const std::int32_t* sample, std::int64_t m,
                              std::int64_t iterations, float* out, int n_threads, Watch& watch) {
-    const Law law = law_of(curve, cut);
+    if (k <= 2) {
+        const Crowd crowd(Y, n, k, curve, negatives, sample, m, n_threads, watch);
+        return place_in_plane(new_points, Y, k, iterations, PullLaw::of(curve), crowd, out, n_threads, watch);
+    }
+    Law law = law_of(curve, cut);
+    law.soft = static_cast<float>(EpochPlan::crowd_soft);
     const auto push = cross_entropy_kernels(k).push_at;
     const std::int64_t size = (m + 15) / 16 * 16;
     Aligned<float> columns(k * size), counts(size);

@@ -263,13 +263,10 @@ double Grid::read(const View& view, const float* Y, std::int64_t n, float* force
     return sum;
 }
 
-bool Grid::covers(const float* y) const {
-    for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
-        const double at = (static_cast<double>(y[d]) - axes_[d].origin) / spacing_;
-        if (!(at >= Spline::before && at < static_cast<double>(axes_[d].nodes - width / 2 - 1)))
-            return false;
-    }
-    return true;
+SecondOrder Grid::at(const float* y) const {
+    SecondOrder out;
+    LOWDIM_PICK(read_bent)(spline, view(), y, nodes_.data(), out);
+    return out;
 }
 
 } // namespace lowdim::detail

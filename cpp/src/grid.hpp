@@ -9,6 +9,11 @@
 
 namespace lowdim::detail {
 
+// A function of a plane at one place, its gradient and its second derivatives; of a line, those along x.
+struct SecondOrder {
+    float value = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+};
+
 // Points are spread over the grid with a B-spline, the grid is convolved with f, and φ and its gradient are
 // read back with the same spline and its derivative. What the spline does to the spectrum, aliases included,
 // is undone in the multiplier K̂ Ŵ² / (Σ Ŵ²)², the best one in the least-squares sense (Hockney and Eastwood
@@ -46,7 +51,8 @@ public:
     double read_own(const float* Y, std::int64_t n, float* forces, float* phi, int n_threads,
                     Watch& watch) const;
 
-    [[nodiscard]] bool covers(const float* y) const;
+    // φ and its derivatives at a point that the grid covers.
+    [[nodiscard]] SecondOrder at(const float* y) const;
 
     // What the spline makes of a charge at its own place t within a cell: φ is higher by `excess`, and the
     // force is `push` times sin 2πt along each axis, where it should be none.

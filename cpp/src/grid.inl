@@ -105,3 +105,38 @@ LOWDIM_TARGET static double read_points(const Spline& spline, const View& view, 
     }
     return sum;
 }
+
+// φ at one point, its gradient and its second derivatives.
+LOWDIM_TARGET static void read_bent(const Spline& spline, const View& view, const float* y,
+                                    const float* nodes, SecondOrder& out) {
+    const float gx = (y[0] - view.origin[0]) * view.inverse;
+    const auto ix = static_cast<std::int32_t>(gx);
+    const float tx = gx - static_cast<float>(ix);
+    Cells wx, dx, bx;
+    weights(spline.values, spline.terms, tx, wx);
+    weights(spline.slopes, spline.terms - 1, tx, dx);
+    weights(spline.bends, spline.terms - 2, tx, bx);
+    const float* at = nodes + ix - spline.before;
+    Cells here = {}, slope = {}, bend = {};
+    if (view.dimensions == 1) {
+        here = loose(at);
+    } else {
+        const float gy = (y[1] - view.origin[1]) * view.inverse;
+        const auto iy = static_cast<std::int32_t>(gy);
+        const float ty = gy - static_cast<float>(iy);
+        Cells wy, dy, by;
+        weights(spline.values, spline.terms, ty, wy);
+        weights(spline.slopes, spline.terms - 1, ty, dy);
+        weights(spline.bends, spline.terms - 2, ty, by);
+        at += (iy - spline.before) * view.stride;
+        for (int row = 0; row < Grid::width; ++row, at += view.stride) {
+            const Cells node = loose(at);
+            here += node * wy[row];
+            slope += node * dy[row];
+            bend += node * by[row];
+        }
+    }
+    const float h = view.inverse, square = h * h;
+    out = {total(here * wx),          h * total(here * dx),       h * total(slope * wx),
+           square * total(here * bx), square * total(slope * dx), square * total(bend * wx)};
+}

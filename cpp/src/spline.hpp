@@ -7,10 +7,11 @@
 
 namespace lowdim::detail {
 
-// Weights of the nodes about a point as polynomials of its place t within a cell, and their derivatives.
+// Weights of the nodes about a point as polynomials of its place t within a cell, and their first and second
+// derivatives.
 struct Spline {
     static constexpr int terms = Grid::width, before = Grid::width / 2 - 1;
-    float values[terms][8] = {}, slopes[terms][8] = {};
+    float values[terms][8] = {}, slopes[terms][8] = {}, bends[terms][8] = {};
 
     Spline() {
         // Pieces of the B-spline of each order from those of the order before:
@@ -33,6 +34,8 @@ struct Spline {
                 values[power][node] = static_cast<float>(c);
                 if (power)
                     slopes[power - 1][node] = static_cast<float>(power * c);
+                if (power > 1)
+                    bends[power - 2][node] = static_cast<float>(power * (power - 1) * c);
             }
     }
 };

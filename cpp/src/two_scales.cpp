@@ -52,7 +52,8 @@ TwoScales::TwoScales(const Falloff& falloff, int dimensions, KernelPart range)
 
 bool TwoScales::fit(const std::array<std::int64_t, 2>& nodes, double spacing, int n_threads, Watch& watch) {
     const bool apart = range_ == KernelPart::whole && dimensions_ == 2 &&
-                       falloff_.kind != Falloff::Kind::student && std::min(nodes[0], nodes[1]) >= fewest;
+                       (falloff_.kind == Falloff::Kind::cauchy || falloff_.kind == Falloff::Kind::gauss) &&
+                       std::min(nodes[0], nodes[1]) >= fewest;
     far_ = apart && falloff_.kind == Falloff::Kind::cauchy;
     bool changed = fine_.fit(nodes, spacing, apart ? KernelPart::near : range_, n_threads, watch);
     nodes_ = nodes;

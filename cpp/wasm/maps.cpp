@@ -632,7 +632,7 @@ void place_rows(Table& table, const Settings& settings, const float* Y, const fl
             std::vector<float> map(Y, Y + 2 * n);
             for (float& y : map)
                 y /= static_cast<float>(settings.spread);
-            place_new_cross_entropy({used.indices.data(), weights.data(), m, k}, map.data(), 2, curve,
+            place_new_cross_entropy({used.indices.data(), weights.data(), m, k}, map.data(), n, 2, curve,
                                     settings.negative_sample_rate * settings.repulsion_strength,
                                     sample.data(), sampled, placing_steps, out, n_threads, watch);
             for (std::int64_t i = 0; i < 2 * m; ++i)
@@ -644,7 +644,7 @@ void place_rows(Table& table, const Settings& settings, const float* Y, const fl
                 for (std::int64_t j = 0; j < counts.near; ++j)
                     weights[at(i * k + columns[at(i * counts.near + j)])] = 1;
             favour_nearest(used, m, weights, n_threads, watch);
-            place_new_pairs({used.indices.data(), weights.data(), m, k}, Y, 2,
+            place_new_pairs({used.indices.data(), weights.data(), m, k}, Y, n, 2,
                             static_cast<double>(counts.further), sample.data(), sampled, placing_steps, out,
                             n_threads, watch);
         }

@@ -610,6 +610,7 @@ ADAM_DECAY_SQUARES: float
 ADAM_LEAST: float  # added to the root of the second moment
 
 EPOCH_SOFT: float  # ε of UMAP's loss
+EPOCH_CROWD_SOFT: float  # the same between a new point and those that repel it
 EPOCH_CUT: float  # longest force between two points in an epoch
 EPOCH_MOMENTUM: float  # of the first epoch
 EPOCH_DAMPING: float  # of steps, times their stiffness

@@ -36,8 +36,9 @@ struct EpochPlan {
     std::int64_t epochs = 200, every = 50;
     Anchors anchors = {}; // added to L; the map is then not centred
 
-    static constexpr double soft = 1e-3; // ε
-    static constexpr double cut = 4;     // longest force between two points in an epoch
+    static constexpr double soft = 1e-3;         // ε
+    static constexpr double crowd_soft = 0.0625; // the same between a new point and those that repel it
+    static constexpr double cut = 4;             // longest force between two points in an epoch
     // All neighbours move at once, so a step is rate/(1 + damping rate stiffness) times the force. Momentum,
     // which decreases with the rate, lets clusters move although steps are damped.
     static constexpr float momentum = 0.9f, damping = 0.3f;
@@ -64,8 +65,8 @@ void cross_entropy_gradient(const Affinities& V, const float* Y, int k, const Cu
 // Puts each new point where, in the box of its neighbours in the map Y (n × k), it finds the minimum of its
 // own loss Σ_j −v_j log w_j − c d/2m Σ_s log(1 − w_s), d = Σ v_j, over the m points of a sample of the map,
 // by steps that never raise it. No new point depends on another.
-void place_new_cross_entropy(const NewPoints& new_points, const float* Y, int k, const Curve& curve,
-                             double negatives, const std::int32_t* sample, std::int64_t m,
+void place_new_cross_entropy(const NewPoints& new_points, const float* Y, std::int64_t n, int k,
+                             const Curve& curve, double negatives, const std::int32_t* sample, std::int64_t m,
                              std::int64_t iterations, float* out, int n_threads, Watch& watch);
 
 } // namespace lowdim

@@ -48,11 +48,13 @@ struct Pace {
 };
 
 // How new points are sought: a step of length `still` ends the search, which starts again at the `starts`
-// weightiest neighbours that lie more than `apart` from the position found.
+// weightiest neighbours that lie more than `apart` from the position found. In a plane a step of Newton's
+// method shorter than `sure` is the last, and neighbours of a share of the weights below `negligible` are
+// left out.
 struct Placing {
     static constexpr double still = 1e-5;
     static constexpr std::int64_t starts = 4;
-    static constexpr float apart = 1.0f;
+    static constexpr float apart = 1.0f, sure = 3e-3f, negligible = 1e-6f;
 };
 
 // Called with the iterations done, KL(P‖Q) at the map and the map in the rows' order; true stops.

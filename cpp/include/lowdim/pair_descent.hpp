@@ -63,7 +63,7 @@ void pair_loss(const Pairs& pairs, const float* Y, int k, const double weights[3
 // Puts each new point where, in the box of its neighbours in the map Y (n × k), it finds the minimum of
 // Σ_j p_j d̃_j/(10 + d̃_j) + further times the mean of 1/(1 + d̃) over a sample of the map, by steps that never
 // raise it. No new point depends on another.
-void place_new_pairs(const NewPoints& new_points, const float* Y, int k, double further,
+void place_new_pairs(const NewPoints& new_points, const float* Y, std::int64_t n, int k, double further,
                      const std::int32_t* sample, std::int64_t m, std::int64_t iterations, float* out,
                      int n_threads, Watch& watch);
 

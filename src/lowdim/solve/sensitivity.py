@@ -155,7 +155,7 @@ def _local_entropy(loss: CrossEntropy, others: Floats, weights: Floats, crowd: F
 
 def _curve(loss: CrossEntropy, s: Floats, *, far: bool) -> tuple[Floats, Floats, Floats]:
     """``log(1 + u)``, or ``log(1 + 1/u)`` of what repels, of squared distances, and its first two derivatives."""
-    t = s + _native.EPOCH_SOFT
+    t = s + (_native.EPOCH_CROWD_SOFT if far else _native.EPOCH_SOFT)
     u = loss.a * t**loss.b
     share = u / (1 + u)
     slope = loss.b * share * (1 - share) / t  # of the share

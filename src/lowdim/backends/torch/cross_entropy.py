@@ -153,7 +153,7 @@ def place_new(self: numpy_cross_entropy.CrossEntropy, neighbors: Any, v: Any, Y:
         t = gap.square().sum(2) + _native.EPOCH_SOFT
         u = self.a * t**self.b
         factor = v * (2 * self.b) * u / (t * (1 + u))
-        force, cost = among_sample(y, S, (self.b, log2(self.a), _native.EPOCH_SOFT))
+        force, cost = among_sample(y, S, (self.b, log2(self.a), _native.EPOCH_CROWD_SOFT))
         weight = self.negatives * v.sum(1, keepdim=True) / len(S)
         value = (v * torch.log1p(u)).sum(1, keepdim=True) + weight * cost
         pull = (factor[:, :, None] * gap).sum(1)

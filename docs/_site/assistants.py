@@ -62,7 +62,17 @@ def names() -> str:
     lines += ["## Methods of every model", ""]
     from lowdim import TSNE
 
-    for name in ("fit", "fit_transform", "transform", "trust", "explain", "save", "get_params", "set_output"):
+    for name in (
+        "fit",
+        "fit_transform",
+        "transform",
+        "trust",
+        "explain",
+        "save",
+        "to_onnx",
+        "get_params",
+        "set_output",
+    ):
         lines.append(f"- .{name}{_signature(getattr(TSNE, name))}")
     return "\n".join(lines) + "\n"
 

@@ -42,6 +42,7 @@ GUIDE = [
     "compare",
     "embeddings",
     "explorer",
+    "export",
     "faq",
     "gpu",
     "grow",
@@ -49,7 +50,7 @@ GUIDE = [
     "reliability",
     "versions",
 ]
-NEEDED = {"cluster": "distributed", "explorer": "anywidget", "gpu": "torch"}
+NEEDED = {"cluster": "distributed", "explorer": "anywidget", "export": "onnxruntime", "gpu": "torch"}
 
 
 @pytest.fixture

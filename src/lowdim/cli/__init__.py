@@ -18,6 +18,7 @@ COMMANDS = (
     "reduce",
     "transform",
     "check",
+    "export",
     "compare",
     "aligned",
     "explore",
@@ -85,6 +86,7 @@ Examples:
   lowdim reduce digits --plot map.png
   lowdim reduce table.csv --label species -o map.csv --save map.lowdim
   lowdim transform map.lowdim new.csv -o new_map.csv
+  lowdim export map.lowdim -o map.onnx
   lowdim compare table.csv --label species -o report.html
   lowdim explore table.csv --label species
   lowdim select table.csv --target species --estimator lda

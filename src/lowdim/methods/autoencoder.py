@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lowdim.compose.spectrum import scales
 from lowdim.data import options, validation
 from lowdim.methods.base import Reducer, applying, fitting
+from lowdim.methods.onnx_export import dense_layers
 from lowdim.persist import fields
 from lowdim.relate.moment_states import ColumnMoments
 from lowdim.relate.moments import column_moments
@@ -95,6 +96,7 @@ class Autoencoder(Reducer):
     biases_: list[NDArray]
     loss_curve_: NDArray
     _in_batches = True
+    _no_onnx = None
     _rules = {
         "n_components": options.integer(1),
         "hidden": options.widths,
@@ -249,6 +251,15 @@ class Autoencoder(Reducer):
         *others, (W, b) = self._layers()[len(self.weights_) // 2 :]
         last = Layer(W * self.scale_[:, None], b * self.scale_ + self.mean_)
         return apply([*others, last], Y, self._activation)
+
+    def _onnx(self, graph: Any, X: str, method: str) -> str:
+        half = len(self.weights_) // 2
+        if method == "transform":
+            (W, b), *others = self._layers()[:half]
+            return dense_layers(graph, [Layer(W / self.scale_, b), *others], X, self._activation, less=self.mean_)
+        *others, (W, b) = self._layers()[half:]
+        last = Layer(W * self.scale_[:, None], b * self.scale_ + self.mean_)
+        return dense_layers(graph, [*others, last], X, self._activation)
 
     @property
     def _n_features_out(self) -> int:

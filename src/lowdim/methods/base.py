@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.data import options, validation
 from lowdim.data.arrow import from_arrow
 from lowdim.data.compat import check_feature_names, check_n_features
-from lowdim.methods import choosing
+from lowdim.methods import choosing, onnx_export
 from lowdim.methods.callbacks import demand_no_callback
 from lowdim.methods.explanation import Explanation, by_differences, explained, small_steps
 from lowdim.methods.html_summary import with_facts
@@ -155,8 +155,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ``_sparse`` says whether it takes CSR input, ``_needs_targets`` whether it requires ``y``, and
     ``_two_views`` whether that is a second view of the rows. ``_scale_matters`` says whether the features' scales do,
     ``_any_columns`` whether they may be text, ``_keeps_values`` whether results are columns of the rows, with
-    their NaN. Rows go to ``device``, of those methods that have it, unless ``_in_batches`` says that the method moves
-    some at a time.
+    their NaN; ``_no_onnx`` says why there is no ONNX file, None where there is one. Rows go to ``device``, of those
+    methods that have it, unless ``_in_batches`` says that the method moves some at a time.
     """
 
     _rules: ClassVar[Mapping[str, options.Rule]] = {}
@@ -167,6 +167,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _in_batches: ClassVar[bool] = False
     _any_columns: ClassVar[bool] = False
     _keeps_values: ClassVar[bool] = False
+    _no_onnx: ClassVar[str | None] = "what this method computes is none"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -346,6 +347,41 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         from lowdim.persist import write_state
 
         write_state(path, {"lowdim": __version__} | self._state_for_file())
+
+    def to_onnx(self, path: str | os.PathLike[str], method: str = "transform", *, dtype: str = "float32") -> None:
+        """Write what the model computes as an ONNX file, which runs without lowdim and without Python.
+
+        Linear and kernel methods, networks and chosen columns can be written. Results are those of ``transform`` to the
+        rounding of ``dtype``; rows with NaN or infinity, which lowdim refuses, become NaN.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Usually ends in ``.onnx``. An existing file is replaced only once the new one is complete.
+        method : {"transform", "inverse_transform", "predict", "second_view"}
+            What the file computes; ``"predict"`` of a regression, ``"second_view"`` the scores of the other view of
+            methods that have two.
+        dtype : {"float32", "float64"}
+            Type of its input, its numbers and its output.
+
+        Examples
+        --------
+        >>> import lowdim, pathlib, tempfile
+        >>> X, y = lowdim.data.load("iris")
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "iris.onnx"
+        >>> lowdim.PCA(2).fit(X).to_onnx(path)
+        >>> path.stat().st_size < 1000
+        True
+        """
+        onnx_export.write(self, path, method, dtype)
+
+    def _onnx(self, graph: Any, X: str, method: str) -> str:
+        """Add operators that compute ``method`` of the rows called ``X``; the name of the result."""
+        raise NotImplementedError(f"{self._name}, {X}, {method}, {graph}")
+
+    def _onnx_inputs(self) -> list[str]:
+        """Names of the columns that an ONNX file takes."""
+        return [str(one) for one in getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])]
 
     def _state_for_file(self) -> dict[str, Any]:
         """Class, parameters and fitted attributes as a model file keeps them."""

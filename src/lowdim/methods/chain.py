@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.compat import rows_at
+from lowdim.methods import onnx_export
 from lowdim.methods.base import Reducer, fewer_components_allowed
 from lowdim.methods.explanation import Explanation, chained
 
@@ -141,6 +142,21 @@ class Chain(Pipeline):
             Usually ends in ``.lowdim``. An existing file is replaced only once the new one is complete.
         """
         save(self, path)
+
+    def to_onnx(self, path: str | os.PathLike[str], method: str = "transform", *, dtype: str = "float32") -> None:
+        """Write what all steps compute as one ONNX file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Usually ends in ``.onnx``. An existing file is replaced only once the new one is complete.
+        method : {"transform", "inverse_transform"}
+            What the file computes.
+        dtype : {"float32", "float64"}
+            Type of its input, its numbers and its output. A ``Prepare`` in it takes columns of numbers only, in the
+            order of the ``features_in`` that the file names.
+        """
+        onnx_export.write(self, path, method, dtype)
 
     @contextmanager
     def _as_it_was(self) -> Iterator[None]:

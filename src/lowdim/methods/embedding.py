@@ -1,7 +1,7 @@
 """Base classes of methods that learn an embedding of the training rows, and embed new rows by it."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,8 @@ class EmbeddingReducer(Reducer, ABC):
         """
         self._learn(X, y)
         return own(self.embedding_)
+
+    _no_onnx: ClassVar[str | None] = "new rows are placed by a search among the training rows"
 
     @abstractmethod
     def _learn(self, X: Any, y: Any) -> None:

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data import options
+from lowdim.methods import onnx_export
 from lowdim.methods.base import Reducer, applying
 from lowdim.persist import fields
 from lowdim.relate.centring import centre
@@ -43,6 +44,7 @@ class KernelReducer(Reducer):
 
     _sparse = True
     _scale_matters = True
+    _no_onnx = None
     kernel: Any
     gamma: float | str
     degree: int
@@ -145,6 +147,11 @@ class KernelReducer(Reducer):
             The scores, float32 for float32 and small integers, float64 otherwise.
         """
         return self._scores(self._new_rows(X))
+
+    def _onnx(self, graph: Any, X: str, method: str) -> str:
+        return onnx_export.kernel_rows(
+            graph, self._kernel(), X, self._basis, self.dual_coef_, self._shift, -self._offset
+        )
 
     def _scores(self, X: Any) -> NDArray:
         """Scores of validated rows."""

@@ -12,6 +12,7 @@ import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from lowdim.data import options
+from lowdim.methods import onnx_export
 from lowdim.methods.kernel import RULES, KernelReducer
 from lowdim.methods.two_views import TwoViewReducer
 from lowdim.persist import fields
@@ -154,6 +155,12 @@ class KernelCCA(TwoViewReducer, KernelReducer):
         """Weights of kernel values for directions ``W`` in whitened coordinates: ``U Λ^-½ (Λ/n + κ)^-½ W``."""
         dual = (view.U * (view.D / np.square(view.size))) @ W
         return dual - dual.mean(axis=0)  # exact except for rounding in the smallest eigenvectors
+
+    def _onnx(self, graph: Any, X: str, method: str) -> str:
+        if method == "transform":
+            return super()._onnx(graph, X, method)
+        basis, dual = self._y_basis, self.y_dual_coef_
+        return onnx_export.kernel_rows(graph, self._y_kernel(), X, basis, dual, self._y_shift, -self._y_offset)
 
     def _second_scores(self, Y: NDArray) -> NDArray:
         kernel = self._y_kernel()

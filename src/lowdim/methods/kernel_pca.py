@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lowdim.compose import kernel_features
 from lowdim.compose import kernel_spectrum as spectrum
 from lowdim.data import options, validation
+from lowdim.methods import onnx_export
 from lowdim.methods.base import applying, fitting
 from lowdim.methods.kernel import RULES, KernelReducer
 from lowdim.persist import fields
@@ -278,16 +279,27 @@ class KernelPCA(KernelReducer):
         array (n_samples, n_features)
             The pre-images.
         """
-        if not hasattr(self, "_weights"):
-            raise ValueError(
-                "KernelPCA: inverse_transform needs a model fitted with fit_inverse_transform=True; this one was not. "
-                "Set it and fit again."
-            )
+        self._demand_preimages()
         Y = validation.scores(Y, self._name, self._n_features_out)
         kernel, dtype = self._kernel(), self._weights.dtype
         X = kernel.project(kernel.rows(Y, None, dtype), kernel.rows(self._centres), self._weights)
         X += self._intercept.astype(dtype)
         return X.astype(Y.dtype, copy=False)
+
+    def _demand_preimages(self) -> None:
+        if not hasattr(self, "_weights"):
+            raise ValueError(
+                "KernelPCA: inverse_transform needs a model fitted with fit_inverse_transform=True; this one was not. "
+                "Set it and fit again."
+            )
+
+    def _onnx(self, graph: Any, X: str, method: str) -> str:
+        if method == "transform":
+            return super()._onnx(graph, X, method)
+        self._demand_preimages()
+        kernel = self._kernel()
+        basis = kernel.rows(self._centres).floats()
+        return onnx_export.kernel_rows(graph, kernel, X, basis, self._weights, None, self._intercept)
 
     def _learn_preimages(self, X: NDArray, Y: NDArray, landmarks: NDArray | None, ridge: float) -> None:
         """Regress the rows of ``X`` on the same kernel between their scores ``Y``, at all of them or at landmarks."""

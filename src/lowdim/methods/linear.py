@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data import validation
+from lowdim.methods import onnx_export
 from lowdim.methods.base import Reducer, applying
 from lowdim.persist import fields
 from lowdim.solve.projection import lift, missed, project
@@ -18,6 +19,7 @@ class LinearReducer(Reducer):
     A subclass sets ``mean_`` (d,) and ``components_`` (k, d), the rows of ``U``.
     """
 
+    _no_onnx = None
     components_: NDArray
     mean_: NDArray
 
@@ -56,6 +58,14 @@ class LinearReducer(Reducer):
     def _jacobian(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         P = self._projection().T
         return self._scores(X, np.dtype(np.float64)), np.broadcast_to(P, (X.shape[0], *P.shape)).copy()
+
+    def _onnx(self, graph: Any, X: str, method: str) -> str:
+        if method == "transform":
+            return str(graph.affine(X, self._projection(), less=self.mean_))
+        two: Any = self  # inverses and second views are affine as well, where there are some
+        if method == "second_view":
+            return onnx_export.affine_call(graph, X, two._second_scores, two._n_targets)
+        return onnx_export.affine_call(graph, X, two.inverse_transform, self._n_features_out)
 
     def _scores(self, X: Any, dtype: np.dtype) -> NDArray:
         return project(X, self._projection(), self.mean_.astype(np.float64), dtype)

@@ -85,6 +85,7 @@ class NMF(Reducer):
 
     _sparse = True
     _scale_matters = True
+    _no_onnx = "new rows are solved for by non-negative least squares"
     _rules = {
         "n_components": options.integer(1),
         "solver": options.one_of("auto", "hals", "mu", "cd"),

@@ -244,6 +244,11 @@ class PLSRegression(RegressorMixin, _PartialLeastSquares):
         self._one_target = (y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim) == 1
         return self
 
+    def _onnx(self, graph: Any, X: str, method: str) -> str:
+        if method == "predict":
+            return str(graph.affine(X, self.coef_.T, less=self.mean_, plus=self.intercept_))
+        return super()._onnx(graph, X, method)
+
     @applying
     def predict(self, X: Any) -> NDArray:
         """Targets of the rows of ``X``.

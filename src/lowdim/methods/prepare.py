@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.data import column_kinds, column_plans, options, preparation
 from lowdim.data.compat import output_of
 from lowdim.data.table_columns import Columns
+from lowdim.methods import onnx_table
 from lowdim.methods.base import applying, fitting
 from lowdim.methods.table_reducer import TableReducer
 
@@ -102,6 +103,7 @@ class Prepare(TableReducer):
         "plan": _plan,
         "verbose": options.integer(0),
     }
+    _no_onnx = None
     n_jobs = None  # polars and NumPy read columns; no kernel of ours runs
 
     def __init__(
@@ -217,6 +219,12 @@ class Prepare(TableReducer):
         if hasattr(X, "iloc") and output_of(self) == "pandas":
             return type(X)(out[~lost], index=X.index[~lost], columns=self.get_feature_names_out())
         return out[~lost]
+
+    def _onnx_inputs(self) -> list[str]:
+        return [name for name, one in zip(self._names_in(None), self._made, strict=True) if one.suffixes]
+
+    def _onnx(self, graph: Any, X: str, method: str) -> str:
+        return onnx_table.numbers(graph, X, [one for one in self._made if one.suffixes], self._onnx_inputs())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the prepared columns.

@@ -80,6 +80,7 @@ class RobustPCA(Reducer):
     """
 
     _scale_matters = True
+    _no_onnx = "new rows are solved for by least absolute errors"
     _rules = {
         "n_components": options.integer(1) | options.none,
         "penalty": options.none | options.real(0),

@@ -16,6 +16,7 @@ class FeatureSelector(SelectorMixin, Reducer):
 
     _sparse = True
     _keeps_values = True
+    _no_onnx = None
     support_: NDArray[np.bool_]
     n_features_to_select_: int
 
@@ -59,6 +60,12 @@ class FeatureSelector(SelectorMixin, Reducer):
         X = validation.rows(X, self._name, sparse=True)
         with validation.advising():
             return super().inverse_transform(X)
+
+    def _onnx(self, graph: Any, X: str, method: str) -> str:
+        chosen = np.flatnonzero(self.support_)
+        if method == "transform":
+            return str(graph.node("Gather", X, graph.constant(chosen.astype(np.int64)), axis=1))
+        return str(graph.affine(X, np.eye(len(self.support_))[chosen]))
 
     def _check_state(self) -> None:
         super()._check_state()

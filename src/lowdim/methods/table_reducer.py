@@ -1,6 +1,6 @@
 """Base class of methods that take a table: columns of numbers, text and dates, each treated by its kind."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ class TableReducer(Reducer):
     """
 
     _any_columns = True
+    _no_onnx: ClassVar[str | None] = "columns of text are read by lowdim"
     _recipes: list[dict[str, Any]]
     _rows_left_out: int
     missing: str

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.solve.network import Layer, pull, push
@@ -38,14 +39,17 @@ class Plan(NamedTuple):
     tol: float
     seed: int
     first_epoch: int = 0  # epochs trained before, so that no shuffle comes twice
+    beta: float = 1.0  # of a variational one, and the variance of its noise at the start
+    noise_variance: float = 1.0
 
 
 class Trained(NamedTuple):
-    """Layers, and the loss of each epoch on the rows trained on and on those held out."""
+    """Layers, the loss of each epoch on the rows trained on and on those held out, and the variance of noise."""
 
     layers: list[Layer]
     losses: list[float]
     held_out: list[float]
+    noise_variance: float | None = None
 
 
 class DivergenceError(ArithmeticError):
@@ -79,6 +83,8 @@ def reader(X: Any, mean: NDArray, scale: NDArray) -> Callable[[NDArray], Any]:
 
     def take(ids: NDArray) -> Any:
         nonlocal raw, scaled
+        if sp.issparse(X):
+            return torch.from_numpy(((X[ids].toarray() - shift) * factor).astype(dtype, copy=False))
         if len(raw) < len(ids):
             raw = np.empty((len(ids), d), X.dtype)
             scaled = raw if raw.dtype == dtype else np.empty(raw.shape, dtype)
@@ -111,15 +117,23 @@ class TrainingRows:
         return batch_size * max(1, WINDOW_BYTES // (4 * self.d * batch_size))
 
 
-def train(layers: Sequence[Layer], rows: TrainingRows, plan: Plan, activation: str, spread: float) -> Trained:
+def train(
+    layers: Sequence[Layer],
+    rows: TrainingRows,
+    plan: Plan,
+    activation: str,
+    spread: float,
+    kind: "type[Trainer] | None" = None,
+) -> Trained:
     """Train the layers, of which the first half encodes and the second decodes; ``spread`` is the variance of the rows.
 
-    Everything random comes from ``plan.seed``. On a CPU small networks run on one thread, which gives the same bits for
-    any number of them; large ones run on ``thread_limit.current()``, and the same number gives the same bits.
+    ``kind`` says by which loss: squared error unless given. Everything random comes from ``plan.seed``. On a CPU small
+    networks run on one thread, which gives the same bits for any number of them; large ones run on
+    ``thread_limit.current()``, and the same number gives the same bits.
     """
     torch = rows.torch
-    with torch.no_grad(), _threads(torch, _useful_threads(layers, min(plan.batch_size, rows.n))):
-        trainer = _Trainer(layers, rows, plan, activation, spread)
+    with torch.no_grad(), threads(torch, _useful_threads(layers, min(plan.batch_size, rows.n))):
+        trainer = (kind or Trainer)(layers, rows, plan, activation, spread)
         with stage("training", total=plan.max_epochs * len(trainer.ids)) as tick:
             for epoch in range(plan.max_epochs):
                 trainer.run(epoch, tick)
@@ -128,7 +142,7 @@ def train(layers: Sequence[Layer], rows: TrainingRows, plan: Plan, activation: s
         return trainer.outcome()
 
 
-class _Trainer:
+class Trainer:
     """The state of a training: layers and optimiser on the device, and the losses so far."""
 
     def __init__(self, layers: Sequence[Layer], rows: TrainingRows, plan: Plan, activation: str, spread: float) -> None:
@@ -139,24 +153,32 @@ class _Trainer:
             part.grad = torch.zeros_like(part)
         half = len(self.layers) // 2
         self.encoder, self.decoder = self.layers[:half], self.layers[half:]
+        self.unit = spread or 1.0  # of the loss of a row
         groups = [
             {"params": [layer.weights for layer in self.layers], "weight_decay": plan.weight_decay},
-            {"params": [layer.bias for layer in self.layers], "weight_decay": 0.0},
+            {"params": [*(layer.bias for layer in self.layers), *self._further()], "weight_decay": 0.0},
         ]
         self.optimizer = torch.optim.AdamW(groups, lr=plan.learning_rate, fused=True)
         count = math.ceil(plan.validation_fraction * rows.n) if plan.validation_fraction else 0
         mixed = stream(plan.seed, "validation").permutation(rows.n) if count else np.arange(rows.n)
         self.validation, self.ids = np.sort(mixed[:count]), np.sort(mixed[count:])
         self.per_epoch = math.ceil(len(self.ids) / plan.batch_size)
-        self.spread = spread or 1.0
         self.losses: list[float] = []
         self.held_out: list[float] = []
-        self.best: list[Layer] | None = None
+        self.best: tuple[list[Layer], float | None] | None = None
         self.waited = 0
         self.start = 0.0  # loss of the first batch before any step, at least that of the mean; 0 until known
 
+    def _further(self) -> list[Any]:
+        """Parameters beside the layers."""
+        return []
+
+    def _begin(self, epoch: int | None) -> None:
+        """Called before an epoch, and with None before the rows held out."""
+
     def run(self, epoch: int, tick: Any) -> None:
         """One pass over the rows in a new order."""
+        self._begin(epoch)
         squares, seen, step = 0.0, 0, epoch * self.per_epoch
         for ids in self._windows(epoch):
             found = self.torch.zeros((), dtype=self.torch.float64, device=self.rows.device)
@@ -165,9 +187,9 @@ class _Trainer:
                 found += self._step(Z)
                 step += 1
                 if not self.start:
-                    self.start = max(1.0, found.item() / (len(Z) * self.spread))
+                    self.start = max(1.0, found.item() / (len(Z) * self.unit))
             squares, seen = squares + found.item(), seen + len(ids)
-            loss = squares / (seen * self.spread)
+            loss = squares / (seen * self.unit)
             if not loss <= _DIVERGED * self.start:
                 raise DivergenceError(self.plan.first_epoch + epoch + 1, loss)
             tick(epoch * len(self.ids) + seen)
@@ -185,11 +207,17 @@ class _Trainer:
         decoded = push(self.torch, self.decoder, outputs[-1], self.activation)
         E = decoded[-1] - Z
         squares = E.square().sum(0).sum()  # in this order it is the same for any number of threads
-        E *= 2.0 / (len(Z) * self.spread)
+        E *= 2.0 / (len(Z) * self.unit)
         G = pull(self.torch, self.decoder, decoded, E, self.activation) @ self.decoder[0].weights
         pull(self.torch, self.encoder, outputs, G, self.activation)
         self.optimizer.step()
         return squares
+
+    def _held_out_loss(self, Z: Any) -> float:
+        """Sum of squared errors of rows held out."""
+        code = push(self.torch, self.encoder, Z, self.activation)[-1]
+        E = push(self.torch, self.decoder, code, self.activation)[-1] - Z
+        return float(E.square().sum(0).sum().item())
 
     def _set_step_length(self, step: int) -> None:
         share = 0.5 + 0.5 * math.cos(math.pi * step / (self.plan.max_epochs * self.per_epoch))
@@ -213,28 +241,35 @@ class _Trainer:
 
     def _validate(self) -> None:
         """Loss on the rows held out, and the layers with the lowest so far."""
+        self._begin(None)
         squares, window = 0.0, self.rows.window(self.plan.batch_size)
         for start in range(0, len(self.validation), window):
             for Z in self.rows.take(self.validation[start : start + window]).split(self.plan.batch_size):
-                code = push(self.torch, self.encoder, Z, self.activation)[-1]
-                E = push(self.torch, self.decoder, code, self.activation)[-1] - Z
-                squares += E.square().sum(0).sum().item()
-        loss = squares / (len(self.validation) * self.spread)
+                squares += self._held_out_loss(Z)
+        loss = squares / (len(self.validation) * self.unit)
+        least = min(self.held_out, default=math.inf)
         self.waited += 1
-        if not self.held_out or loss < min(self.held_out) * (1 - self.plan.tol):
+        if least == math.inf or loss < least - self.plan.tol * abs(least):
             self.waited = 0
-        if not self.held_out or loss < min(self.held_out):
-            self.best = [Layer(*(part.clone() for part in layer)) for layer in self.layers]
+        if loss < least or least == math.inf:
+            self.best = [Layer(*(part.clone() for part in layer)) for layer in self.layers], self._noise_variance()
         self.held_out.append(loss)
 
     def has_stopped_improving(self) -> bool:
+        """Whether the rows held out have not improved for long enough."""
         return bool(self.held_out) and self.waited >= self.plan.patience
 
+    def _noise_variance(self) -> float | None:
+        """Variance of the noise, None where the loss knows none."""
+        return None
+
     def outcome(self) -> Trained:
-        layers = self.best or self.layers
+        """The layers of the best epoch, or the last."""
+        layers, noise = self.best or (self.layers, self._noise_variance())
         if not all(bool(part.isfinite().all()) for layer in layers for part in layer):  # after the last step
             raise DivergenceError(self.plan.first_epoch + len(self.losses), math.inf)
-        return Trained([Layer(*(part.cpu().numpy() for part in layer)) for layer in layers], self.losses, self.held_out)
+        there = [Layer(*(part.cpu().numpy() for part in layer)) for layer in layers]
+        return Trained(there, self.losses, self.held_out, noise)
 
 
 def _useful_threads(layers: Sequence[Layer], batch_size: int) -> int:
@@ -243,7 +278,7 @@ def _useful_threads(layers: Sequence[Layer], batch_size: int) -> int:
 
 
 @contextmanager
-def _threads(torch: ModuleType, n: int) -> Iterator[None]:
+def threads(torch: ModuleType, n: int) -> Iterator[None]:
     """Limit torch to ``n`` threads; it has its own pool, which the limits of BLAS do not affect."""
     before = torch.get_num_threads()
     torch.set_num_threads(n)

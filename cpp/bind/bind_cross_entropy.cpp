@@ -1,6 +1,6 @@
 // _native.fitted_curve, _native.lower_cross_entropy, _native.cross_entropy, _native.cross_entropy_gradient
 // and _native.place_new_cross_entropy.
-#include "maps.hpp"
+#include "density_arguments.hpp"
 
 #include <lowdim/cross_entropy.hpp>
 
@@ -38,14 +38,19 @@ std::int64_t call_lower(const Starts& starts, const Columns& columns, const Vect
                         const Output<float>& Y, const Vector<std::int32_t>& order,
                         const Matrix<std::int32_t>& shifts, double a, double b, double negatives, double rate,
                         std::int64_t every, nb::handle report, const MaybeMatrix& anchors,
-                        const MaybeVector& weights, bool scaled, int n_threads, nb::handle tick) {
+                        const MaybeVector& weights, bool scaled, const MaybeVector& radii,
+                        const Wanted& density, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(every >= 1 && negatives >= 0 && rate > 0, "every and rate must be positive, negatives 0 or more",
            every, rate, negatives);
     const Affinities V = affinities_of(starts, columns, values, Y.shape(0), n_threads);
-    const EpochPlan plan{curve_of(a, b), negatives,
-                         rate,           size(shifts),
-                         every,          anchors_of(anchors, weights, scaled, Y.shape(0), k, n_threads)};
+    const EpochPlan plan{.curve = curve_of(a, b),
+                         .negatives = negatives,
+                         .rate = rate,
+                         .epochs = size(shifts),
+                         .every = every,
+                         .anchors = anchors_of(anchors, weights, scaled, Y.shape(0), k, n_threads),
+                         .density = density_of(radii, density, Y.shape(0))};
     const Shifts by = shifts_of(order, shifts, Y.shape(0));
     std::int64_t done = 0;
     reporting(report, [&](const Report& ask) {
@@ -87,7 +92,8 @@ Made<float> call_gradient(const Starts& starts, const Columns& columns, const Ve
 
 Made<float> call_place_new(const Matrix<std::int32_t>& neighbors, const Matrix<float>& v,
                            const Matrix<float>& Y, const Vector<std::int32_t>& sample, double a, double b,
-                           double negatives, std::int64_t iterations, int n_threads, nb::handle tick) {
+                           double negatives, const MaybeVector& radii, const Wanted& density,
+                           std::int64_t iterations, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     const std::int64_t n = size(Y);
     demand_sample(sample, n);
@@ -95,9 +101,10 @@ Made<float> call_place_new(const Matrix<std::int32_t>& neighbors, const Matrix<f
            iterations);
     const NewPoints new_points = new_points_of(neighbors, v, n, n_threads);
     const Curve curve = curve_of(a, b);
+    const Density plan = density_of(radii, density, v.shape(0));
     auto out = empty<float>(v.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {
-        place_new_cross_entropy(new_points, Y.data(), size(Y), k, curve, negatives, sample.data(),
+        place_new_cross_entropy(new_points, Y.data(), size(Y), k, curve, negatives, plan, sample.data(),
                                 size(sample), iterations, out.data(), n_threads, watch);
     });
     return out;
@@ -118,7 +125,8 @@ void bind_cross_entropy(nb::module_& m) {
         nb::arg("values").noconvert(), nb::arg("Y").noconvert(), nb::arg("order").noconvert(),
         nb::arg("shifts").noconvert(), nb::kw_only(), nb::arg("a"), nb::arg("b"), nb::arg("negatives"),
         nb::arg("rate"), nb::arg("every"), nb::arg("report"), nb::arg("anchors").noconvert() = nb::none(),
-        nb::arg("weights").noconvert() = nb::none(), nb::arg("scaled") = false, nb::arg("n_threads") = 1,
+        nb::arg("weights").noconvert() = nb::none(), nb::arg("scaled") = false,
+        nb::arg("radii").noconvert() = nb::none(), nb::arg("density") = Wanted{}, nb::arg("n_threads") = 1,
         nb::arg("tick") = nb::none(),
         "Move the map Y down the gradient of UMAP's loss, in place, an epoch for each row of shifts; returns "
         "the epochs done.");
@@ -134,8 +142,8 @@ void bind_cross_entropy(nb::module_& m) {
           "Gradient (n, k) by the pairs of the one row of shifts, forces of pairs cut at `longest`.");
     m.def("place_new_cross_entropy", &call_place_new, nb::arg("neighbors").noconvert(),
           nb::arg("v").noconvert(), nb::arg("Y").noconvert(), nb::arg("sample").noconvert(), nb::kw_only(),
-          nb::arg("a"), nb::arg("b"), nb::arg("negatives"), nb::arg("iterations") = 100,
-          nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          nb::arg("a"), nb::arg("b"), nb::arg("negatives"), nb::arg("radii").noconvert() = nb::none(),
+          nb::arg("density") = Wanted{}, nb::arg("iterations") = 100, nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
           "Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample.");
 }
 

@@ -1,7 +1,6 @@
 // _native.attraction, _native.repulsion, _native.repulsion_at, _native.descend, _native.place and
 // _native.pace.
-#include "bind.hpp"
-#include "maps.hpp"
+#include "density_arguments.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -101,8 +100,8 @@ std::int64_t call_descend(const Starts& starts, const Columns& columns, const Ve
                           double dof, double angle, double spacing, double fine_spacing,
                           std::int64_t iterations, std::int64_t exaggerated, double exaggeration, double late,
                           double rate, std::int64_t every, double progress, nb::handle report,
-                          const MaybeMatrix& anchors, const MaybeVector& weights, bool scaled, int n_threads,
-                          nb::handle tick) {
+                          const MaybeMatrix& anchors, const MaybeVector& weights, bool scaled,
+                          const MaybeVector& radii, const Wanted& density, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     demand(every >= 1 && iterations >= 0 && exaggerated >= 0 && exaggeration > 0 && late > 0 && rate >= 0 &&
                angle >= 0 && spacing > 0 && fine_spacing > 0,
@@ -121,7 +120,9 @@ std::int64_t call_descend(const Starts& starts, const Columns& columns, const Ve
                            .rate = rate,
                            .every = every,
                            .progress = progress,
-                           .anchors = anchors_of(anchors, weights, scaled, Y.shape(0), k, n_threads)};
+                           .anchors = anchors_of(anchors, weights, scaled, Y.shape(0), k, n_threads),
+                           .density = density_of(radii, density, Y.shape(0))};
+    demand(!radii || plan.falloff.kind != Falloff::Kind::gauss, "density needs Student's falloff", falloff);
     std::int64_t done = 0;
     reporting(report, [&](const Report& ask) {
         watched(tick, [&](Watch& watch) { done = descend(P, Y.data(), k, plan, ask, n_threads, watch); });
@@ -130,17 +131,18 @@ std::int64_t call_descend(const Starts& starts, const Columns& columns, const Ve
 }
 
 Made<float> call_place(const Matrix<std::int32_t>& neighbors, const Matrix<float>& p, const Matrix<float>& Y,
-                       const std::string& falloff, double dof, double spacing, std::int64_t iterations,
-                       int n_threads, nb::handle tick) {
+                       const std::string& falloff, double dof, double spacing, const MaybeVector& radii,
+                       const Wanted& density, std::int64_t iterations, int n_threads, nb::handle tick) {
     const int k = dimensions(Y, n_threads);
     const std::int64_t n = size(Y);
     demand(spacing > 0 && iterations >= 0, "spacing must be positive and iterations 0 or more", spacing,
            iterations);
     const NewPoints new_points = new_points_of(neighbors, p, n, n_threads);
     const Falloff of = falloff_of(falloff, dof);
+    const Density plan = density_of(radii, density, p.shape(0));
     auto out = empty<float>(p.shape(0), Y.shape(1));
     watched(tick, [&](Watch& watch) {
-        place(new_points, Y.data(), n, k, of, spacing, iterations, out.data(), n_threads, watch);
+        place(new_points, Y.data(), n, k, of, plan, spacing, iterations, out.data(), n_threads, watch);
     });
     return out;
 }
@@ -173,7 +175,8 @@ void bind_descent(nb::module_& m) {
           nb::arg("fine_spacing") = 0.4, nb::arg("iterations"), nb::arg("exaggerated"),
           nb::arg("exaggeration"), nb::arg("late") = 1.0, nb::arg("rate"), nb::arg("every"),
           nb::arg("progress"), nb::arg("report"), nb::arg("anchors").noconvert() = nb::none(),
-          nb::arg("weights").noconvert() = nb::none(), nb::arg("scaled") = false, nb::arg("n_threads") = 1,
+          nb::arg("weights").noconvert() = nb::none(), nb::arg("scaled") = false,
+          nb::arg("radii").noconvert() = nb::none(), nb::arg("density") = Wanted{}, nb::arg("n_threads") = 1,
           nb::arg("tick") = nb::none(),
           "Move the map Y down the gradient, in place; returns the iterations done.");
     m.def(
@@ -200,8 +203,8 @@ void bind_descent(nb::module_& m) {
     m.attr("PLACING_APART") = Placing::apart;
     m.def("place", &call_place, nb::arg("neighbors").noconvert(), nb::arg("p").noconvert(),
           nb::arg("Y").noconvert(), nb::kw_only(), nb::arg("falloff") = "student", nb::arg("dof") = 1.0,
-          nb::arg("spacing") = 0.4, nb::arg("iterations") = 100, nb::arg("n_threads") = 1,
-          nb::arg("tick") = nb::none(),
+          nb::arg("spacing") = 0.4, nb::arg("radii").noconvert() = nb::none(), nb::arg("density") = Wanted{},
+          nb::arg("iterations") = 100, nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
           "Places (m, k) of new points by their neighbours in the map Y (n, k).");
 }
 

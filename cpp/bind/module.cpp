@@ -14,6 +14,7 @@ void bind_contrast(nb::module_& m);
 void bind_cross_entropy(nb::module_& m);
 void bind_csr(nb::module_& m);
 void bind_distances(nb::module_& m);
+void bind_density(nb::module_& m);
 void bind_descent(nb::module_& m);
 void bind_gaps(nb::module_& m);
 void bind_geodesics(nb::module_& m);
@@ -49,6 +50,7 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_cross_entropy(m);
     lowdim::bind::bind_csr(m);
     lowdim::bind::bind_distances(m);
+    lowdim::bind::bind_density(m);
     lowdim::bind::bind_descent(m);
     lowdim::bind::bind_gaps(m);
     lowdim::bind::bind_geodesics(m);

@@ -1,5 +1,6 @@
 // The loss of UMAP, its gradient, and the positions of new points.
 #include "cross_entropy_forces.hpp"
+#include "new_density.hpp"
 #include "new_points.hpp"
 #include "planar_places.hpp"
 
@@ -89,9 +90,10 @@ private:
 } // namespace
 
 void place_new_cross_entropy(const NewPoints& new_points, const float* Y, std::int64_t n, int k,
-                             const Curve& curve, double negatives, const std::int32_t* sample, std::int64_t m,
-                             std::int64_t iterations, float* out, int n_threads, Watch& watch) {
-    if (k <= 2) {
+                             const Curve& curve, double negatives, const Density& density,
+                             const std::int32_t* sample, std::int64_t m, std::int64_t iterations, float* out,
+                             int n_threads, Watch& watch) {
+    if (k <= 2 && !density.radii) {
         const Crowd crowd(Y, n, k, curve, negatives, sample, m, n_threads, watch);
         return place_in_plane(new_points, Y, k, iterations, PullLaw::of(curve), crowd, out, n_threads, watch);
     }
@@ -108,6 +110,7 @@ void place_new_cross_entropy(const NewPoints& new_points, const float* Y, std::i
     const auto look = [&](const std::int32_t* neighbors, const float* v, const float* y, float* step) {
         std::vector<double> pull(static_cast<std::size_t>(k), 0.0), force(static_cast<std::size_t>(k));
         double loss = 0, stiffness = 0, degree = 0;
+        NewDensity dense(density, k);
         for (std::int64_t j = 0; j < new_points.near; ++j) {
             const float* other = Y + static_cast<std::int64_t>(neighbors[j]) * k;
             double t = soft;
@@ -117,10 +120,15 @@ void place_new_cross_entropy(const NewPoints& new_points, const float* Y, std::i
             const double factor = v[j] * 2 * curve.b * u / (t * (1 + u));
             loss += v[j] * std::log1p(u);
             degree += v[j];
+            if (dense.any() && v[j] > 0)
+                dense.add(t - soft, 1 / (1 + u), curve.b * u / (t * (1 + u)), other);
             stiffness += factor;
             for (int d = 0; d < k; ++d)
                 pull[static_cast<std::size_t>(d)] += factor * (static_cast<double>(other[d]) - y[d]);
         }
+        if (dense.any())
+            loss += dense.finish(static_cast<std::size_t>((v - new_points.p) / new_points.near), degree, y,
+                                 pull.data(), stiffness);
         const double weight = negatives * degree / (2.0 * static_cast<double>(m));
         loss += weight * push(y, k, columns.data(), counts.data(), size, law, force.data());
         for (int d = 0; d < k; ++d)

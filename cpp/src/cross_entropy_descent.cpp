@@ -1,7 +1,7 @@
 // Epochs in which all points move at once. Attraction traverses the rows of the graph in Morton order of the
 // map; repulsion traverses points in a fixed random order, where partners are a shift apart and are read
 // sequentially, 16 at a time.
-#include "cross_entropy_forces.hpp"
+#include "density_forces.hpp"
 #include "drawn.hpp"
 #include "morton.hpp"
 
@@ -24,7 +24,8 @@ public:
            Watch& watch)
         : n_(V.rows), k_(k), plan_(plan), shifts_(shifts), law_(law_of(plan.curve, cut)),
           kernels_(cross_entropy_kernels(k)), threads_(V.rows < small ? 1 : n_threads), watch_(watch),
-          given_(V), free_(V, plan.anchors), out_(Y), now_(V, Y, k, shifts.order), next_(k * stride()),
+          given_(V), free_(V, plan.anchors),
+          density_(plan.density, free_.rows(), {.a = plan.curve.a, .b = plan.curve.b}, k), out_(Y), now_(V, Y, k, shifts.order), next_(k * stride()),
           velocity_(k * stride()), pushes_(k * stride()), y_(Y, Y + n_ * k), pulls_(n_ * pull_stride(k)),
           where_(static_cast<std::size_t>(n_)), order_(static_cast<std::size_t>(n_)) {
         const float* last = V.values + V.starts[n_];
@@ -42,7 +43,7 @@ public:
                 reorder();
             if (epoch > 0 && epoch % plan_.every == 0 && report(epoch, loss(epoch), out_))
                 return epoch;
-            attract();
+            attract(epoch);
             repel_and_move(epoch);
             if (watch_.stopped())
                 return epoch;
@@ -108,6 +109,7 @@ private:
         for (std::size_t i = 0; i < place.size(); ++i)
             place[static_cast<std::size_t>(order_[i])] = static_cast<std::int32_t>(i);
         graph_.assign(free_.rows(), kernels_.group, order_.data(), place.data(), threads_, watch_);
+        density_.reorder(order_.data());
         for (std::int64_t i = 0; i < n_; ++i) {
             const std::int32_t at = place[static_cast<std::size_t>(shifts_.order[i])];
             where_[static_cast<std::size_t>(i)] = at;
@@ -117,10 +119,12 @@ private:
         }
     }
 
-    void attract() {
+    void attract(std::int64_t epoch) {
         each_chunk(n_, ring_chunk, threads_, watch_, [&](std::int64_t, std::int64_t from, std::int64_t to) {
             kernels_.pull(graph_.rows(), y_.data(), k_, law_, from, to, pulls_.data());
         });
+        if (density_.on(epoch, plan_.epochs))
+            density_.add(graph_.rows(), y_.data(), 1, Density::damping, pulls_.data(), threads_, watch_);
     }
 
     void repel_and_move(std::int64_t epoch) {
@@ -189,6 +193,7 @@ private:
     Watch& watch_;
     Affinities given_;
     FreeRows free_;
+    DensityForces density_;
     float* out_;
     double scale_ = 1; // of the rate: edges of the largest weight count as 1
     FilledRing now_;

@@ -1,6 +1,7 @@
 // The descent. Its state lives here from the first iteration to the last, in an order of its own.
 #include "aligned.hpp"
 #include "chunks.hpp"
+#include "density_forces.hpp"
 #include "drawn.hpp"
 #include "morton.hpp"
 #include "pinned_field.hpp"
@@ -33,8 +34,8 @@ class Descent {
 public:
     Descent(const Affinities& P, float* Y, int k, const DescentPlan& plan, int n_threads, Watch& watch)
         : n_(P.rows), k_(k), plan_(plan), threads_(threads_for(P.rows, plan.repel, n_threads)), watch_(watch),
-          given_(P), free_(P, plan.anchors), out_(Y),
-          repel_(make_repulsion(plan.repel, k, plan.falloff, plan.angle, plan.spacing)) {
+          given_(P), free_(P, plan.anchors), density_(plan.density, free_.rows(), {.falloff = plan.falloff}, k),
+          out_(Y), repel_(make_repulsion(plan.repel, k, plan.falloff, plan.angle, plan.spacing)) {
         const auto size = static_cast<std::size_t>(n_ * k);
         y_.assign(Y, Y + size);
         velocity_.assign(size, 0.0f);
@@ -87,9 +88,13 @@ public:
                         return done;
                 }
                 if (check && done >= exaggerated_ + check_every && extent() > Pace::grown_map &&
-                    before - now.lowered < plan_.progress * std::abs(now.lowered)) {
-                    give_back();
-                    return done;
+                    before - now.lowered < plan_.progress * std::abs(now.lowered) && !dense(done, end)) {
+                    if (!density_.any() || plan_.density.share == 0) {
+                        give_back();
+                        return done;
+                    }
+                    dense_from_ = done; // without further progress density is considered
+                    end = done + static_cast<std::int64_t>(plan_.density.share * static_cast<double>(end));
                 }
                 if (check)
                     before = now.lowered;
@@ -108,6 +113,8 @@ public:
                 }
                 exaggerated_before = now;
             }
+            if (dense(done, end))
+                densities();
             step(done, Z);
             watch_.advance(1);
             watch_.poll();
@@ -169,6 +176,42 @@ private:
             [&](std::int64_t i) { return weights_[static_cast<std::size_t>(i)]; });
     }
 
+    // Whether density is considered: in the last iterations, of which none is exaggerated.
+    [[nodiscard]] bool dense(std::int64_t done, std::int64_t end) const {
+        return done >= exaggerated_ &&
+               (density_.on(done, end) || (dense_from_ >= 0 && done >= dense_from_));
+    }
+
+    // Takes a quarter of the gradient of W corr from that of the attraction. Where radii are small it is so
+    // stiff that whole steps would overshoot.
+    void densities() {
+        if (!ordered_) {
+            std::vector<std::int32_t> place(order_.size());
+            for (std::size_t i = 0; i < order_.size(); ++i)
+                place[static_cast<std::size_t>(order_[i])] = static_cast<std::int32_t>(i);
+            graph_.assign(free_.rows(), density_.group(), order_.data(), place.data(), threads_, watch_);
+            density_.reorder(order_.data());
+            ordered_ = true;
+        }
+        const std::int64_t stride = detail::pull_stride(k_);
+        drive_.assign(static_cast<std::size_t>(n_ * stride), 0.0f);
+        density_.add(graph_.rows(), y_.data(), 0.25f, 0.25f * Density::damping, drive_.data(), threads_, watch_);
+        const auto late = static_cast<float>(plan_.late);
+        const float rate = static_cast<float>(rate_at(false));
+        for (std::int64_t i = 0; i < moving_; ++i) {
+            const float* force = drive_.data() + i * stride;
+            const float share = 1 / (late * (1 + rate * force[k_]));
+            for (int d = 0; d < k_; ++d)
+                pull_[static_cast<std::size_t>(i * k_ + d)] -= share * force[d];
+        }
+    }
+
+    [[nodiscard]] double rate_at(bool early) const {
+        const double by = early ? plan_.exaggeration : plan_.late;
+        return plan_.rate > 0 ? plan_.rate
+                              : Pace::at(plan_.falloff.kind, early, 0).share * static_cast<double>(n_) / by;
+    }
+
     [[nodiscard]] float extent() const {
         float widest = 0;
         for (std::size_t d = 0, k = static_cast<std::size_t>(k_); d < k; ++d) {
@@ -187,9 +230,8 @@ private:
         const bool early = done < exaggerated_;
         const double by = early ? plan_.exaggeration : plan_.late;
         const auto pull = static_cast<float>(by), push = static_cast<float>(1 / std::max(Z, 1e-30));
-        const auto [momentum, share, longest_step] = Pace::at(plan_.falloff.kind, early, done - exaggerated_);
-        const auto rate =
-            static_cast<float>(plan_.rate > 0 ? plan_.rate : share * static_cast<double>(n_) / by);
+        const auto [momentum, _, longest_step] = Pace::at(plan_.falloff.kind, early, done - exaggerated_);
+        const auto rate = static_cast<float>(rate_at(early));
         const detail::Pull anchored = plan_.anchors.scaled ? anchor_pull() : detail::Pull{};
         std::atomic<bool> finite{true};
         detail::each_chunk(
@@ -278,6 +320,7 @@ private:
             place[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
         }
         order_.swap(order);
+        ordered_ = false;
         if (k_ <= 2)
             packed_.assign(free_.rows(), order_.data(), place.data(), threads_, watch_);
         else
@@ -337,6 +380,7 @@ private:
     Watch& watch_;
     Affinities given_;
     detail::FreeRows free_;
+    detail::DensityForces density_;
     float* out_;
     std::unique_ptr<Repulsion> repel_;
     std::unique_ptr<detail::PinnedField> pinned_;  // where some points are pinned, but for a tree
@@ -346,6 +390,10 @@ private:
     std::vector<float> anchors_, weights_; // in the same order; empty without anchors
     std::vector<double> costs_;
     std::vector<std::int32_t> order_; // row that stands at each place
+    detail::GroupedGraph graph_;      // by which density is, once it is, and whether in that order
+    bool ordered_ = false;
+    std::int64_t dense_from_ = -1; // iteration, if earlier than planned
+    std::vector<float> drive_;     // its forces
     PackedAffinities packed_;         // what a line or a plane is drawn by; other maps by the rows below
     std::vector<std::int64_t> starts_;
     std::unique_ptr<std::int32_t[]> columns_;

@@ -623,7 +623,7 @@ void place_rows(Table& table, const Settings& settings, const float* Y, const fl
             favour_nearest(used, m, weights, n_threads, watch);
             for (float& weight : weights)
                 weight *= static_cast<float>(settings.exaggeration);
-            place({used.indices.data(), weights.data(), m, k}, Y, n, 2, Falloff{}, spacing, placing_steps,
+            place({used.indices.data(), weights.data(), m, k}, Y, n, 2, Falloff{}, {}, spacing, placing_steps,
                   out, n_threads, watch);
         } else if (settings.method == Method::umap) {
             weights = memberships_of(used, m, typical_distance(mine.distances, n, k), n_threads, watch);
@@ -633,7 +633,7 @@ void place_rows(Table& table, const Settings& settings, const float* Y, const fl
             for (float& y : map)
                 y /= static_cast<float>(settings.spread);
             place_new_cross_entropy({used.indices.data(), weights.data(), m, k}, map.data(), n, 2, curve,
-                                    settings.negative_sample_rate * settings.repulsion_strength,
+                                    settings.negative_sample_rate * settings.repulsion_strength, {},
                                     sample.data(), sampled, placing_steps, out, n_threads, watch);
             for (std::int64_t i = 0; i < 2 * m; ++i)
                 out[i] *= static_cast<float>(settings.spread);

@@ -6,6 +6,7 @@
 
 #include <lowdim/anchors.hpp>
 #include <lowdim/attraction.hpp>
+#include <lowdim/density.hpp>
 #include <lowdim/descent.hpp>
 #include <lowdim/watch.hpp>
 
@@ -35,6 +36,7 @@ struct EpochPlan {
     double rate = 1; // of the first epoch; falls with the square of the epochs left, so that noise vanishes
     std::int64_t epochs = 200, every = 50;
     Anchors anchors = {}; // added to L; the map is then not centred
+    Density density = {}; // its correlation is taken from L
 
     static constexpr double soft = 1e-3;         // ε
     static constexpr double crowd_soft = 0.0625; // the same between a new point and those that repel it
@@ -64,9 +66,11 @@ void cross_entropy_gradient(const Affinities& V, const float* Y, int k, const Cu
 
 // Puts each new point where, in the box of its neighbours in the map Y (n × k), it finds the minimum of its
 // own loss Σ_j −v_j log w_j − c d/2m Σ_s log(1 − w_s), d = Σ v_j, over the m points of a sample of the map,
-// by steps that never raise it. No new point depends on another.
+// by steps that never raise it; with a density of new points and its trend in the map, less what they add to
+// the correlation. No new point depends on another.
 void place_new_cross_entropy(const NewPoints& new_points, const float* Y, std::int64_t n, int k,
-                             const Curve& curve, double negatives, const std::int32_t* sample, std::int64_t m,
-                             std::int64_t iterations, float* out, int n_threads, Watch& watch);
+                             const Curve& curve, double negatives, const Density& density,
+                             const std::int32_t* sample, std::int64_t m, std::int64_t iterations, float* out,
+                             int n_threads, Watch& watch);
 
 } // namespace lowdim

@@ -3,6 +3,7 @@
 
 #include <lowdim/anchors.hpp>
 #include <lowdim/attraction.hpp>
+#include <lowdim/density.hpp>
 #include <lowdim/falloff.hpp>
 #include <lowdim/repulsion.hpp>
 #include <lowdim/watch.hpp>
@@ -24,6 +25,7 @@ struct DescentPlan {
     std::int64_t every = 50; // iterations between reports
     double progress = 0;     // stop where 50 iterations lower the loss by less than this share
     Anchors anchors = {};    // added to KL; the map is then not centred
+    Density density = {};    // its correlation is taken from KL, after the exaggeration
 };
 
 // Momentum, the step as a share of n / exaggeration, and the longest step. Student's maps bear momentum that
@@ -76,8 +78,9 @@ struct NewPoints {
 // Places each new point in the box of its neighbours in the map Y (n × k), with the map fixed: from their
 // weighted median and from the likeliest of them it lowers its own KL(p‖q), q_j = f(s_j)/φ(y), by steps that
 // never raise it, and the lowest wins. φ is read from a grid in one or two dimensions and summed exactly in
-// more. No new point depends on another.
+// more. With a density of new points and its trend in the map, they lower their loss less what they add to
+// the correlation. No new point depends on another.
 void place(const NewPoints& new_points, const float* Y, std::int64_t n, int k, const Falloff& falloff,
-           double spacing, std::int64_t iterations, float* out, int n_threads, Watch& watch);
+           const Density& density, double spacing, std::int64_t iterations, float* out, int n_threads, Watch& watch);
 
 } // namespace lowdim

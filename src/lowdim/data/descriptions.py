@@ -43,6 +43,9 @@ MAP_TEXTS = {
         Number of threads; None uses all cores available to the process. The map has the same bits for any number.
     verbose : int
         1 shows progress bars with the loss and the time left.""",
+    "radii": """rad_orig_, rad_emb_ : arrays (n_samples,)
+        After ``densmap=True``: logarithms of the squared local radii of the rows in the data, and in the map, which are
+        computed when asked.""",
     "found": """loss_curve_, loss_iterations_ : arrays
         Loss during the optimisation, and the iterations at which it was recorded.
     timings_ : dict

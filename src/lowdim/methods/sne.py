@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from lowdim.data import options
 from lowdim.data.descriptions import MAP_TEXTS, described
 from lowdim.data.given_similarities import Similarities, taken
-from lowdim.methods import neighbor_embedding
+from lowdim.methods import density_kept, neighbor_embedding
 from lowdim.methods.base import fitting
+from lowdim.methods.density_kept import DensityKept
 from lowdim.methods.growing import GrowingEmbedding
 from lowdim.persist import fields
 from lowdim.relate.affinities import Affinities, affinities, likelihoods, neighbors_for
@@ -192,7 +193,11 @@ class _Stochastic(GrowingEmbedding):
         wide = n > _GROWING and self.method in ("auto", "fft") and int(self.n_components) <= 2
         grid = 8 * 32.0 if wide else 0.0
         instead = "Lower perplexity, or fit a sample and transform the rest."
-        self._ask_each(n, near, 36.0, "the affinities", instead, beside=grid)
+        self._ask_each(n, near, self._each_near(), "the affinities", instead, beside=grid)
+
+    def _each_near(self) -> float:
+        """Bytes for each neighbour of a row."""
+        return 36.0
 
     def _near_each(self, n: int) -> int:
         return neighbors_for(max(self._perplexities), n)
@@ -271,7 +276,7 @@ class _Stochastic(GrowingEmbedding):
 
     def _weight_slopes(
         self, lengths: NDArray[np.float64], slopes: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         return likelihood_slopes(lengths, slopes, self._perplexities, self.sigma)
 
     def _iterations(self, n: int) -> int:
@@ -369,7 +374,7 @@ class SNE(_Stochastic):
 
 
 @described(MAP_TEXTS | _TEXTS)
-class TSNE(_Stochastic):
+class TSNE(DensityKept, _Stochastic):
     """t-distributed stochastic neighbour embedding (t-SNE), with ``transform`` for new rows.
 
     Parameters
@@ -384,6 +389,14 @@ class TSNE(_Stochastic):
     dof : float
         Degrees of freedom ν of Student's falloff ``(1 + s/ν)^(−(ν + 1)/2)``. Below 1 clusters split into finer
         ones; large values approach SNE.
+    densmap : bool
+        Whether the map keeps density (den-SNE): groups that are spread in the data are spread in the map, too.
+    dens_lambda : float
+        Weight of the correlation of local radii in the data and in the map.
+    dens_frac : float in [0, 1]
+        Last share of the iterations in which it counts, at most those without early exaggeration.
+    dens_var_shift : float
+        Added to the variance of the radii in the map. Larger values spread them further apart.
     {metric}
     {anchors}
     {neighbors}
@@ -393,6 +406,7 @@ class TSNE(_Stochastic):
     Attributes
     ----------
     {map}
+    {radii}
     {found}
 
     Examples
@@ -406,7 +420,7 @@ class TSNE(_Stochastic):
 
     exaggeration: float
     dof: float
-    _rules = _Stochastic._rules | {
+    _rules = _Stochastic._rules | density_kept.RULES | {
         "exaggeration": options.real(1e-6, 1e6, closed="both"),
         "dof": options.real(0.01, 1e6, closed="both"),
     }
@@ -426,6 +440,10 @@ class TSNE(_Stochastic):
         method: str = "auto",
         angle: float = 0.5,
         dof: float = 1.0,
+        densmap: bool = False,
+        dens_lambda: float = 0.3,
+        dens_frac: float = 0.5,
+        dens_var_shift: float = 0.5,
         metric: Any = "euclidean",
         metric_params: Any = None,
         neighbor_search: str = "auto",
@@ -446,3 +464,29 @@ class TSNE(_Stochastic):
 
     def _falloff(self) -> Falloff:
         return Falloff("student", float(self.dof))
+
+    def _each_near(self) -> float:
+        return super()._each_near() + density_kept.BYTES * self.densmap
+
+    def _graph_in_map(self, near: Neighbors) -> Affinities:
+        return affinities(near.indices, self._likelihoods(near)[0])
+
+    def _learn_from(self, X: Any, y: Any, relations: Any, shared: Any = None) -> Self:
+        self._demand_lengths(relations, "affinities")
+        return super()._learn_from(X, y, relations, shared)
+
+    def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> Affinities:
+        P = super()._relations(X, near, y, seed)
+        self._keep_radii(P, near)
+        return P
+
+    def _relations_of_new(self, near: Neighbors, old: Any, n: int, seed: int) -> Affinities:
+        P = super()._relations_of_new(near, old, n, seed)
+        self._keep_radii(P, Neighbors(to_numpy(near.indices), to_numpy(near.distances), *near[2:]), old)
+        return P
+
+    def _weight_slopes(
+        self, lengths: NDArray[np.float64], slopes: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        # With density the radius of a row changes, too.
+        return None if self.densmap else super()._weight_slopes(lengths, slopes)

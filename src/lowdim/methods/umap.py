@@ -18,9 +18,9 @@ from lowdim.data.descriptions import described
 from lowdim.data.given_similarities import Similarities, taken
 from lowdim.data.labels import known_labels
 from lowdim.data.sizes import count_neighbors
-from lowdim.methods import neighbor_embedding
+from lowdim.methods import density_kept, neighbor_embedding
 from lowdim.methods.base import fitting
-from lowdim.methods.growing import GrowingEmbedding
+from lowdim.methods.density_kept import DensityKept
 from lowdim.persist import fields
 from lowdim.relate.fuzzy import FuzzyGraph, fuzzy_union, memberships, sharpened, typical_distance
 from lowdim.relate.neighbors import Neighbors
@@ -39,7 +39,7 @@ _RATE = 2.0  # with 1, 200 epochs do not reach the lowest loss for 70,000 rows
 
 
 @described()
-class UMAP(GrowingEmbedding):
+class UMAP(DensityKept):
     """Uniform manifold approximation and projection: clusters more compact and further apart than t-SNE's.
 
     The same seed gives the same map for any ``n_jobs``. There is no ``inverse_transform``: positions in the map
@@ -79,6 +79,14 @@ class UMAP(GrowingEmbedding):
         Weight of the labels ``y`` in the graph: 0 ignores them, 0.5 (umap-learn's default) multiplies edges between
         classes by exp(−5), 1 removes them. Labels that are None, NaN or −1 are unknown. ``y`` given with a weight of 0
         is noted by a warning.
+    densmap : bool
+        Whether the map keeps density (densMAP): groups that are spread in the data are spread in the map, too.
+    dens_lambda : float
+        Weight of the correlation of local radii in the data and in the map.
+    dens_frac : float in [0, 1]
+        Last share of the epochs in which it counts.
+    dens_var_shift : float
+        Added to the variance of the radii in the map. Larger values spread them further apart.
     {anchors}
     {neighbors}
     {device}
@@ -102,6 +110,7 @@ class UMAP(GrowingEmbedding):
         Number of neighbours used.
     n_epochs_ : int
         Number of epochs.
+    {radii}
     {found}
 
     Examples
@@ -113,7 +122,7 @@ class UMAP(GrowingEmbedding):
     ((150, 2), (5, 2))
     """
 
-    _rules = neighbor_embedding.RULES | {
+    _rules = neighbor_embedding.RULES | density_kept.RULES | {
         "n_neighbors": options.one_of("auto", "choose") | options.integer(2),
         "min_dist": options.real(0, closed="left"),
         "spread": options.real(1e-6, 1e6, closed="both"),
@@ -155,6 +164,10 @@ class UMAP(GrowingEmbedding):
         repulsion_strength: float = 2.0,
         negative_sample_rate: int = 5,
         target_weight: float = 0.0,
+        densmap: bool = False,
+        dens_lambda: float = 1.0,
+        dens_frac: float = 0.5,
+        dens_var_shift: float = 0.5,
         neighbor_search: str = "auto",
         device: str | None = None,
         callback: Callable[[int, float, NDArray], Any] | None = None,
@@ -221,6 +234,7 @@ class UMAP(GrowingEmbedding):
         self
             This object.
         """
+        self._demand_lengths(graph, "graph")
         return self._learn_from(X, y, None if graph is None else taken(graph, "UMAP", "graph", most=1.0), shared)
 
     def fit_transform(self, X: Any = None, y: Any = None, *, graph: Any = None, shared: Any = None) -> NDArray:
@@ -280,19 +294,27 @@ class UMAP(GrowingEmbedding):
 
     def _ask_memory(self, n: int, d: int) -> None:
         instead = "Lower n_neighbors, or fit a sample and transform the rest."
-        self._ask_each(n, self._resolve_neighbors(n), 120.0, "the graph", instead, beside=400.0)
+        each = 120.0 + density_kept.BYTES * self.densmap
+        self._ask_each(n, self._resolve_neighbors(n), each, "the graph", instead, beside=400.0)
 
     def _near_each(self, n: int) -> int:
         return self.n_neighbors_ - 1
 
     def _relations(self, X: Any, near: Neighbors, y: Any, seed: int) -> FuzzyGraph:
         self._typical = typical_distance(near.distances)
-        return self._by_labels(fuzzy_union(near.indices, self._weights(near), float(self.set_op_mix_ratio)), y)
+        graph = fuzzy_union(near.indices, self._weights(near), float(self.set_op_mix_ratio))
+        self._keep_radii(graph, near)
+        return self._by_labels(graph, y)
+
+    def _graph_in_map(self, near: Neighbors) -> FuzzyGraph:
+        return fuzzy_union(near.indices, memberships(near.distances, float(self.local_connectivity)).values)
 
     def _relations_of_new(self, near: Neighbors, old: Any, n: int, seed: int) -> FuzzyGraph:
         self._typical = old._typical
         v = to_numpy(self._weights(near))
-        return grown_graph(old.graph_, to_numpy(near.indices), v, float(self.set_op_mix_ratio))
+        graph = grown_graph(old.graph_, to_numpy(near.indices), v, float(self.set_op_mix_ratio))
+        self._keep_radii(graph, Neighbors(to_numpy(near.indices), to_numpy(near.distances), *near[2:]), old)
+        return graph
 
     def _reached_with_new(self, loss: Any, relations: FuzzyGraph, Y: Any, old: Any) -> Reached:
         self._graph = tuple(relations)
@@ -315,7 +337,9 @@ class UMAP(GrowingEmbedding):
 
     def _weight_slopes(
         self, lengths: NDArray[np.float64], slopes: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        if self.densmap:
+            return None  # the radius of a row changes, too
         found = memberships(lengths[None], float(self.local_connectivity), self._typical)
         return membership_slopes(lengths, slopes, found)
 

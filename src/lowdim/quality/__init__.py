@@ -1,6 +1,7 @@
 """Measures of quality, computed from the data and a map, independently of the method."""
 
 from lowdim.quality.coranking import rnx_auc, rnx_curve
+from lowdim.quality.density import density_preservation
 from lowdim.quality.dimension import intrinsic_dimension
 from lowdim.quality.distance_scores import reconstruction_error, residual_variance, shepard_correlation, stress
 from lowdim.quality.drivers import Drivers, drivers
@@ -32,6 +33,7 @@ __all__ = [
     "Separation",
     "Structure",
     "continuity",
+    "density_preservation",
     "distortion",
     "drivers",
     "intrinsic_dimension",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.solve.anchors import Anchors, native
+from lowdim.solve.density import Density, map_radii
 from lowdim.solve.descent import PLACING_STEPS, Reached, SparseRows, Tell, sample_of
 from lowdim.work import thread_limit
 from lowdim.work.backend_arrays import to_numpy
@@ -55,6 +56,7 @@ class CrossEntropy:
     seed: int = 0
     unit: float = 1.0
     exact: bool = True  # the value is that of all pairs, up to 20,000 points
+    density: Density | None = None  # its correlation is taken from ``L`` in the descent, and of new points
     name = "loss"
 
     @operation(on=1)
@@ -91,6 +93,7 @@ class CrossEntropy:
             every=every,
             report=told,
             **native(anchors, self.unit),
+            **({} if self.density is None else self.density.native()),
             n_threads=thread_limit.current(),
             tick=tick,
         )
@@ -126,11 +129,16 @@ class CrossEntropy:
             a=self.a,
             b=self.b,
             negatives=2 * self.negatives,  # both ends of a pair are pushed
+            **({} if self.density is None else self.density.native()),
             iterations=PLACING_STEPS,
             n_threads=thread_limit.current(),
             tick=tick,
         )
         return positions * np.float32(self.unit)
+
+    def radii_in(self, graph: SparseRows, Y: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Logarithms (n,) of the squared local radii in the map, in its unit; NaN of points without edges."""
+        return map_radii(graph, in_units(self, Y), {"a": self.a, "b": self.b})
 
     def gradient(self, graph: SparseRows, Y: NDArray[np.float32]) -> NDArray[np.float32]:
         """Gradient (n, k) of ``L`` over all pairs, in float32."""

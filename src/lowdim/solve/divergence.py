@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.solve.anchors import Anchors, native
+from lowdim.solve.density import Density, map_radii
 from lowdim.solve.descent import PLACING_STEPS, Reached, SparseRows, Tell
 from lowdim.work import thread_limit
 from lowdim.work.dispatch import operation
@@ -83,6 +84,7 @@ class Divergence:
     exaggeration: float = 12.0
     late: float = 1.0
     rate: float | None = None
+    density: Density | None = None  # its correlation is taken from the loss in the descent, and of new points
     name = "KL"
 
     @operation(on=1)
@@ -113,7 +115,7 @@ class Divergence:
             progress=PROGRESS,
             report=tell,
             tick=tick,
-            **self.falloff.law() | native(anchors),
+            **self.falloff.law() | native(anchors) | self._native_density(),
             n_threads=thread_limit.current(),
         )
 
@@ -148,9 +150,16 @@ class Divergence:
             spacing=_SPACING * self.falloff.width,
             iterations=PLACING_STEPS,
             tick=tick,
-            **self.falloff.law(),
+            **self.falloff.law() | self._native_density(),
             n_threads=thread_limit.current(),
         )
+
+    def _native_density(self) -> dict[str, Any]:
+        return {} if self.density is None else self.density.native()
+
+    def radii_in(self, P: SparseRows, Y: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Logarithms (n,) of the squared local radii in the map; NaN of points without edges."""
+        return map_radii(P, Y, {"dof": self.falloff.dof})
 
 
 def gradient(P: SparseRows, Y: NDArray, falloff: Falloff) -> tuple[float, NDArray]:

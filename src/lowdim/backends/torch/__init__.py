@@ -35,6 +35,7 @@ if find_spec("triton"):  # these have kernels in Triton
         affinities,
         common_neighbors,
         cross_entropy,
+        density,
         descent_loop,
         divergence,
         equal_rows,

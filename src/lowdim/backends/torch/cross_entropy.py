@@ -1,5 +1,6 @@
 """The loss that UMAP's sampling minimises, on a device: points are kept in the random order of the ring."""
 
+from dataclasses import replace
 from math import log, log2
 from typing import Any
 
@@ -8,9 +9,10 @@ import triton
 
 from lowdim import _native
 from lowdim.backends.torch.anchors import DrawnPoints
+from lowdim.backends.torch.density import DensityTerm, of_new
 from lowdim.backends.torch.kernels.cross_costs import pull_costs, push_costs
 from lowdim.backends.torch.kernels.epoch import epoch
-from lowdim.backends.torch.new_points import among_sample, placed_new
+from lowdim.backends.torch.new_points import Look, among_sample, placed_new
 from lowdim.backends.torch.tensors import INTERPRETED, implements_on_device
 from lowdim.solve import cross_entropy as numpy_cross_entropy
 from lowdim.solve.anchors import Anchors
@@ -55,6 +57,16 @@ class _Ring:
         self.drawn = DrawnPoints(anchors, Y, loss.unit).in_order(self.order)
         self.law = (loss.b, log2(loss.a), _native.EPOCH_SOFT)
 
+    def density(self) -> DensityTerm | None:
+        """The correlation of densities of points that may move, if it is considered."""
+        term = self.loss.density
+        if term is None:
+            return None
+        radii = torch.as_tensor(term.radii, device=self.Y.device)[self.order]
+        pinned = self.drawn.parts[1].isinf() if self.drawn.any else None
+        graph = (self.starts, self.columns, self.values)
+        return DensityTerm(replace(term, radii=radii), *graph, {"a": self.loss.a, "b": self.loss.b}, pinned)
+
     def costs(self, shifts: Any) -> tuple[Any, Any]:
         """Attraction (n,) of each point, in this order, and for each shift the mean of its repulsion, in float64."""
         block, parts = block_of(self.k)["BR"], triton.cdiv(self.n, _PART)
@@ -95,6 +107,7 @@ def lower(
     rate, weight = self.rate / (largest or 1.0), 2 * self.negatives * share / (2.0 * each)
     longest = 2 * self.a ** (-0.5 / self.b)  # twice where w = ½
     velocity, onto = torch.zeros_like(ring.Y), torch.empty_like(ring.Y)
+    density, none = ring.density(), torch.zeros(1, device=Y.device)
     for done in range(iterations):
         if done and done % every == 0:
             drawn_by, pushed = ring.costs(shifts[done])
@@ -106,6 +119,8 @@ def lower(
         graph_of = (ring.starts, ring.columns, ring.values, ring.degrees, shifts[done])
         ring.drawn.fit(ring.Y)
         anchored = ring.drawn.arguments
+        dense = density is not None and density.on(done, iterations)
+        more = density.gradient(ring.Y) if dense and density is not None else none
         epoch[(triton.cdiv(n, block["BR"]),)](
             ring.Y,
             velocity,
@@ -118,7 +133,9 @@ def lower(
             _native.EPOCH_CUT,
             *steps,
             *anchored,
+            more,
             DRAWN=ring.drawn.any,
+            DENSE=dense,
             **block,
             num_warps=1,
         )
@@ -148,15 +165,24 @@ def place_new(self: numpy_cross_entropy.CrossEntropy, neighbors: Any, v: Any, Y:
     Y = in_units(self, Y)
     S = Y[torch.as_tensor(sample_of(len(Y)), device=Y.device).long()].contiguous()
 
-    def look(others: Any, v: Any, y: Any) -> tuple[Any, Any]:
-        gap = others - y[:, None]
-        t = gap.square().sum(2) + _native.EPOCH_SOFT
-        u = self.a * t**self.b
-        factor = v * (2 * self.b) * u / (t * (1 + u))
-        force, cost = among_sample(y, S, (self.b, log2(self.a), _native.EPOCH_CROWD_SOFT))
-        weight = self.negatives * v.sum(1, keepdim=True) / len(S)
-        value = (v * torch.log1p(u)).sum(1, keepdim=True) + weight * cost
-        pull = (factor[:, :, None] * gap).sum(1)
-        return value, (pull + weight * force) / factor.sum(1, keepdim=True).clamp_(min=1e-30)
+    def looks(some: slice) -> Look:
+        added = None if self.density is None else of_new(self.density, some, Y.device)
 
-    return placed_new(neighbors, v, Y, look, tick) * self.unit
+        def look(others: Any, v: Any, y: Any) -> tuple[Any, Any]:
+            gap = others - y[:, None]
+            s = gap.square().sum(2)
+            t = s + _native.EPOCH_SOFT
+            u = self.a * t**self.b
+            factor = v * (2 * self.b) * u / (t * (1 + u))
+            force, cost = among_sample(y, S, (self.b, log2(self.a), _native.EPOCH_CROWD_SOFT))
+            weight = self.negatives * v.sum(1, keepdim=True) / len(S)
+            value = (v * torch.log1p(u)).sum(1, keepdim=True) + weight * cost
+            pull, stiffness = (factor[:, :, None] * gap).sum(1), factor.sum(1, keepdim=True)
+            if added is not None:
+                more, forces, stiffer = added(v, -gap, s, 1 / (1 + u), self.b * u / (t * (1 + u)))
+                value, pull, stiffness = value + more, pull + forces, stiffness + stiffer
+            return value, (pull + weight * force) / stiffness.clamp_(min=1e-30)
+
+        return look
+
+    return placed_new(neighbors, v, Y, looks, tick) * self.unit

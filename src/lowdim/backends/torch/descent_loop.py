@@ -15,6 +15,7 @@ from lowdim import _native
 from lowdim.backends.torch import cuda_kernels, tensors
 from lowdim.backends.torch.anchors import DrawnPoints
 from lowdim.backends.torch.costs import attraction_costs, entropies
+from lowdim.backends.torch.density import DensityTerm
 from lowdim.backends.torch.kernels.attraction import attraction
 from lowdim.backends.torch.kernels.attraction_any import attraction_any
 from lowdim.backends.torch.kernels.falloffs import CAUCHY, law
@@ -65,6 +66,11 @@ class _DescentLoop:
         self.pull, self.push = torch.zeros_like(Y), torch.zeros_like(Y)
         self.state = [self.Y, self.velocity, self.gains]
         self.drawn = DrawnPoints(anchors, Y)
+        self.density: DensityTerm | None = None
+        self.dense_from: int | None = None  # iteration, if earlier than planned
+        if loss.density is not None:
+            pinned = self.drawn.parts[1].isinf() if self.drawn.any else None
+            self.density = DensityTerm(loss.density, *P, {"dof": loss.falloff.dof}, pinned)
         self.kept = [part.clone() for part in self.state]
         self.plan, self.told = torch.zeros(4, device=Y.device), (0.0,) * 4
         self.order = torch.arange(self.n, device=Y.device)
@@ -125,8 +131,12 @@ class _DescentLoop:
                 return done
             lowered, exaggerated = (value + (by - 1) * cost + pulled for by in (self.loss.late, self.loss.exaggeration))
             late = done >= self.exaggerated + _native.CHECK_EVERY and grown > _native.GROWN_MAP
-            if check and late and before - lowered < PROGRESS * abs(lowered):
-                break
+            if check and late and before - lowered < PROGRESS * abs(lowered) and not self._dense(done):
+                share = 0.0 if self.density is None else self.density.density.share
+                if share == 0:
+                    break
+                self.dense_from = done  # without further progress density is considered
+                self.iterations = done + int(share * self.iterations)
             gain = (early_before - exaggerated) / self.loss.exaggeration
             if early and gain < _native.GATHERED and grown > _native.GROWN_MAP:
                 gathered_at = done if gathered_at is None else gathered_at
@@ -138,6 +148,21 @@ class _DescentLoop:
             early_before = exaggerated if early else early_before
         self._give_back(self.Y)
         return done
+
+    def _dense(self, at: int) -> bool:
+        """Whether density is considered in this iteration."""
+        if self.density is None or at < self.exaggerated:
+            return False
+        return self.density.on(at, self.iterations) or (self.dense_from is not None and at >= self.dense_from)
+
+    def _take_density(self, at: int) -> None:
+        """Take a quarter of the gradient of the correlation from the attraction, less where whole steps overshoot."""
+        if not self._dense(at) or self.density is None:
+            return
+        self.given[self.order] = self.Y
+        force = self.density.gradient(self.given)[self.order]
+        damped = 1 + 0.25 * _native.DENSITY_DAMPING * self.loss.rate_at(self.n, exaggerated=False) * force[:, self.k :]
+        self.pull -= 0.25 / self.loss.late * force[:, : self.k] / damped
 
     def _end_exaggeration(self, done: int, *, shorter: bool) -> None:
         """End it now; a ``shorter`` descent has as many iterations after it as was planned."""
@@ -191,6 +216,9 @@ class _DescentLoop:
         key = self.field.key
         for at in range(done, to):
             self._set_plan(at)
+            if self._dense(at):
+                self._step(at)  # with operations of torch, which are not recorded
+                continue
             if self.Y.is_cuda and key not in self.recorded and self._kind(key) in _PREPARED:
                 self._record(key)
             if key in self.recorded:
@@ -222,7 +250,7 @@ class _DescentLoop:
         self.pool = self.pool or graph.pool()
         self.recorded[key] = graph
 
-    def _step(self) -> None:
+    def _step(self, at: int = -1) -> None:
         same = law(self.loss.falloff)
         narrow = self.Y.is_cuda and self.k == 2 and not self.wide and same["LAW"] == CAUCHY
         cuda_kernel = cuda_kernels.find("attraction", LANES=_LANES) if narrow else None
@@ -249,6 +277,7 @@ class _DescentLoop:
             attraction_any[(self.n, self.k)](
                 self.Y, *self.P, self.pull, self.k, **same, COST=False, BC=128, num_warps=1
             )
+        self._take_density(at)
         self.field.repel(self.Y, self.push)
         block = triton.next_power_of_2(self.k)
         self.drawn.fit(self.Y)

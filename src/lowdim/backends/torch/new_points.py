@@ -7,6 +7,7 @@ import torch
 import triton
 
 from lowdim import _native
+from lowdim.backends.torch.density import of_new
 from lowdim.backends.torch.kernels.sample_forces import sample_forces
 from lowdim.backends.torch.repulsive_field import sums_at
 from lowdim.backends.torch.tensors import implements_on_device
@@ -19,19 +20,25 @@ _BLOCK = 2**24  # coordinates of neighbours held at a time
 # Losses (m, 1) at positions (m, k), given those of their neighbours (m, near, k) and the weights of these (m, near),
 # and the positions after a step of unit length.
 Look = Callable[[Any, Any, Any], tuple[Any, Any]]
+Looks = Callable[[slice], Look]  # of some of the new points
 
 
 @implements_on_device(Divergence.place_new)
 def place_new(self: Divergence, neighbors: Any, p: Any, Y: Any, tick: Tick) -> Any:
     """Positions (m, k) that minimise the divergence of each new point, with ``Y`` fixed."""
 
-    def look(others: Any, p: Any, y: Any) -> tuple[Any, Any]:
-        return _divergences(self.falloff, others, p * self.late, Y, y)
+    def looks(some: slice) -> Look:
+        added = None if self.density is None else of_new(self.density, some, Y.device)
 
-    return placed_new(neighbors, p, Y, look, tick)
+        def look(others: Any, p: Any, y: Any) -> tuple[Any, Any]:
+            return _divergences(self.falloff, others, p * self.late, Y, y, added)
+
+        return look
+
+    return placed_new(neighbors, p, Y, looks, tick)
 
 
-def placed_new(neighbors: Any, p: Any, Y: Any, look: Look, tick: Tick) -> Any:
+def placed_new(neighbors: Any, p: Any, Y: Any, looks: Looks, tick: Tick) -> Any:
     """Positions (m, k) in float32 of new points with these neighbours in the map ``Y`` and weights (m, near).
 
     Each starts at the weighted median of its neighbours and at those of largest weight, takes steps that never increase
@@ -42,7 +49,7 @@ def placed_new(neighbors: Any, p: Any, Y: Any, look: Look, tick: Tick) -> Any:
     out = torch.empty(m, Y.shape[1], device=Y.device)
     for start in range(0, m, step):
         some = slice(start, min(m, start + step))
-        out[some] = _placed_block(Y[neighbors[some].long()].double(), p[some].double(), look)
+        out[some] = _placed_block(Y[neighbors[some].long()].double(), p[some].double(), looks(some))
         tick(some.stop)
     return out
 
@@ -89,8 +96,8 @@ def _medians(others: Any, p: Any) -> Any:
     return torch.gather(values, 1, first)[:, 0]
 
 
-def _divergences(falloff: Any, others: Any, p: Any, Y: Any, y: Any) -> tuple[Any, Any]:
-    """:data:`Look` of ``KL(p‖q)`` with ``q_j = f(s_j)/φ(y)``."""
+def _divergences(falloff: Any, others: Any, p: Any, Y: Any, y: Any, added: Any = None) -> tuple[Any, Any]:
+    """:data:`Look` of ``KL(p‖q)`` with ``q_j = f(s_j)/φ(y)``, and of the density that is ``added``."""
     gap = y[:, None] - others
     s = gap.square().sum(2)
     if falloff.name == "gauss":
@@ -99,11 +106,15 @@ def _divergences(falloff: Any, others: Any, p: Any, Y: Any, y: Any) -> tuple[Any
         power = (falloff.dof + 1) / 2
         pull, cost = power / (falloff.dof + s), power * torch.log1p(s / falloff.dof)
     weight = p * pull
-    curvature = weight.sum(1, keepdim=True).clamp_(min=1e-30)
+    curvature = weight.sum(1, keepdim=True)
     force, phi = sums_at(y.float(), Y, falloff)
     phi = phi.clamp_(min=1e-30)[:, None]
     drawn = (weight[:, :, None] * gap).sum(1)
-    return (p * cost).sum(1, keepdim=True) + phi.log(), (force / phi - drawn) / curvature
+    value = (p * cost).sum(1, keepdim=True) + phi.log()
+    if added is not None:
+        more, forces, stiffness = added(p, gap, s, torch.exp(-cost), pull)
+        value, drawn, curvature = value + more, drawn - forces / 2, curvature + stiffness / 2
+    return value, (force / phi - drawn) / curvature.clamp_(min=1e-30)
 
 
 def among_sample(y: Any, S: Any, curve: tuple[float, float, float] | None) -> tuple[Any, Any]:

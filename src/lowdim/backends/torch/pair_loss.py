@@ -130,4 +130,4 @@ def place_new(self: numpy_pair_loss.PairLoss, neighbors: Any, p: Any, Y: Any, ti
         pull = (factor[:, :, None] * gap).sum(1)
         return value, (pull + weight * force) / factor.sum(1, keepdim=True).clamp_(min=1e-30)
 
-    return placed_new(neighbors, p, Y, look, tick)
+    return placed_new(neighbors, p, Y, lambda _: look, tick)

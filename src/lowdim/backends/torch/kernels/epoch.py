@@ -44,7 +44,9 @@ def epoch(
     anchors,
     weights,
     scale,
+    more,
     DRAWN: tl.constexpr,
+    DENSE: tl.constexpr,
     BR: tl.constexpr,
     BC: tl.constexpr,
     BD: tl.constexpr,
@@ -52,7 +54,7 @@ def epoch(
     """Points ``onto`` (n, k) after the epoch from ``Y``; ``velocity`` (n, k) is updated.
 
     ``DRAWN`` points have ``anchors`` (n, k) and ``weights`` (n,), infinite of those that do not move, times the two
-    numbers at ``scale``.
+    numbers at ``scale``. ``DENSE`` maps have ``more`` forces, and their stiffness (n, k + 1).
     """
     r = tl.program_id(0) * BR + tl.arange(0, BR)
     d = tl.arange(0, BD)
@@ -75,6 +77,9 @@ def epoch(
         force = v * (4.0 * power) * u / (t * (u + 1.0))
         stiffness += tl.sum(force, 1)
         pull += tl.sum(force[:, :, None] * gap, 1)
+    if DENSE:
+        pull += tl.load(more + at + r.to(tl.int64)[:, None], mask=here, other=0.0)
+        stiffness += tl.load(more + r.to(tl.int64) * (k + 1) + k, mask=r < n, other=0.0)
     degree = tl.load(degrees + r, mask=r < n, other=0.0)
     push = tl.zeros([BR, BD], tl.float32)
     for begin in range(0, 2 * each, BC):

@@ -19,8 +19,8 @@ Made<double> call_local(const Starts& starts, const Columns& columns, const Vect
            distances);
     auto out = empty<double>(neighbors.shape(0));
     watched(tick, [&](Watch& watch) {
-        local_radii(V, neighbors.data(), distances.data(), size(neighbors, 1),
-                    V.rows - size(neighbors), out.data(), n_threads, watch);
+        local_radii(V, neighbors.data(), distances.data(), size(neighbors, 1), V.rows - size(neighbors),
+                    out.data(), n_threads, watch);
     });
     return out;
 }

@@ -26,7 +26,8 @@ inline Density density_of(const MaybeVector& radii, const Wanted& by, std::size_
         return {};
     demand(radii->shape(0) == n, "radii must be one for each point", *radii);
     demand_each(
-        radii->data(), size(*radii), [](float r) { return !(std::abs(r) > 1e15f); }, "radii must be finite or NaN");
+        radii->data(), size(*radii), [](float r) { return !(std::abs(r) > 1e15f); },
+        "radii must be finite or NaN");
     demand(by[0] >= 0 && by[1] >= 0 && by[1] <= 1 && by[2] >= 0 && by[4] >= 0,
            "weight, share (at most 1), shift and deviation must be 0 or more", by[0], by[1], by[2], by[4]);
     return {.radii = radii->data(),

@@ -25,9 +25,10 @@ public:
         : n_(V.rows), k_(k), plan_(plan), shifts_(shifts), law_(law_of(plan.curve, cut)),
           kernels_(cross_entropy_kernels(k)), threads_(V.rows < small ? 1 : n_threads), watch_(watch),
           given_(V), free_(V, plan.anchors),
-          density_(plan.density, free_.rows(), {.a = plan.curve.a, .b = plan.curve.b}, k), out_(Y), now_(V, Y, k, shifts.order), next_(k * stride()),
-          velocity_(k * stride()), pushes_(k * stride()), y_(Y, Y + n_ * k), pulls_(n_ * pull_stride(k)),
-          where_(static_cast<std::size_t>(n_)), order_(static_cast<std::size_t>(n_)) {
+          density_(plan.density, free_.rows(), {.a = plan.curve.a, .b = plan.curve.b}, k), out_(Y),
+          now_(V, Y, k, shifts.order), next_(k * stride()), velocity_(k * stride()), pushes_(k * stride()),
+          y_(Y, Y + n_ * k), pulls_(n_ * pull_stride(k)), where_(static_cast<std::size_t>(n_)),
+          order_(static_cast<std::size_t>(n_)) {
         const float* last = V.values + V.starts[n_];
         const float largest = last > V.values ? *std::max_element(V.values, last) : 0.0f;
         scale_ = largest > 0 ? 1 / static_cast<double>(largest) : 1.0;

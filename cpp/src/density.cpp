@@ -29,13 +29,13 @@ template <Kind kind> DensityKernels of_dimensions(int k) {
 }
 
 DensityKernels kernels_of(Kind kind, int k) {
-    return kind == Kind::curve     ? of_dimensions<Kind::curve>(k)
+    return kind == Kind::curve    ? of_dimensions<Kind::curve>(k)
            : kind == Kind::cauchy ? of_dimensions<Kind::cauchy>(k)
                                   : of_dimensions<Kind::student>(k);
 }
 
 Fall fall_of(const Similarity& of) {
-    const Kind kind = of.a > 0 ? Kind::curve
+    const Kind kind = of.a > 0                                    ? Kind::curve
                       : of.falloff.kind == Falloff::Kind::student ? Kind::student
                                                                   : Kind::cauchy;
     return {kind, law_of(of.a > 0 ? Curve{of.a, of.b} : Curve{}, cut), static_cast<float>(of.falloff.dof),
@@ -54,7 +54,8 @@ DensityForces::DensityForces(const Density& plan, const Affinities& rows, const 
     nodes_.resize(2 * n);
     r_.resize(n);
     for (std::int64_t i = 0; i < n_; ++i) {
-        const double own = std::accumulate(rows.values + rows.starts[i], rows.values + rows.starts[i + 1], 0.0);
+        const double own =
+            std::accumulate(rows.values + rows.starts[i], rows.values + rows.starts[i + 1], 0.0);
         if (own > 0 && !std::isnan(plan.radii[i])) {
             ++count_;
             total_ += own;
@@ -77,8 +78,8 @@ void DensityForces::radii(const Padded& graph, const float* y, float* out, int n
         kernels_.sum(graph, y, k_, fall_, from, to, sums_.data());
         for (std::int64_t i = from; i < to; ++i) {
             const float *sums = sums_.data() + 2 * i, floor = static_cast<float>(Density::floor);
-            out[i] = sums[1] > 0 ? std::log(floor + sums[0] / sums[1])
-                                 : std::numeric_limits<float>::quiet_NaN();
+            out[i] =
+                sums[1] > 0 ? std::log(floor + sums[0] / sums[1]) : std::numeric_limits<float>::quiet_NaN();
         }
     });
 }
@@ -131,9 +132,8 @@ void DensityForces::add(const Padded& graph, const float* y, float scale, float 
         trend = {mean, deviation, both / m / deviation};
     }
     const double each = plan_.weight * total_ / static_cast<double>(count_);
-    each_chunk(n_, ring_chunk, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
-        weigh(trend, each, r, from, to);
-    });
+    each_chunk(n_, ring_chunk, n_threads, watch,
+               [&](std::int64_t, std::int64_t from, std::int64_t to) { weigh(trend, each, r, from, to); });
     each_chunk(n_, ring_chunk, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
         kernels_.force(graph, y, k_, fall_, nodes_.data(), scale, stiffening, from, to, forces);
     });
@@ -199,7 +199,8 @@ void local_radii(const Affinities& V, const std::int32_t* neighbors, const T* di
         if (i < first)
             return -1.0;
         const auto *from = sorted.data() + (i - first) * k, *to = from + k;
-        const auto* at = std::lower_bound(from, to, j, [](const auto& a, std::int64_t b) { return a.first < b; });
+        const auto* at =
+            std::lower_bound(from, to, j, [](const auto& a, std::int64_t b) { return a.first < b; });
         return at != to && at->first == j ? static_cast<double>(at->second) : -1.0;
     };
     each_chunk(lists, ring_chunk, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {

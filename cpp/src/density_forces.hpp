@@ -36,8 +36,8 @@ public:
 
     // Whether iteration `done` of so many is one of the last ones, in which density is considered.
     [[nodiscard]] bool on(std::int64_t done, std::int64_t iterations) const {
-        return plan_.radii && static_cast<double>(done + 1) >
-                                  (1 - plan_.share) * static_cast<double>(iterations);
+        return plan_.radii &&
+               static_cast<double>(done + 1) > (1 - plan_.share) * static_cast<double>(iterations);
     }
     [[nodiscard]] bool any() const { return plan_.radii != nullptr; }
 
@@ -61,8 +61,8 @@ private:
     int k_;
     Fall fall_;
     DensityKernels kernels_;
-    double total_ = 0, middle_ = 0;      // Σ v over their edges, and the mean of R
-    std::vector<float> radii_;          // R less its mean, in the order of the points
+    double total_ = 0, middle_ = 0;       // Σ v over their edges, and the mean of R
+    std::vector<float> radii_;            // R less its mean, in the order of the points
     std::vector<float> sums_, nodes_, r_; // N and D, A and B, r
 };
 

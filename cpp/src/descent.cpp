@@ -34,8 +34,9 @@ class Descent {
 public:
     Descent(const Affinities& P, float* Y, int k, const DescentPlan& plan, int n_threads, Watch& watch)
         : n_(P.rows), k_(k), plan_(plan), threads_(threads_for(P.rows, plan.repel, n_threads)), watch_(watch),
-          given_(P), free_(P, plan.anchors), density_(plan.density, free_.rows(), {.falloff = plan.falloff}, k),
-          out_(Y), repel_(make_repulsion(plan.repel, k, plan.falloff, plan.angle, plan.spacing)) {
+          given_(P), free_(P, plan.anchors),
+          density_(plan.density, free_.rows(), {.falloff = plan.falloff}, k), out_(Y),
+          repel_(make_repulsion(plan.repel, k, plan.falloff, plan.angle, plan.spacing)) {
         const auto size = static_cast<std::size_t>(n_ * k);
         y_.assign(Y, Y + size);
         velocity_.assign(size, 0.0f);
@@ -178,8 +179,7 @@ private:
 
     // Whether density is considered: in the last iterations, of which none is exaggerated.
     [[nodiscard]] bool dense(std::int64_t done, std::int64_t end) const {
-        return done >= exaggerated_ &&
-               (density_.on(done, end) || (dense_from_ >= 0 && done >= dense_from_));
+        return done >= exaggerated_ && (density_.on(done, end) || (dense_from_ >= 0 && done >= dense_from_));
     }
 
     // Takes a quarter of the gradient of W corr from that of the attraction. Where radii are small it is so
@@ -195,7 +195,8 @@ private:
         }
         const std::int64_t stride = detail::pull_stride(k_);
         drive_.assign(static_cast<std::size_t>(n_ * stride), 0.0f);
-        density_.add(graph_.rows(), y_.data(), 0.25f, 0.25f * Density::damping, drive_.data(), threads_, watch_);
+        density_.add(graph_.rows(), y_.data(), 0.25f, 0.25f * Density::damping, drive_.data(), threads_,
+                     watch_);
         const auto late = static_cast<float>(plan_.late);
         const float rate = static_cast<float>(rate_at(false));
         for (std::int64_t i = 0; i < moving_; ++i) {
@@ -394,7 +395,7 @@ private:
     bool ordered_ = false;
     std::int64_t dense_from_ = -1; // iteration, if earlier than planned
     std::vector<float> drive_;     // its forces
-    PackedAffinities packed_;         // what a line or a plane is drawn by; other maps by the rows below
+    PackedAffinities packed_;      // what a line or a plane is drawn by; other maps by the rows below
     std::vector<std::int64_t> starts_;
     std::unique_ptr<std::int32_t[]> columns_;
     std::unique_ptr<float[]> values_;

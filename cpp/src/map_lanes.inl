@@ -165,8 +165,8 @@ LOWDIM_TARGET LOWDIM_INLINE float total(Eight v) {
 
 // Gaps from y to the points `q`, one a lane, in all coordinates; returns their squares summed and `soft`.
 template <int K, class V>
-LOWDIM_TARGET LOWDIM_INLINE V gaps(const float* Y, const std::int32_t* q, const float* y, int dims, float soft,
-                                   V* gap) {
+LOWDIM_TARGET LOWDIM_INLINE V gaps(const float* Y, const std::int32_t* q, const float* y, int dims,
+                                   float soft, V* gap) {
     V t = V{} + soft;
     if constexpr (K == 2) {
         typedef double Place __attribute__((may_alias, aligned(4)));

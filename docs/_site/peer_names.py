@@ -52,11 +52,7 @@ _UMAP = {
     "output_metric_kwds": "maps are Euclidean",
     "transform_mode": "the estimator returns a map; `graph_` has the graph",
     "disconnection_distance": "components of the graph are arranged by the distances of their means",
-    "densmap": "not available",
-    "dens_lambda": "not available",
-    "dens_frac": "not available",
-    "dens_var_shift": "not available",
-    "output_dens": "not available",
+    "output_dens": "`densmap=True` gives `rad_orig_` and `rad_emb_`; of any map: `quality.density_preservation`",
     **_LABELS,
 }
 _FACTORS = {

@@ -1,6 +1,6 @@
 """Types of the native kernels (cpp/bind)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -411,6 +411,8 @@ def lower_cross_entropy(
     anchors: NDArray[np.float32] | None = None,
     weights: NDArray[np.float32] | None = None,
     scaled: bool = False,
+    radii: NDArray[np.float32] | None = None,
+    density: Sequence[float] = ...,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,
 ) -> int:
@@ -459,6 +461,8 @@ def place_new_cross_entropy(
     a: float,
     b: float,
     negatives: float,
+    radii: NDArray[np.float32] | None = None,
+    density: Sequence[float] = ...,
     iterations: int = 100,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,
@@ -583,6 +587,8 @@ def descend(
     anchors: NDArray[np.float32] | None = None,
     weights: NDArray[np.float32] | None = None,
     scaled: bool = False,
+    radii: NDArray[np.float32] | None = None,
+    density: Sequence[float] = ...,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,
 ) -> int:
@@ -609,6 +615,49 @@ ADAM_DECAY: float
 ADAM_DECAY_SQUARES: float
 ADAM_LEAST: float  # added to the root of the second moment
 
+def local_radii(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    neighbors: NDArray[np.int32],
+    distances: Floats,
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float64]:
+    """Squared local radii (m,) of the last m rows of a graph, whose lists of neighbours (m, k) have these distances."""
+
+def map_radii(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    Y: NDArray[np.float32],
+    *,
+    a: float = 0.0,
+    b: float = 0.0,
+    dof: float = 1.0,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> NDArray[np.float32]:
+    """Logarithms (n,) of the squared local radii of a map."""
+
+def density_gradient(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    Y: NDArray[np.float32],
+    *,
+    a: float = 0.0,
+    b: float = 0.0,
+    dof: float = 1.0,
+    radii: NDArray[np.float32],
+    density: Sequence[float],
+    n_threads: int = 1,
+) -> NDArray[np.float32]:
+    """Gradient (n, k) of the weighted correlation of radii in a map."""
+
+DENSITY_FLOOR: float  # added to squared radii in a map
+DENSITY_DAMPING: float  # part of the stiffness of density by which steps are shortened
 EPOCH_SOFT: float  # ε of UMAP's loss
 EPOCH_CROWD_SOFT: float  # the same between a new point and those that repel it
 EPOCH_CUT: float  # longest force between two points in an epoch
@@ -626,6 +675,8 @@ def place(
     falloff: str = "student",
     dof: float = 1.0,
     spacing: float = 0.4,
+    radii: NDArray[np.float32] | None = None,
+    density: Sequence[float] = ...,
     iterations: int = 100,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,

@@ -126,6 +126,8 @@ CASES = {
     "rank": (lowdim.RankFeatures, {}, gaussian(300_000, 10)),
     "rank, relief": (lowdim.RankFeatures, {"by": "relief", "random_state": 0}, gaussian(10_000, 400)),
     "umap": (lowdim.UMAP, {"n_epochs": 3, "random_state": 0}, gaussian(20_000, 8)),
+    "umap, density": (lowdim.UMAP, {"n_epochs": 3, "random_state": 0, "densmap": True}, gaussian(20_000, 8)),
+    "tsne, density": (lowdim.TSNE, {"max_iter": 5, "random_state": 0, "densmap": True}, gaussian(20_000, 8)),
 }
 
 

@@ -117,7 +117,8 @@ def test_few_rows_and_rows_all_alike():
     for X in (np.zeros((6, 2)), np.eye(3), np.array([[0.0], [1.0]])):
         for method in CLASSES:
             model = method(densmap=True, random_state=0, init="random").fit(X)
-            assert np.isfinite(model.embedding_).all() and np.isfinite(model.rad_orig_).all()
+            assert np.isfinite(model.embedding_).all()
+            assert np.isfinite(model.rad_orig_).all()
 
 
 @pytest.mark.parametrize("method", CLASSES)

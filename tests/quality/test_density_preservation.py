@@ -17,7 +17,8 @@ def test_it_is_the_correlation_of_log_radii(rng):
     X, Y = rng.normal(size=(100, 5)), rng.normal(size=(100, 2))
     found = quality.density_preservation(X, Y, n_neighbors=9)
     assert found == pytest.approx(np.corrcoef(rows_radii(X, 9), rows_radii(Y, 9))[0, 1], abs=1e-9)
-    assert found.sampled is None and found.error == 0
+    assert found.sampled is None
+    assert found.error == 0
 
 
 def test_distances_and_rows_of_length_one_agree(rng):

@@ -61,5 +61,6 @@ def test_radii_do_not_depend_on_the_number_of_threads(rng):
 
 def test_rows_without_distances_have_a_floor():
     radii, floor = log_radii(np.zeros(3))
-    assert (radii == 0).all() and floor == 1.0
+    assert (radii == 0).all()
+    assert floor == 1.0
     assert log_radii(np.array([4.0, 0.0, np.nan]))[1] == pytest.approx(4e-8)

@@ -202,4 +202,6 @@ def test_the_kernels_refuse_what_they_cannot_use(graph):
     with pytest.raises(ValueError, match="one for each point"):
         _native.density_gradient(*graph, Y, a=A, b=B, radii=radii[1:], density=(1.0, 0.5, 0.1, 0, 0, 0))
     with pytest.raises(ValueError, match="finite or NaN"):
-        _native.density_gradient(*graph, Y, a=A, b=B, radii=radii + np.float32(np.inf), density=(1.0, 0.5, 0.1, 0, 0, 0))
+        _native.density_gradient(
+            *graph, Y, a=A, b=B, radii=radii + np.float32(np.inf), density=(1.0, 0.5, 0.1, 0, 0, 0)
+        )

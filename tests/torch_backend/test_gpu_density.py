@@ -15,7 +15,7 @@ from lowdim.relate.fuzzy import fuzzy_union, memberships
 from lowdim.relate.neighbors import nearest
 from lowdim.relate.radii import local_radii, log_radii
 from lowdim.solve.cross_entropy import CrossEntropy, curve
-from lowdim.solve.density import Density, Trend, map_radii
+from lowdim.solve.density import Density, Trend, map_radii, native
 from lowdim.solve.descent import place
 from lowdim.solve.divergence import Divergence, Falloff
 
@@ -57,8 +57,8 @@ def test_radii_and_gradient_of_a_map_are_those_of_numpy(similarity, trend, relat
         array(map_radii(there, put(Y, device), similarity)), map_radii(graph, Y, similarity), atol=2e-4
     )
     term = Density(radii, 1.5, 0.5, 0.2, trend)
-    found = device_density.DensityTerm(term, *there, similarity).gradient(put(Y, device))
-    expected = _native.density_gradient(*graph, Y, **similarity, **term.native())
+    found = device_density.DensityTerm(term, there, similarity).gradient(put(Y, device))
+    expected = _native.density_gradient(*graph, Y, **similarity, **native(term))
     np.testing.assert_allclose(array(found)[:, :2], expected, atol=1e-3 * np.abs(expected).max())
     assert (array(found)[:, 2] >= 0).all()
 
@@ -87,9 +87,7 @@ def test_fits_keep_density(method, device):
     plain = nearest(X, model._near_each(90))
     if method is UMAP:
         graph = fuzzy_union(plain.indices, memberships(plain.distances).values)
-        np.testing.assert_allclose(
-            known, log_radii(local_radii(graph, plain.indices, plain.distances))[0], atol=1e-3
-        )
+        np.testing.assert_allclose(known, log_radii(local_radii(graph, plain.indices, plain.distances))[0], atol=1e-3)
     new = model.transform(put(X[:4] + 0.5, device))
     assert np.isfinite(array(new)).all()
     assert np.isfinite(array(model.transform(X[:4] + np.float32(0.5)))).all()

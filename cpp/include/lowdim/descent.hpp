@@ -81,6 +81,7 @@ struct NewPoints {
 // more. With a density of new points and its trend in the map, they lower their loss less what they add to
 // the correlation. No new point depends on another.
 void place(const NewPoints& new_points, const float* Y, std::int64_t n, int k, const Falloff& falloff,
-           const Density& density, double spacing, std::int64_t iterations, float* out, int n_threads, Watch& watch);
+           const Density& density, double spacing, std::int64_t iterations, float* out, int n_threads,
+           Watch& watch);
 
 } // namespace lowdim

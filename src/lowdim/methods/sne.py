@@ -420,10 +420,14 @@ class TSNE(DensityKept, _Stochastic):
 
     exaggeration: float
     dof: float
-    _rules = _Stochastic._rules | density_kept.RULES | {
-        "exaggeration": options.real(1e-6, 1e6, closed="both"),
-        "dof": options.real(0.01, 1e6, closed="both"),
-    }
+    _rules = (
+        _Stochastic._rules
+        | density_kept.RULES
+        | {
+            "exaggeration": options.real(1e-6, 1e6, closed="both"),
+            "dof": options.real(0.01, 1e6, closed="both"),
+        }
+    )
 
     def __init__(
         self,

@@ -122,19 +122,23 @@ class UMAP(DensityKept):
     ((150, 2), (5, 2))
     """
 
-    _rules = neighbor_embedding.RULES | density_kept.RULES | {
-        "n_neighbors": options.one_of("auto", "choose") | options.integer(2),
-        "min_dist": options.real(0, closed="left"),
-        "spread": options.real(1e-6, 1e6, closed="both"),
-        "n_epochs": options.one_of("auto") | options.integer(1),
-        "learning_rate": options.one_of("auto") | options.real(0, 1000, closed="right"),
-        "local_connectivity": options.real(0, closed="left"),
-        "set_op_mix_ratio": options.real(0, 1, closed="both"),
-        "repulsion_strength": options.real(0, 1e6, closed="left"),
-        "negative_sample_rate": options.integer(0),
-        "target_weight": options.real(0, 1, closed="both"),
-        "device": options.none | options.device,
-    }
+    _rules = (
+        neighbor_embedding.RULES
+        | density_kept.RULES
+        | {
+            "n_neighbors": options.one_of("auto", "choose") | options.integer(2),
+            "min_dist": options.real(0, closed="left"),
+            "spread": options.real(1e-6, 1e6, closed="both"),
+            "n_epochs": options.one_of("auto") | options.integer(1),
+            "learning_rate": options.one_of("auto") | options.real(0, 1000, closed="right"),
+            "local_connectivity": options.real(0, closed="left"),
+            "set_op_mix_ratio": options.real(0, 1, closed="both"),
+            "repulsion_strength": options.real(0, 1e6, closed="left"),
+            "negative_sample_rate": options.integer(0),
+            "target_weight": options.real(0, 1, closed="both"),
+            "device": options.none | options.device,
+        }
+    )
     n_neighbors: int | str
     min_dist: float
     spread: float

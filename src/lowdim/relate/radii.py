@@ -17,11 +17,12 @@ from lowdim.work.backend_arrays import to_numpy
 from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 
+SparseRows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # starts, columns, values
 _FLOOR = 1e-8  # of the median squared radius, which rows without any have
 
 
 @operation(on=1)
-def local_radii(graph: Any, indices: NDArray[np.int32], distances: NDArray[np.floating]) -> NDArray[np.float64]:
+def local_radii(graph: SparseRows, indices: NDArray[np.int32], distances: NDArray[np.floating]) -> NDArray[np.float64]:
     """Squared radii (m,) of the last m rows of a symmetric graph, whose neighbours (m, k) have these ``distances``.
 
     An edge has its distance from the list of either end; NaN for rows whose edges have none.

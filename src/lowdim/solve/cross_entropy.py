@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.solve import density as densities
 from lowdim.solve.anchors import Anchors, native
 from lowdim.solve.density import Density, map_radii
 from lowdim.solve.descent import PLACING_STEPS, Reached, SparseRows, Tell, sample_of
@@ -92,8 +93,7 @@ class CrossEntropy:
             rate=self.rate,
             every=every,
             report=told,
-            **native(anchors, self.unit),
-            **({} if self.density is None else self.density.native()),
+            **native(anchors, self.unit) | densities.native(self.density),
             n_threads=thread_limit.current(),
             tick=tick,
         )
@@ -129,7 +129,7 @@ class CrossEntropy:
             a=self.a,
             b=self.b,
             negatives=2 * self.negatives,  # both ends of a pair are pushed
-            **({} if self.density is None else self.density.native()),
+            **densities.native(self.density),
             iterations=PLACING_STEPS,
             n_threads=thread_limit.current(),
             tick=tick,

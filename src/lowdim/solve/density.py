@@ -1,11 +1,11 @@
 """Density of a map: a term beside its loss, the correlation of local radii in the data and in the map.
 
 With ``R`` the logarithms of the local radii in the data, standardised, and ``r_i = log(δ + Σ_j w_ij s_ij / Σ_j w_ij)``
-those in the map, over the same edges (``s`` squared lengths, ``w`` the similarity that the loss has), the descent lowers
+those in the map, over the same edges (``s`` squared lengths, ``w`` the similarity of the loss), the descent lowers
 ``loss − λ W corr`` with ``corr = mean R (r − mean r)/S``, ``S² = var r + shift`` and ``W`` the sum of the graph.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,6 +15,8 @@ from lowdim import _native
 from lowdim.work import thread_limit
 from lowdim.work.backend_arrays import to_numpy
 from lowdim.work.dispatch import operation
+
+SparseRows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # starts, columns, values
 
 
 class Trend(NamedTuple):
@@ -45,11 +47,6 @@ class Density:
     shift: float
     trend: Trend | None = None
 
-    def native(self) -> dict[str, Any]:
-        """Arguments of the native kernels."""
-        trend = (0.0, 0.0, 0.0) if self.trend is None else self.trend[2:]
-        return {"radii": to_numpy(self.radii), "density": (self.weight, self.share, self.shift, *trend)}
-
     @classmethod
     def of(cls, radii: NDArray, weight: float, share: float, shift: float) -> Self:
         """The term for radii (n,) of the data, standardised here; NaN where a row has none."""
@@ -66,9 +63,13 @@ class Density:
         deviation = float(np.sqrt(r.var() + self.shift)) or 1.0
         return Trend(middle, scale, float(r.mean()), deviation, float((R * (r - r.mean())).mean()) / deviation)
 
-    def following(self, trend: Trend, radii: NDArray) -> "Density":
-        """The term for other rows with these radii (m,), which follow the trend of the map."""
-        return replace(self, radii=trend.standardised(radii), trend=trend)
+
+def native(density: Density | None) -> dict[str, Any]:
+    """Arguments of the native kernels."""
+    if density is None:
+        return {}
+    trend = (0.0, 0.0, 0.0) if density.trend is None else density.trend[2:]
+    return {"radii": to_numpy(density.radii), "density": (density.weight, density.share, density.shift, *trend)}
 
 
 def spread_of(radii: NDArray) -> tuple[float, float]:
@@ -84,7 +85,7 @@ def spread_of(radii: NDArray) -> tuple[float, float]:
 
 
 @operation(on=1)
-def map_radii(graph: Any, Y: NDArray[np.float32], similarity: dict[str, float]) -> NDArray[np.float32]:
+def map_radii(graph: SparseRows, Y: NDArray[np.float32], similarity: dict[str, Any]) -> NDArray[np.float32]:
     """Logarithms ``r`` (n,) of the squared radii in the map ``Y`` (n, k); NaN of points without edges.
 
     ``similarity`` is UMAP's curve by ``a`` and ``b``, or Student's falloff by ``dof``.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.solve import density as densities
 from lowdim.solve.anchors import Anchors, native
 from lowdim.solve.density import Density, map_radii
 from lowdim.solve.descent import PLACING_STEPS, Reached, SparseRows, Tell
@@ -115,7 +116,7 @@ class Divergence:
             progress=PROGRESS,
             report=tell,
             tick=tick,
-            **self.falloff.law() | native(anchors) | self._native_density(),
+            **self.falloff.law() | native(anchors) | densities.native(self.density),
             n_threads=thread_limit.current(),
         )
 
@@ -150,12 +151,9 @@ class Divergence:
             spacing=_SPACING * self.falloff.width,
             iterations=PLACING_STEPS,
             tick=tick,
-            **self.falloff.law() | self._native_density(),
+            **self.falloff.law() | densities.native(self.density),
             n_threads=thread_limit.current(),
         )
-
-    def _native_density(self) -> dict[str, Any]:
-        return {} if self.density is None else self.density.native()
 
     def radii_in(self, P: SparseRows, Y: NDArray[np.float32]) -> NDArray[np.float32]:
         """Logarithms (n,) of the squared local radii in the map; NaN of points without edges."""

@@ -65,7 +65,7 @@ class _Ring:
         radii = torch.as_tensor(term.radii, device=self.Y.device)[self.order]
         pinned = self.drawn.parts[1].isinf() if self.drawn.any else None
         graph = (self.starts, self.columns, self.values)
-        return DensityTerm(replace(term, radii=radii), *graph, {"a": self.loss.a, "b": self.loss.b}, pinned)
+        return DensityTerm(replace(term, radii=radii), graph, {"a": self.loss.a, "b": self.loss.b}, pinned)
 
     def costs(self, shifts: Any) -> tuple[Any, Any]:
         """Attraction (n,) of each point, in this order, and for each shift the mean of its repulsion, in float64."""

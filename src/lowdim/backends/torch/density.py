@@ -35,9 +35,9 @@ def local_radii(graph: Any, indices: Any, distances: Any) -> Any:
 
 
 @implements_on_device(numpy_density.map_radii)
-def map_radii(graph: Any, Y: Any, similarity: dict[str, float]) -> Any:
+def map_radii(graph: Any, Y: Any, similarity: dict[str, Any]) -> Any:
     """Logarithms ``r`` (n,) of the squared radii in the map ``Y`` (n, k); NaN of points without edges."""
-    term = DensityTerm(Density(torch.zeros(len(Y), device=Y.device), 0.0, 0.0, 0.0), *graph, similarity)
+    term = DensityTerm(Density(torch.zeros(len(Y), device=Y.device), 0.0, 0.0, 0.0), graph, similarity)
     above, below = term.sums(Y.float())
     return torch.where(below > 0, torch.log(_native.DENSITY_FLOOR + above / below), torch.nan)
 
@@ -60,12 +60,11 @@ class DensityTerm:
     def __init__(
         self,
         density: Density,
-        starts: Any,
-        columns: Any,
-        values: Any,
+        graph: Any,
         similarity: dict[str, float],
         pinned: Any = None,
     ) -> None:
+        starts, columns, values = graph
         self.density, self.similarity = density, similarity
         self.counts, self.columns, self.there = starts.diff(), columns.long(), (values > 0).float()
         self.tails = torch.arange(len(self.counts), device=columns.device).repeat_interleave(self.counts)

@@ -70,7 +70,7 @@ class _DescentLoop:
         self.dense_from: int | None = None  # iteration, if earlier than planned
         if loss.density is not None:
             pinned = self.drawn.parts[1].isinf() if self.drawn.any else None
-            self.density = DensityTerm(loss.density, *P, {"dof": loss.falloff.dof}, pinned)
+            self.density = DensityTerm(loss.density, P, {"dof": loss.falloff.dof}, pinned)
         self.kept = [part.clone() for part in self.state]
         self.plan, self.told = torch.zeros(4, device=Y.device), (0.0,) * 4
         self.order = torch.arange(self.n, device=Y.device)

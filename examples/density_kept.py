@@ -3,7 +3,7 @@ Spread and tight groups
 =======================
 
 Three groups of 400 rows whose spreads are 1, 3 and 9: plain UMAP and t-SNE draw them in the same size, with densmap
-they keep their proportions.
+those that are spread take more room.
 """
 
 import matplotlib.pyplot as plt

@@ -143,7 +143,8 @@ void bind_cross_entropy(nb::module_& m) {
     m.def("place_new_cross_entropy", &call_place_new, nb::arg("neighbors").noconvert(),
           nb::arg("v").noconvert(), nb::arg("Y").noconvert(), nb::arg("sample").noconvert(), nb::kw_only(),
           nb::arg("a"), nb::arg("b"), nb::arg("negatives"), nb::arg("radii").noconvert() = nb::none(),
-          nb::arg("density") = Wanted{}, nb::arg("iterations") = 100, nb::arg("n_threads") = 1, nb::arg("tick") = nb::none(),
+          nb::arg("density") = Wanted{}, nb::arg("iterations") = 100, nb::arg("n_threads") = 1,
+          nb::arg("tick") = nb::none(),
           "Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample.");
 }
 

@@ -20,7 +20,7 @@ from lowdim.backends.torch.kernels.chebyshev import chebyshev
 from lowdim.backends.torch.smoothest import parts, smoothest
 from lowdim.compose import layout
 from lowdim.relate import pairs
-from lowdim.relate.fuzzy import fuzzy_union, memberships, sharpened, typical_distance
+from lowdim.relate.fuzzy import fuzzy_union, intersected, memberships, sharpened, typical_distance
 from lowdim.relate.neighbors import nearest
 from lowdim.solve import cross_entropy, pair_loss
 from lowdim.solve.cross_entropy import CrossEntropy, curve
@@ -47,6 +47,16 @@ def graphs(rng, device):
         fuzzy_union(move(near.indices), memberships(move(near.distances)).values, 0.8)
         for move in (lambda A: A, lambda A: put(A, device))
     )
+
+
+@pytest.mark.parametrize("weight", [0.2, 0.5, 0.9])
+def test_intersections_with_targets_are_those_of_numpy(weight, graphs, device, rng):
+    near = nearest(rng.normal(size=(40, 1)), 5)
+    targets = fuzzy_union(near.indices, memberships(near.distances).values)
+    expected = intersected(graphs[0], targets, weight)
+    found = intersected(graphs[1], type(targets)(*(put(part, device) for part in targets)), weight)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(array(one), other, rtol=1e-4, atol=1e-9)
 
 
 @pytest.mark.parametrize("local", [0.4, 1.0, 2.5, 9.0])

@@ -193,6 +193,23 @@ def targets(name: str, y: Any, X: Any, *, warn: bool = True) -> Any:
     return y
 
 
+def target_numbers(name: str, y: Any, n: int, asked: str) -> NDArray[np.float64]:
+    """Validated targets (n, m): finite numbers, one or several columns; ``asked`` is the option that needs them."""
+    if y is None:
+        raise ValueError(f"{name}: {asked} needs targets; got y=None. Pass fit(X, y), or target_weight=0.")
+    Y = targets(name, y, np.empty((n, 0)), warn=False)
+    if Y.dtype.kind == "O":
+        with suppress(TypeError, ValueError):
+            Y = Y.astype(np.float64)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if Y.ndim != 2 or not Y.shape[1] or Y.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name}: {asked} needs targets that are numbers, (n_samples,) or (n_samples, n_targets); got {Y.dtype} of "
+            f"shape {Y.shape}. Labels need target_metric='categorical'."
+        )
+    return np.ascontiguousarray(Y, np.float64)
+
+
 @operation(on=2, any_backend=True)
 def second_view(name: str, y: Any, X: Any, n_columns: int | None = None, given: Any = None) -> Any:
     """Validated second view (n, e) of the rows of ``X``: finite numbers; a vector is one column.

@@ -18,17 +18,18 @@ from lowdim.data.descriptions import described
 from lowdim.data.given_similarities import Similarities, taken
 from lowdim.data.labels import known_labels
 from lowdim.data.sizes import count_neighbors
+from lowdim.data.validation import target_numbers
 from lowdim.methods import density_kept, neighbor_embedding
 from lowdim.methods.base import fitting
 from lowdim.methods.density_kept import DensityKept
 from lowdim.persist import fields
-from lowdim.relate.fuzzy import FuzzyGraph, fuzzy_union, memberships, sharpened, typical_distance
-from lowdim.relate.neighbors import Neighbors
+from lowdim.relate.fuzzy import FuzzyGraph, fuzzy_union, intersected, memberships, sharpened, typical_distance
+from lowdim.relate.neighbors import Neighbors, nearest
 from lowdim.relate.new_rows import grown_graph
 from lowdim.relate.weight_slopes import membership_slopes
 from lowdim.solve.cross_entropy import CrossEntropy, curve
 from lowdim.solve.descent import Reached
-from lowdim.work.backend_arrays import to_numpy
+from lowdim.work.backend_arrays import from_numpy, to_numpy
 from lowdim.work.rows import own
 from lowdim.work.user_warnings import warn
 
@@ -79,6 +80,12 @@ class UMAP(DensityKept):
         Weight of the labels ``y`` in the graph: 0 ignores them, 0.5 (umap-learn's default) multiplies edges between
         classes by exp(−5), 1 removes them. Labels that are None, NaN or −1 are unknown. ``y`` given with a weight of 0
         is noted by a warning.
+    target_metric : {"categorical", "euclidean", "manhattan", "cosine"}
+        How ``y`` is compared: as labels, or as numbers by this distance, whose graph of neighbours is intersected with
+        that of the rows. Of several columns, divide each by its standard deviation first.
+    target_n_neighbors : "auto" or int
+        Neighbours of each row in the graph of numeric targets, itself included; "auto" is ``n_neighbors``. More make
+        the map follow the targets more smoothly.
     densmap : bool
         Whether the map keeps density (densMAP): groups that are spread in the data are spread in the map, too.
     dens_lambda : float
@@ -136,6 +143,8 @@ class UMAP(DensityKept):
             "repulsion_strength": options.real(0, 1e6, closed="left"),
             "negative_sample_rate": options.integer(0),
             "target_weight": options.real(0, 1, closed="both"),
+            "target_metric": options.one_of("categorical", "euclidean", "manhattan", "cosine"),
+            "target_n_neighbors": options.one_of("auto") | options.integer(2),
             "device": options.none | options.device,
         }
     )
@@ -149,6 +158,8 @@ class UMAP(DensityKept):
     repulsion_strength: float
     negative_sample_rate: int
     target_weight: float
+    target_metric: str
+    target_n_neighbors: int | str
     _typical: float | None
 
     def __init__(
@@ -168,6 +179,8 @@ class UMAP(DensityKept):
         repulsion_strength: float = 2.0,
         negative_sample_rate: int = 5,
         target_weight: float = 0.0,
+        target_metric: str = "categorical",
+        target_n_neighbors: int | str = "auto",
         densmap: bool = False,
         dens_lambda: float = 1.0,
         dens_frac: float = 0.5,
@@ -227,7 +240,7 @@ class UMAP(DensityKept):
             The data, dense or sparse; for ``metric="precomputed"`` the distances (n_samples, n_samples). It may be left
             out if ``graph`` is given; ``transform`` and ``trust`` need it.
         y : array (n_samples,), optional
-            Labels of the rows, used with ``target_weight``.
+            Labels of the rows, or numbers of one or several columns by ``target_metric``, used with ``target_weight``.
         graph : sparse or dense (n_samples, n_samples), optional
             Memberships of neighbours, instead of the fuzzy graph: symmetric, from 0 to 1. Entries of the diagonal are
             left out. Without ``X``, ``init="pca"`` is the same as "spectral".
@@ -271,7 +284,10 @@ class UMAP(DensityKept):
         self.n_neighbors_ = self._resolve_neighbors(n)
         if self.n_neighbors == "auto":
             self.n_neighbors_ = max(2, self._those_held(self.n_neighbors_ - 1, "n_neighbors='auto'") + 1)
-        if self.target_weight > 0:
+        if self._numeric:
+            self._target_neighbors(n)
+            target_numbers("UMAP", y, n, f"target_metric={self.target_metric!r}")
+        elif self.target_weight > 0:
             known_labels("UMAP", y, n, "target_weight")
         elif y is not None:
             warn(
@@ -281,6 +297,20 @@ class UMAP(DensityKept):
         a, self.b_ = self._curve()
         self.a_ = a / float(self.spread) ** (2 * self.b_)
 
+    @property
+    def _numeric(self) -> bool:
+        """Whether the graph of the rows is intersected with that of numbers."""
+        return self.target_weight > 0 and self.target_metric != "categorical"
+
+    def _target_neighbors(self, n: int) -> int:
+        """Neighbours in the graph of the targets, the row itself included."""
+        asked = self.target_n_neighbors
+        if asked == "auto":
+            return self._resolve_neighbors(n)
+        if int(asked) > n:
+            raise ValueError(f"UMAP: target_n_neighbors must be at most n_samples ({n}); got {asked}. Lower it.")
+        return int(asked)
+
     def _curve(self) -> tuple[float, float]:
         """``a`` and ``b`` for distances in units of ``spread``."""
         return curve(float(self.min_dist) / float(self.spread), 1.0)
@@ -289,8 +319,8 @@ class UMAP(DensityKept):
         super()._demand_extendable()
         if self.target_weight > 0:
             raise ValueError(
-                "UMAP: extend has no labels of new rows, which target_weight above 0 needs; got "
-                f"{self.target_weight:g}. Fit all rows with anchors=, this model, and their labels."
+                "UMAP: extend has no targets of new rows, which target_weight above 0 needs; got "
+                f"{self.target_weight:g}. Fit all rows with anchors=, this model, and their targets."
             )
 
     def _resolve_neighbors(self, n: int) -> int:
@@ -299,7 +329,8 @@ class UMAP(DensityKept):
     def _ask_memory(self, n: int, d: int) -> None:
         instead = "Lower n_neighbors, or fit a sample and transform the rest."
         each = 120.0 + density_kept.BYTES * self.densmap
-        self._ask_each(n, self._resolve_neighbors(n), each, "the graph", instead, beside=400.0)
+        near = self._resolve_neighbors(n) + (self._target_neighbors(n) if self._numeric else 0)
+        self._ask_each(n, near, each, "the graph", instead, beside=400.0)
 
     def _near_each(self, n: int) -> int:
         return self.n_neighbors_ - 1
@@ -329,9 +360,15 @@ class UMAP(DensityKept):
         return self._by_labels(FuzzyGraph(*relations), y)
 
     def _by_labels(self, graph: FuzzyGraph, y: Any) -> FuzzyGraph:
-        """The graph with weaker edges between classes, which is kept."""
-        if self.target_weight > 0:
-            codes = known_labels("UMAP", y, len(graph.indptr) - 1, "target_weight")
+        """The graph with weaker edges between classes, or between rows of other targets, which is kept."""
+        n = len(graph.indptr) - 1
+        if self._numeric:
+            Y = target_numbers("UMAP", y, n, f"target_metric={self.target_metric!r}")
+            near = nearest(from_numpy(Y, graph.values), self._target_neighbors(n) - 1, None, self.target_metric)
+            targets = fuzzy_union(near.indices, memberships(near.distances).values)
+            graph = intersected(graph, targets, float(self.target_weight))
+        elif self.target_weight > 0:
+            codes = known_labels("UMAP", y, n, "target_weight")
             graph = sharpened(graph, codes, float(self.target_weight))
         self._graph = tuple(graph)
         return graph

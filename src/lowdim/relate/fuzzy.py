@@ -4,7 +4,7 @@
 they sum to ``log₂ k``; then the fuzzy union of both directions, ``v = v_{j|i} + v_{i|j} − v_{j|i} v_{i|j}``.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,7 @@ from lowdim.work.progress import stage
 
 OTHER = 5.0  # −log of the factor on edges between classes at a supervision of one half
 UNKNOWN = 1.0  # the same for edges to rows without a label, at most
+LEAST, MOST_ABSENT = 1e-8, 1e-4  # membership of edges that a graph has not, at least, and in that of targets at most
 
 
 class FuzzyGraph(NamedTuple):
@@ -93,12 +94,55 @@ def sharpened(graph: FuzzyGraph, codes: NDArray[np.int32], supervision: float) -
     array([1., 1.], dtype=float32)
     """
     indptr, indices, values = graph
-    n, far = len(indptr) - 1, supervision / max(1 - supervision, 1e-12)
+    _n, far = len(indptr) - 1, supervision / max(1 - supervision, 1e-12)
     a, b = np.repeat(codes, np.diff(indptr)), codes[indices]
     factor = np.where((a < 0) | (b < 0), np.exp(-min(UNKNOWN, far)), np.where(a == b, 1.0, np.exp(-OTHER * far)))
-    weighed = values * factor
+    return _connected(indptr, indices, values * factor)
+
+
+@operation
+def intersected(graph: FuzzyGraph, targets: FuzzyGraph, weight: float) -> FuzzyGraph:
+    """Fuzzy intersection of a graph with that of the targets: their product, with a ``weight`` of 0 to 1 of the latter.
+
+    ``v u^(α/(1 − α))`` up to a weight of one half, ``v^((1 − α)/α) u`` above. An edge that only one has counts in the
+    other as half of its least membership, at least 1e-8, and at most 1e-4 among targets. Then each row is scaled to a
+    largest membership of 1, and both directions are united.
+
+    >>> one, other = (fuzzy_union(np.array([[1], [0], [k]], np.int32), np.ones((3, 1), np.float32)) for k in (1, 0))
+    >>> intersected(one, other, 0.5).values.round(4)
+    array([1.    , 0.0002, 1.    , 1.    , 1.    , 1.    ], dtype=float32)
+    """
+    n = len(graph.indptr) - 1
+    keys = [_keys(part, n) for part in (graph, targets)]
+    every = np.union1d(*keys)
+    v, u = (np.full(len(every), floor) for floor in absent(graph.values, targets.values))
+    v[np.searchsorted(every, keys[0])], u[np.searchsorted(every, keys[1])] = graph.values, targets.values
+    starts = np.searchsorted(every, np.arange(n + 1, dtype=np.int64) * n)
+    return _connected(starts, every % n, together(v, u, weight))
+
+
+def _keys(graph: FuzzyGraph, n: int) -> NDArray[np.int64]:
+    return np.repeat(np.arange(n, dtype=np.int64) * n, np.diff(graph.indptr)) + graph.indices
+
+
+def absent(values: Any, targets: Any) -> tuple[float, float]:
+    """Memberships of edges that a graph, or that of the targets, has not."""
+    least, less = (float(of[of > 0].min()) / 2 if len(of) else LEAST for of in (values, targets))
+    return max(least, LEAST), min(max(less, LEAST), MOST_ABSENT)
+
+
+def together(v: Any, u: Any, weight: float) -> Any:
+    """Product of memberships of which the second has this weight."""
+    if weight < 0.5:
+        return v * u ** (weight / (1 - weight))
+    return v ** ((1 - weight) / weight) * u
+
+
+def _connected(indptr: NDArray, indices: NDArray, weighed: NDArray) -> FuzzyGraph:
+    """Rows scaled to a largest membership of 1, and both directions of their edges united."""
+    n = len(indptr) - 1
     most = np.maximum.reduceat(weighed, indptr[:-1])
-    weighed /= np.repeat(np.where(most > 0, most, 1.0), np.diff(indptr))
+    weighed = weighed / np.repeat(np.where(most > 0, most, 1.0), np.diff(indptr))
     A = sp.csr_array((weighed, indices.copy(), indptr), shape=(n, n))
     A.sort_indices()
     B = A.T.tocsr()

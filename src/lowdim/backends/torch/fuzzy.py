@@ -76,10 +76,30 @@ def sharpened(graph: Any, codes: NDArray, supervision: float) -> FuzzyGraph:
     other = exp(-numpy_fuzzy.OTHER * far)
     factor = torch.where(a == b, 1.0, torch.full_like(values, other, dtype=torch.float64))
     unknown = torch.full_like(factor, exp(-min(numpy_fuzzy.UNKNOWN, far)))
-    weighed = values * torch.where((a < 0) | (b < 0), unknown, factor)
-    most = torch.segment_reduce(weighed, "max", lengths=counts)
-    weighed /= torch.where(most > 0, most, 1.0)[tails]
+    return _connected(indptr, tails, ends, values * torch.where((a < 0) | (b < 0), unknown, factor))
+
+
+@implements_on_device(numpy_fuzzy.intersected)
+def intersected(graph: Any, targets: Any, weight: float) -> FuzzyGraph:
+    """Fuzzy intersection of a graph with that of the targets, which has a ``weight`` of 0 to 1."""
+    n, device = len(graph.indptr) - 1, graph.values.device
+    rows = torch.arange(n, device=device)
+    keys = [rows.repeat_interleave(part.indptr.diff()) * n + part.indices.long() for part in (graph, targets)]
+    every = torch.unique(torch.cat(keys))  # ascending
+    floors = numpy_fuzzy.absent(graph.values, targets.values)
+    v, u = (torch.full(every.shape, floor, dtype=torch.float64, device=device) for floor in floors)
+    v[torch.searchsorted(every, keys[0])] = graph.values.double()
+    u[torch.searchsorted(every, keys[1])] = targets.values.double()
+    starts = torch.searchsorted(every, torch.arange(n + 1, device=device) * n)
+    return _connected(starts, every // n, every % n, numpy_fuzzy.together(v, u, weight))
+
+
+def _connected(indptr: Any, tails: Any, ends: Any, weighed: Any) -> FuzzyGraph:
+    """Rows scaled to a largest membership of 1, and both directions of their edges united."""
+    n = len(indptr) - 1
+    most = torch.segment_reduce(weighed, "max", lengths=indptr.diff())
+    weighed = weighed / torch.where(most > 0, most, 1.0)[tails]
     # Both directions are stored: those of an edge have one place in the orders by (row, column) and (column, row).
     forth, back = torch.argsort(tails * n + ends), torch.argsort(ends * n + tails)
     own, theirs = weighed[forth], weighed[back]
-    return FuzzyGraph(indptr, indices[forth], (own + theirs - own * theirs).float())
+    return FuzzyGraph(indptr, ends[forth].int(), (own + theirs - own * theirs).float())

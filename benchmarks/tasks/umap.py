@@ -41,21 +41,21 @@ def umap_learn(seed: int | None) -> Callable[[np.ndarray], Map]:
     return fit
 
 
-def lowdim_pacmap(seed: int = 0) -> Callable[[np.ndarray], Map]:
+def lowdim_pacmap(seed: int = 0, local: float | None = None) -> Callable[[np.ndarray], Map]:
     def fit(X: np.ndarray) -> Map:
         from lowdim import PaCMAP
 
-        model = PaCMAP(random_state=seed).fit(X)
+        model = PaCMAP(low_dist_thres=local, random_state=seed).fit(X)
         return Map(X, model.embedding_, _stages(model), model.loss_)
 
     return fit
 
 
-def pacmap(seed: int | None) -> Callable[[np.ndarray], Map]:
+def pacmap(seed: int | None, name: str = "PaCMAP") -> Callable[[np.ndarray], Map]:
     def fit(X: np.ndarray) -> Map:
-        from pacmap import PaCMAP
+        import pacmap
 
-        return Map(X, PaCMAP(random_state=seed).fit_transform(X), "")
+        return Map(X, getattr(pacmap, name)(random_state=seed).fit_transform(X), "")
 
     return fit
 
@@ -112,6 +112,7 @@ def what_it_keeps(found: Map, _: Any, data: str = "mnist") -> dict[str, str]:
         "recall of 15": f"{float(quality.neighborhood_recall(found.X, found.Y, n_neighbors=15, **sample)):.3f}",
         "R_NX area": f"{float(quality.rnx_auc(found.X, found.Y, **sample)):.3f}",
         "5-NN accuracy": f"{right:.4f}",
+        "silhouette": f"{float(quality.silhouette(found.Y, labels, sample=5000, random_state=0)):.3f}",
         "correlation of distances": f"{float(quality.shepard_correlation(found.X, found.Y, **sample)):.3f}",
         "seconds by stage": found.stages or "–",
     }
@@ -129,6 +130,12 @@ _UMAPS = {
     "umap-learn, parallel": System(umap_learn(None), once=True),
     "lowdim, fresh process": System(lowdim_umap(), once=True, fresh=True),
     "umap-learn, parallel, fresh process": System(umap_learn(None), once=True, fresh=True),
+}
+_LOCAL = {
+    "lowdim": System(lowdim_pacmap(local=10)),
+    "lowdim, PaCMAP": System(lowdim_pacmap()),
+    "pacmap": System(pacmap(None, "LocalMAP"), once=True),
+    "pacmap, PaCMAP": System(pacmap(None), once=True),
 }
 _PACMAPS = {
     "lowdim": System(lowdim_pacmap()),
@@ -185,6 +192,14 @@ TASKS = [
         "PaCMAP, MNIST along 50 principal axes, 70,000×50",
         _mnist,
         _PACMAPS,
+        quality=(trust, "trustworthiness"),
+        worst=min,
+    ),
+    _task(
+        "localmap-mnist-10000",
+        "LocalMAP, MNIST along 50 principal axes, 10,000×50",
+        _mnist_10000,
+        _LOCAL,
         quality=(trust, "trustworthiness"),
         worst=min,
     ),

@@ -96,6 +96,48 @@ double pair_rate(std::int64_t done, const PairPlan& plan) {
            (1 - std::pow(decay, turn));
 }
 
+namespace {
+
+// A number below n by its place in a sequence (splitmix64).
+std::int64_t below(std::int64_t n, std::uint64_t key, std::uint64_t place) {
+    std::uint64_t x = key + (place + 1) * 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    x ^= x >> 31;
+    return static_cast<std::int64_t>(((x >> 32) * static_cast<std::uint64_t>(n)) >> 32);
+}
+
+} // namespace
+
+void draw_local(const Partners& near, const Partners& before, const float* Y, std::int64_t n, int k,
+                const PairPlan& plan, std::int64_t round, std::int32_t* out, int n_threads, Watch& watch) {
+    const std::int64_t each = plan.further;
+    const auto reach = static_cast<float>(plan.local * plan.local);
+    each_chunk(n, 64, n_threads, watch, [&](std::int64_t, std::int64_t from, std::int64_t to) {
+        for (std::int64_t i = from; i < to; ++i) {
+            const std::int32_t *own = near.rows + i * near.each, *end = own + near.each;
+            const auto key = plan.seed + static_cast<std::uint64_t>(round * n + i) * 0xD1342543DE82EF95u;
+            const bool rests = std::find(own, end, static_cast<std::int32_t>(i)) != end;
+            std::int32_t* drawn = out + i * each;
+            for (std::int64_t s = 0; s < each; ++s) {
+                drawn[s] = before.each == each ? before.rows[i * each + s] : static_cast<std::int32_t>(i);
+                for (std::int64_t t = 0; t < PairPlan::tries && !rests; ++t) {
+                    const auto j = static_cast<std::int32_t>(
+                        below(n, key, static_cast<std::uint64_t>(s * PairPlan::tries + t)));
+                    float square = 0;
+                    for (int d = 0; d < k; ++d)
+                        square += (Y[i * k + d] - Y[j * k + d]) * (Y[i * k + d] - Y[j * k + d]);
+                    if (j == i || square > reach || std::find(drawn, drawn + s, j) != drawn + s ||
+                        std::find(own, end, j) != end)
+                        continue;
+                    drawn[s] = j;
+                    break;
+                }
+            }
+        }
+    });
+}
+
 std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& plan, const Report& report,
                          int n_threads, Watch& watch) {
     const std::int64_t n = pairs.n;
@@ -104,6 +146,8 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
     std::vector<double> costs(static_cast<std::size_t>(n));
     std::unique_ptr<Arranged> arranged;
     std::unique_ptr<Forces> forces;
+    Pairs used = pairs; // with the further partners drawn last
+    std::vector<std::int32_t> further, drawn;
     const Anchors& to = plan.anchors;
     const auto given = [&](std::int64_t i) { // row at a position of the ring
         const std::int64_t row = forces->row(i);
@@ -111,15 +155,14 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
     };
     const auto arrange = [&] {
         const bool sorted = k <= 3 && n >= many;
-        auto now = sorted ? std::make_unique<Arranged>(pairs, map.data(), k) : nullptr;
+        auto now = sorted ? std::make_unique<Arranged>(used, map.data(), k) : nullptr;
         std::vector<float> moved(map);
         for (std::int64_t i = 0; sorted && i < n; ++i)
             std::copy_n(map.data() + static_cast<std::int64_t>(now->rows()[static_cast<std::size_t>(i)]) * k,
                         k, moved.data() + i * k);
         forces.reset();
         arranged = std::move(now);
-        forces =
-            std::make_unique<Forces>(sorted ? arranged->pairs() : pairs, moved.data(), k, threads, watch);
+        forces = std::make_unique<Forces>(sorted ? arranged->pairs() : used, moved.data(), k, threads, watch);
     };
     const auto fetch = [&] {
         forces->give_back(Y);
@@ -128,12 +171,23 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
                         map.data() + (arranged ? arranged->rows()[static_cast<std::size_t>(i)] : i) * k);
     };
     for (std::int64_t done = 0; done < plan.iterations; ++done) {
-        if (done == 4 * plan.iterations / 9 && done > 0)
+        const bool local = plan.local > 0 && done > before_last(plan);
+        const bool draws = local && done % PairPlan::again == 0;
+        if ((done == 4 * plan.iterations / 9 || draws) && done > 0)
             fetch();
-        if (done == 0 || done == 4 * plan.iterations / 9)
+        if (draws) {
+            drawn.resize(static_cast<std::size_t>(n * plan.further));
+            draw_local(pairs.near, used.further, map.data(), n, k, plan, done / PairPlan::again, drawn.data(),
+                       threads, watch);
+            further.swap(drawn);
+            used.further = {further.data(), plan.further};
+            used.ring = {pairs.ring.order, pairs.ring.shifts, pairs.ring.excluded, 0, 0};
+        }
+        if (done == 0 || done == 4 * plan.iterations / 9 || draws)
             arrange();
         if (done > 0 && done % plan.every == 0) {
-            forces->at(kinds_of({1, 0, 1}), costs.data(), [](std::int64_t, std::int64_t, const auto&) {});
+            forces->at(kinds_of({1, 0, 1}, plan.local), costs.data(),
+                       [](std::int64_t, std::int64_t, const auto&) {});
             fetch();
             centre(map.data(), n, k, to.places != nullptr, Y);
             if (report(done, std::accumulate(costs.begin(), costs.end(), 0.0), Y))
@@ -146,7 +200,7 @@ std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& pl
                                      [&](std::int64_t i, int d) { return to.places[given(i) * k + d]; },
                                      [&](std::int64_t i) { return to.weights[given(i)]; })
                                : Pull{};
-        forces->at(kinds_of(pair_weights(done, plan)), nullptr,
+        forces->at(kinds_of(pair_weights(done, plan), local ? plan.local : 0), nullptr,
                    [&](std::int64_t from, std::int64_t end, const auto& force) {
                        for (std::int64_t i = from; i < end; ++i) {
                            const float weight = to.places ? to.weights[given(i)] : 0.0f;

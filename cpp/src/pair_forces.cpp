@@ -3,6 +3,8 @@
 
 #include "instructions.hpp"
 
+#include <cmath>
+
 namespace lowdim::detail {
 namespace {
 

@@ -28,9 +28,10 @@ struct Incident {
     const std::int32_t* partners;
 };
 
-// w d̃/(shift + d̃) = w − w shift/(shift + d̃) and w/(shift + d̃): base and −½ factor over shift + d̃.
+// w d̃/(shift + d̃) = w − w shift/(shift + d̃) and w/(shift + d̃): base and −½ factor over shift + d̃. With a root
+// above 0 forces are those times root/√d̃, as of near pairs in LocalMAP.
 struct Kind {
-    float factor, shift, base;
+    float factor, shift, base, root = 0;
 };
 
 using Kinds = std::array<Kind, n_kinds>;
@@ -43,11 +44,13 @@ struct RingPlaces {
     std::int64_t n_shifts;
 };
 
-inline Kinds kinds_of(const std::array<double, 3>& weights) {
-    return {Kind{static_cast<float>(2 * near_shift * weights[0]), near_shift, static_cast<float>(weights[0])},
-            Kind{static_cast<float>(2 * mid_shift * weights[1]), mid_shift, static_cast<float>(weights[1])},
-            Kind{static_cast<float>(-2 * weights[2]), further_shift, 0.0f},
-            Kind{static_cast<float>(2 * weights[2]), further_shift, 0.0f}};
+inline Kinds kinds_of(const std::array<double, 3>& weights, double local = 0) {
+    return {
+        Kind{static_cast<float>(2 * near_shift * weights[0]), near_shift, static_cast<float>(weights[0]),
+             static_cast<float>(local / 2)},
+        Kind{static_cast<float>(2 * mid_shift * weights[1]), mid_shift, static_cast<float>(weights[1]), 0.0f},
+        Kind{static_cast<float>(-2 * weights[2]), further_shift, 0.0f, 0.0f},
+        Kind{static_cast<float>(2 * weights[2]), further_shift, 0.0f, 0.0f}};
 }
 
 struct PairKernels {

@@ -6,6 +6,18 @@ LOWDIM_TARGET LOWDIM_INLINE float total(const Eight& v) {
     return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
 }
 
+// base root Σ √d̃/(shift + d̃) + arctan(√(d̃/shift))/√shift of the first `some` lanes.
+LOWDIM_TARGET static double of_roots(const Eight& roots, const Eight& t, std::int64_t some,
+                                     const Kind& kind) {
+    const double wide = std::sqrt(static_cast<double>(kind.shift));
+    double sum = 0;
+    for (std::int64_t lane = 0; lane < 8 && lane < some; ++lane) {
+        const auto root = static_cast<double>(roots[lane]);
+        sum += root / static_cast<double>(t[lane]) + std::atan(root / wide) / wide;
+    }
+    return static_cast<double>(kind.base * kind.root) * sum;
+}
+
 // Gradient (rows × k) Σ factor/(shift + d̃)² (y_i − y_j) of rows from … to, over the kinds of pairs, and in
 // `costs`, unless it is null, Σ base + factor/−2/(shift + d̃). Partners come in groups of 8, filled up by the
 // row itself, which exerts no force. K is the number of coordinates, 0 for any.
@@ -24,7 +36,8 @@ LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, c
             if (factor == 0)
                 continue;
             const std::int64_t begin = of.starts[n_kinds * i + kind], end = of.starts[n_kinds * i + kind + 1];
-            Eight inverse = {};
+            const float root = kinds[kind].root;
+            Eight inverse = {}, roots = {};
             for (std::int64_t e = begin; e < end; e += 8) {
                 const std::int32_t* q = of.partners + e;
                 Eight t = Eight{} + shift;
@@ -44,12 +57,21 @@ LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, c
                         t += gap[d] * gap[d];
                     }
                 }
-                const Eight c = factor / (t * t);
+                Eight c = factor / (t * t);
+                if (root > 0) {
+                    for (int lane = 0; lane < 8; ++lane) // √d̃
+                        roots[lane] = __builtin_sqrtf(t[lane] - kinds[kind].shift);
+                    c *= root / roots;
+                }
                 for (int d = 0; d < dims; ++d)
                     sums[d] += c * gap[d];
-                if (costs)
+                if (costs && root > 0)
+                    cost += of_roots(roots, t, of.counts[n_kinds * i + kind] - (e - begin), kinds[kind]);
+                else if (costs)
                     inverse += 1.0f / t;
             }
+            if (root > 0)
+                continue;
             if (costs) { // those that fill up stand at 0
                 const auto filled = static_cast<double>(end - begin - of.counts[n_kinds * i + kind]);
                 const double sum = static_cast<double>(total(inverse)) - filled / shift;

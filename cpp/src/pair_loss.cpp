@@ -10,10 +10,10 @@ namespace lowdim {
 
 using namespace detail;
 
-void pair_loss(const Pairs& pairs, const float* Y, int k, const double weights[3], double* points,
-               float* gradient, int n_threads, Watch& watch) {
+void pair_loss(const Pairs& pairs, const float* Y, int k, const double weights[3], double local,
+               double* points, float* gradient, int n_threads, Watch& watch) {
     Forces forces(pairs, Y, k, n_threads, watch);
-    forces.at(kinds_of({weights[0], weights[1], weights[2]}), points,
+    forces.at(kinds_of({weights[0], weights[1], weights[2]}, local), points,
               [&](std::int64_t from, std::int64_t to, const auto& force) {
                   for (std::int64_t i = from; i < to; ++i)
                       for (int d = 0; d < k; ++d)

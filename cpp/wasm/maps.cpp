@@ -488,7 +488,7 @@ Made by_pacmap(Table& table, const Settings& settings, float* Y, const Running& 
         const double weights[3] = {1, 0, 1};
         std::vector<double> points(at(n));
         std::vector<float> gradient(at(2 * n));
-        pair_loss(pairs, Y, 2, weights, points.data(), gradient.data(), running.n_threads, watch);
+        pair_loss(pairs, Y, 2, weights, 0, points.data(), gradient.data(), running.n_threads, watch);
         made.loss = std::accumulate(points.begin(), points.end(), 0.0);
     });
     return made;

@@ -413,6 +413,30 @@ PAIRS = (
         },
     ),
     Pair(
+        "pacmap.LocalMAP",
+        "PaCMAP",
+        {
+            "distance": "metric",
+            "num_iters": "max_iter",
+            "intermediate": "callback",
+            "intermediate_snapshots": "callback_every",
+            "knn_backend": "neighbor_search",
+        },
+        {
+            "lr": "1 on both sides",
+            "pair_neighbors": "pairs are drawn by `random_state`",
+            "pair_MN": "pairs are drawn by `random_state`",
+            "pair_FP": "pairs are drawn by `random_state`",
+            "apply_pca": "more than 100 columns are reduced to 100, as there",
+            "save_tree": "every model places new rows",
+        },
+        {
+            "n_neighbors": '`"auto"` is 10, or less for few rows',
+            "num_iters": "all phases together, in the proportions of the paper",
+            "low_dist_thres": "None is PaCMAP, 10 LocalMAP",
+        },
+    ),
+    Pair(
         "prince.FAMD",
         "FAMD",
         absent={

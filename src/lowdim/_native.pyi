@@ -469,6 +469,21 @@ def place_new_cross_entropy(
 ) -> NDArray[np.float32]:
     """Places (m, k) of new points by their neighbours in the map Y (n, k), with repulsion by a sample."""
 
+def draw_local(
+    near: NDArray[np.int32],
+    before: NDArray[np.int32],
+    Y: NDArray[np.float32],
+    *,
+    local: float,
+    seed: int,
+    round: int,
+    n_threads: int = 1,
+) -> NDArray[np.int32]:
+    """Further partners (n, each) drawn again within a distance in the map Y."""
+
+LOCAL_AGAIN: int  # iterations between two draws of further partners
+LOCAL_TRIES: int  # rows tried for a partner
+
 def lower_pairs(
     near: NDArray[np.int32],
     mid: NDArray[np.int32],
@@ -486,6 +501,9 @@ def lower_pairs(
     anchors: NDArray[np.float32] | None = None,
     weights: NDArray[np.float32] | None = None,
     scaled: bool = False,
+    local: float = 0.0,
+    further_each: int = 0,
+    seed: int = 0,
     n_threads: int = 1,
     tick: Callable[[int], Any] | None = None,
 ) -> int:
@@ -507,6 +525,7 @@ def pair_loss(
     Y: NDArray[np.float32],
     weights: tuple[float, float, float],
     *,
+    local: float = 0.0,
     n_threads: int = 1,
 ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
     """Loss of each point (n,), half of that of its pairs, and the gradient (n, k), by the weights of the kinds."""

@@ -38,6 +38,14 @@ struct PairPlan {
     double rate = 1;
     bool phased = true;   // otherwise all iterations have the last weights
     Anchors anchors = {}; // added to the loss; the map is then not centred
+    // LocalMAP (Wang, Sun, Huang and Rudin 2025), 0 without: in the last phase near pairs are weighted by
+    // half of this over √d̃, and each row's further partners, so many, are drawn again among those within this
+    // distance in the map.
+    double local = 0;
+    std::int64_t further = 0;
+    std::uint64_t seed = 0;
+    static constexpr std::int64_t again = 10,
+                                  tries = 100; // iterations between draws; rows tried for a partner
 };
 
 // Weights of near, middle and further pairs in an iteration.
@@ -55,10 +63,17 @@ double pair_rate(std::int64_t done, const PairPlan& plan);
 std::int64_t lower_pairs(const Pairs& pairs, float* Y, int k, const PairPlan& plan, const Report& report,
                          int n_threads, Watch& watch);
 
+// Draws each row's further partners again: of random rows, `tries` at most, the first that is neither near
+// nor drawn already and lies within `plan.local` in the map Y (n × k); where there is none, the partner stays
+// that of `before`, or the row itself without. Rows that are their own near partner keep theirs. The bits do
+// not depend on n_threads.
+void draw_local(const Partners& near, const Partners& before, const float* Y, std::int64_t n, int k,
+                const PairPlan& plan, std::int64_t round, std::int32_t* out, int n_threads, Watch& watch);
+
 // Half the loss of its pairs, for each point (n), with the given weights of the three kinds, and the gradient
-// (n × k) of the whole.
-void pair_loss(const Pairs& pairs, const float* Y, int k, const double weights[3], double* points,
-               float* gradient, int n_threads, Watch& watch);
+// (n × k) of the whole. With `local` near pairs cost local/2 (√d̃/(10 + d̃) + arctan(√(d̃/10))/√10).
+void pair_loss(const Pairs& pairs, const float* Y, int k, const double weights[3], double local,
+               double* points, float* gradient, int n_threads, Watch& watch);
 
 // Puts each new point where, in the box of its neighbours in the map Y (n × k), it finds the minimum of
 // Σ_j p_j d̃_j/(10 + d̃_j) + further times the mean of 1/(1 + d̃) over a sample of the map, by steps that never

@@ -27,6 +27,7 @@ from lowdim.solve.pair_loss import PairLoss
 from lowdim.work import memory
 from lowdim.work.backend_arrays import moved_to, to_numpy
 from lowdim.work.blockwise import float_dtype
+from lowdim.work.random import stream
 from lowdim.work.rows import cast, own, stacked, take
 
 _NEIGHBORS = 10
@@ -53,6 +54,10 @@ class PaCMAP(GrowingEmbedding):
         Mid-near pairs for each near one: each partner is the second nearest of six random rows.
     FP_ratio : float
         Further pairs for each near one: random rows that are not near.
+    low_dist_thres : float or None
+        A number, 10 in pacmap, makes the map that of LocalMAP: in the last phase near pairs that are still
+        far apart pull less, and further pairs are drawn again among points within this distance in the map, which
+        separates clusters better. None leaves both as PaCMAP has them.
     max_iter : int
         Number of iterations: two ninths arrange the global structure, two ninths refine it, the rest has near and
         further pairs only.
@@ -71,7 +76,8 @@ class PaCMAP(GrowingEmbedding):
         The map, centred unless it has ``anchors``. Equal rows have the same position.
     loss_ : float
         Loss of the map with the weights of the last phase: ``Σ d̃/(10 + d̃)`` over near pairs and ``Σ 1/(1 + d̃)`` over
-        further ones, ``d̃`` the squared distance plus 1. ``loss_curve_`` has the same weights.
+        further ones, ``d̃`` the squared distance plus 1. ``loss_curve_`` has the same weights. With ``low_dist_thres``
+        near pairs cost what its forces lower, and the curve has the further pairs of its iterations.
     n_neighbors_ : int
         Number of near pairs per row used.
     n_iter_ : int
@@ -91,6 +97,7 @@ class PaCMAP(GrowingEmbedding):
         "n_neighbors": options.one_of("auto", "choose") | options.integer(1),
         "MN_ratio": options.real(0, 100, closed="both"),
         "FP_ratio": options.real(0, 100, closed="both"),
+        "low_dist_thres": options.none | options.real(0, 1e6),
         "max_iter": options.integer(1),
         "device": options.none | options.device,
     }
@@ -98,6 +105,7 @@ class PaCMAP(GrowingEmbedding):
     n_neighbors: int | str
     MN_ratio: float
     FP_ratio: float
+    low_dist_thres: float | None
     max_iter: int
 
     def __init__(
@@ -107,6 +115,7 @@ class PaCMAP(GrowingEmbedding):
         n_neighbors: int | str = "auto",
         MN_ratio: float = 0.5,
         FP_ratio: float = 2.0,
+        low_dist_thres: float | None = None,
         max_iter: int = 450,
         init: Any = "pca",
         metric: Any = "euclidean",
@@ -276,7 +285,10 @@ class PaCMAP(GrowingEmbedding):
         return int(self.max_iter)
 
     def _loss(self, n: int, seed: int, *, again: bool) -> PairLoss:
-        return PairLoss(phased=not again, further=float(self._counts()[1]))
+        local = 0.0 if self.low_dist_thres is None else float(self.low_dist_thres)
+        # 63 bits, which tensors hold, too.
+        drawn = int(stream(seed, "local").integers(2**63)) if local else 0
+        return PairLoss(phased=not again, further=float(self._counts()[1]), local=local, seed=drawn)
 
     def _keep_loss(self, reached: Reached) -> None:
         self.loss_ = reached.value

@@ -28,11 +28,17 @@ class PairLoss:
 
     ``phased`` runs the phases that first arrange the global structure; ``further`` is the number of further pairs of a
     new point.
+
+    With ``local``, that of LocalMAP (Wang, Sun, Huang and Rudin 2025): in the last phase near pairs cost ``local/2
+    (√d̃/(10 + d̃) + arctan(√(d̃/10))/√10)``, and every ten iterations further partners are drawn again among the rows
+    within that distance in the map.
     """
 
     phased: bool = True
     rate: float = 1.0
     further: float = 0.0
+    local: float = 0.0
+    seed: int = 0
     name = "loss"
 
     @operation(on=1)
@@ -55,6 +61,9 @@ class PairLoss:
             rate=self.rate,
             every=every,
             report=tell,
+            local=self.local,
+            further_each=round(self.further),
+            seed=self.seed,
             **native(anchors),
             n_threads=thread_limit.current(),
             tick=tick,
@@ -68,7 +77,7 @@ class PairLoss:
     def at(self, pairs: Partners, Y: NDArray[np.float32]) -> Reached:
         """Loss of the map, over all pairs."""
         with stage("loss"):
-            points, _ = _native.pair_loss(*pairs, Y, LAST, n_threads=thread_limit.current())
+            points, _ = _native.pair_loss(*pairs, Y, LAST, local=self.local, n_threads=thread_limit.current())
         return Reached(float(points.sum()), points)
 
     @operation(on=1)
@@ -111,8 +120,8 @@ def rate_at(done: int, iterations: int, *, phased: bool, rate: float = 1.0) -> f
 
 
 def gradient(
-    pairs: Partners, Y: NDArray[np.float32], weights: tuple[float, float, float] = LAST
+    pairs: Partners, Y: NDArray[np.float32], weights: tuple[float, float, float] = LAST, local: float = 0.0
 ) -> tuple[float, NDArray[np.float32]]:
     """Loss at the map ``Y`` (n, k) with these weights of the three kinds, and its gradient (n, k)."""
-    points, G = _native.pair_loss(*pairs, Y, weights, n_threads=thread_limit.current())
+    points, G = _native.pair_loss(*pairs, Y, weights, local=local, n_threads=thread_limit.current())
     return float(points.sum()), G

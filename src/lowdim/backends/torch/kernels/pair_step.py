@@ -15,7 +15,7 @@ _DECAY, _DECAY_SQUARES = tl.constexpr(_native.ADAM_DECAY), tl.constexpr(_native.
 _LEAST = tl.constexpr(_native.ADAM_LEAST)
 
 
-@triton.jit(do_not_specialize=["n", "k", "around", "near", "mid", "further", "rate"])
+@triton.jit(do_not_specialize=["n", "k", "around", "near", "mid", "further", "rate", "root"])
 def pair_step(
     Y,
     first,
@@ -31,11 +31,13 @@ def pair_step(
     mid,
     further,
     rate,
+    root,
     anchors,
     weights,
     scale,
     COST: tl.constexpr,
     DRAWN: tl.constexpr,
+    LOCAL: tl.constexpr,
     BR: tl.constexpr,
     BC: tl.constexpr,
     BD: tl.constexpr,
@@ -44,7 +46,8 @@ def pair_step(
 
     ``entries`` are four times the other's position, plus the kind: near, mid-near, further, or a pair to exclude from
     the ring. ``first`` and ``second`` (n, k) are Adam's moments. ``DRAWN`` points have ``anchors`` (n, k) and
-    ``weights`` (n,), infinite of those that do not move, times the two numbers at ``scale``.
+    ``weights`` (n,), infinite of those that do not move, times the two numbers at ``scale``. In a ``LOCAL`` phase
+    forces of near pairs are multiplied by ``root/√d̃``.
     """
     r = tl.program_id(0) * BR + tl.arange(0, BR)
     d = tl.arange(0, BD)
@@ -67,6 +70,8 @@ def pair_step(
         factor = tl.where(kind == 0, 2.0 * _NEAR * near, tl.where(kind == 1, 2.0 * _MID * mid, apart))
         t = tl.sum(gap * gap, 2) + shift + 1.0
         force = tl.where(there, factor / (t * t), 0.0)
+        if LOCAL:
+            force *= tl.where(kind == 0, root / tl.sqrt(tl.maximum(t - _NEAR, 1.0)), 1.0)
         slope += tl.sum(force[:, :, None] * gap, 1)
         base = tl.where(kind == 0, near, tl.where(kind == 1, mid, 0.0))
         cost += tl.sum(tl.where(there, base - 0.5 * factor / t, 0.0), 1)

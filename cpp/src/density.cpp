@@ -21,23 +21,23 @@ namespace {
 #define LOWDIM_KERNEL "density.inl"
 #include "each_isa.inl"
 
-template <Kind kind> DensityKernels of_dimensions(int k) {
+template <SimilarityKind kind> DensityKernels of_dimensions(int k) {
     return k == 1   ? LOWDIM_PICK(kernels<1, kind>)
            : k == 2 ? LOWDIM_PICK(kernels<2, kind>)
            : k == 3 ? LOWDIM_PICK(kernels<3, kind>)
                     : LOWDIM_PICK(kernels<0, kind>);
 }
 
-DensityKernels kernels_of(Kind kind, int k) {
-    return kind == Kind::curve    ? of_dimensions<Kind::curve>(k)
-           : kind == Kind::cauchy ? of_dimensions<Kind::cauchy>(k)
-                                  : of_dimensions<Kind::student>(k);
+DensityKernels kernels_of(SimilarityKind kind, int k) {
+    return kind == SimilarityKind::curve    ? of_dimensions<SimilarityKind::curve>(k)
+           : kind == SimilarityKind::cauchy ? of_dimensions<SimilarityKind::cauchy>(k)
+                                            : of_dimensions<SimilarityKind::student>(k);
 }
 
 Fall fall_of(const Similarity& of) {
-    const Kind kind = of.a > 0                                    ? Kind::curve
-                      : of.falloff.kind == Falloff::Kind::student ? Kind::student
-                                                                  : Kind::cauchy;
+    const SimilarityKind kind = of.a > 0                                    ? SimilarityKind::curve
+                                : of.falloff.kind == Falloff::Kind::student ? SimilarityKind::student
+                                                                            : SimilarityKind::cauchy;
     return {kind, law_of(of.a > 0 ? Curve{of.a, of.b} : Curve{}, cut), static_cast<float>(of.falloff.dof),
             static_cast<float>((of.falloff.dof + 1) / 2)};
 }

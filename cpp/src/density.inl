@@ -4,13 +4,13 @@
 #include "map_lanes.inl"
 
 // w and a at squared lengths s, to which the curve's ε was added in t.
-template <Kind kind, class V>
+template <SimilarityKind kind, class V>
 LOWDIM_TARGET LOWDIM_INLINE void similar(const V& s, const V& t, const Fall& fall, V& w, V& a) {
-    if constexpr (kind == Kind::curve) {
+    if constexpr (kind == SimilarityKind::curve) {
         const V u = near_power(t, fall.law);
         w = 1.0f / (u + 1.0f);
         a = fall.law.power * u * w / t;
-    } else if constexpr (kind == Kind::cauchy) {
+    } else if constexpr (kind == SimilarityKind::cauchy) {
         a = w = 1.0f / (s + 1.0f);
     } else {
         const V log = log2_of(V(s / fall.dof + 1.0f));
@@ -20,10 +20,10 @@ LOWDIM_TARGET LOWDIM_INLINE void similar(const V& s, const V& t, const Fall& fal
 }
 
 // The next entries of a row: gaps to y, squared lengths, w, which is 0 of entries of value 0, and a.
-template <int K, Kind kind, class V>
+template <int K, SimilarityKind kind, class V>
 LOWDIM_TARGET LOWDIM_INLINE void edges(const Padded& graph, std::int64_t e, const float* Y, const float* y,
                                        int dims, const Fall& fall, V* gap, V& s, V& w, V& a) {
-    const float soft = kind == Kind::curve ? fall.law.soft : 0.0f;
+    const float soft = kind == SimilarityKind::curve ? fall.law.soft : 0.0f;
     const V t = gaps<K, V>(Y, graph.columns + e, y, dims, soft, gap);
     s = t - soft;
     similar<kind>(s, t, fall, w, a);
@@ -31,7 +31,7 @@ LOWDIM_TARGET LOWDIM_INLINE void edges(const Padded& graph, std::int64_t e, cons
     w = v > 0.0f ? w : V{};
 }
 
-template <int K, Kind kind, class V>
+template <int K, SimilarityKind kind, class V>
 LOWDIM_TARGET LOWDIM_INLINE void add_sums(const Padded& graph, std::int64_t e, const float* Y, const float* y,
                                           int dims, const Fall& fall, V& above, V& below) {
     V gap[K ? K : 64], s, w, a;
@@ -41,7 +41,7 @@ LOWDIM_TARGET LOWDIM_INLINE void add_sums(const Padded& graph, std::int64_t e, c
 }
 
 // N and D (n × 2) of the rows from … to.
-template <int K, Kind kind>
+template <int K, SimilarityKind kind>
 LOWDIM_TARGET static void sum_rows(const Padded& graph, const float* Y, int k, const Fall& fall,
                                    std::int64_t from, std::int64_t to, float* sums) {
     const int dims = K ? K : k;
@@ -59,7 +59,7 @@ LOWDIM_TARGET static void sum_rows(const Padded& graph, const float* Y, int k, c
     }
 }
 
-template <int K, Kind kind, class V>
+template <int K, SimilarityKind kind, class V>
 LOWDIM_TARGET LOWDIM_INLINE void add_forces(const Padded& graph, std::int64_t e, const float* Y,
                                             const float* nodes, std::int64_t i, int dims, const Fall& fall,
                                             V* sums, V& stiff) {
@@ -75,7 +75,7 @@ LOWDIM_TARGET LOWDIM_INLINE void add_forces(const Padded& graph, std::int64_t e,
 
 // Adds `scale` Σ_j 2 c_ij (y_i − y_j), c_ij = w ((1 − a s) (A_i + A_j) + a (B_i + B_j)) with A and B in
 // `nodes` (n × 2), and `stiffening` times its stiffness, to the rows from … to of `forces` (n × pull_stride).
-template <int K, Kind kind>
+template <int K, SimilarityKind kind>
 LOWDIM_TARGET static void force_rows(const Padded& graph, const float* Y, int k, const Fall& fall,
                                      const float* nodes, float scale, float stiffening, std::int64_t from,
                                      std::int64_t to, float* forces) {
@@ -103,5 +103,5 @@ LOWDIM_TARGET static void force_rows(const Padded& graph, const float* Y, int k,
     }
 }
 
-template <int K, Kind kind>
+template <int K, SimilarityKind kind>
 constexpr DensityKernels kernels{sizeof(Rest) / sizeof(float), sum_rows<K, kind>, force_rows<K, kind>};

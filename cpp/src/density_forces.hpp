@@ -10,11 +10,11 @@
 
 namespace lowdim::detail {
 
-enum class Kind { curve, cauchy, student };
+enum class SimilarityKind { curve, cauchy, student };
 
 // What the kernels know of a similarity: the curve of UMAP, or (1 + s/dof)^−power.
 struct Fall {
-    Kind kind;
+    SimilarityKind kind;
     Law law;
     float dof, power;
 };

@@ -15,10 +15,11 @@ from lowdim.data import options
 from lowdim.methods.anchoring import Drawn
 from lowdim.methods.growing import GrowingEmbedding
 from lowdim.persist import fields
+from lowdim.relate.affinities import with_nearest
 from lowdim.relate.neighbors import Neighbors, nearest
 from lowdim.relate.radii import local_radii, log_radii
 from lowdim.solve.density import Density, Trend
-from lowdim.solve.descent import Descended, Loss
+from lowdim.solve.descent import Descended, place
 from lowdim.work.backend_arrays import from_numpy, to_numpy
 
 RULES = {
@@ -95,13 +96,15 @@ class DensityKept(GrowingEmbedding, ABC):
             self._trend = np.array(term.reached(radii, reached))
         return found
 
-    def _loss_of_placed(self, near: Neighbors, n: int) -> Loss:
-        loss: Any = super()._loss_of_placed(near, n)
+    def _among(self, near: Neighbors, positions: Any) -> NDArray:
         if not self.densmap:
-            return loss
-        v, d = to_numpy(self._weights(near)).astype(np.float64), to_numpy(near.distances).astype(np.float64)
+            return super()._among(near, positions)
+        weights = self._weights(near)
+        v, d = to_numpy(weights).astype(np.float64), to_numpy(near.distances).astype(np.float64)
         radii, _ = log_radii((v * d * d).sum(axis=1) / v.sum(axis=1), self._rad_floor)
-        return replace(loss, density=self._term(radii))
+        loss: Any = self._loss(len(positions), 0, again=True)
+        pulls = with_nearest(weights, near.distances)
+        return place(near.indices, pulls, positions, replace(loss, density=self._term(radii)))
 
     def _state(self) -> dict[str, fields.Field]:
         n = "d" if self._given else "n"

@@ -225,11 +225,7 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
     def _among(self, near: Neighbors, positions: Any) -> NDArray:
         """Positions of new rows with these neighbours."""
         weights = with_nearest(self._weights(near), near.distances)
-        return place(near.indices, weights, positions, self._loss_of_placed(near, len(positions)))
-
-    def _loss_of_placed(self, near: Neighbors, n: int) -> Loss:
-        """Loss of new rows with these neighbours in the map of n."""
-        return self._loss(n, 0, again=True)
+        return place(near.indices, weights, positions, self._loss(len(positions), 0, again=True))
 
     def _jacobian(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         self._demand_rows("explain")

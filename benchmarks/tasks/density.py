@@ -80,7 +80,7 @@ def _task(name: str, title: str, data: Callable[[Path], np.ndarray], needs: str)
         "correlation of radii",
         worst=min,
         needs=needs,
-        warm_up=1000,
+        warm_up=5000,
         rounds=1,
         note=_NOTE,
         details=neighbours,

@@ -29,7 +29,6 @@ RULES = {
     "dens_var_shift": options.real(0, 1e6, closed="left"),
 }
 _STATE = ("rad_orig_", "_rad_floor", "_trend")
-BYTES = 24.0  # for each neighbour: sorted lists of neighbours, and edges in the order of the map
 
 
 class DensityKept(GrowingEmbedding, ABC):

@@ -153,9 +153,6 @@ class TSNE(DensityKept, StochasticEmbedding):
     def _falloff(self) -> Falloff:
         return Falloff("student", float(self.dof))
 
-    def _each_near(self) -> float:
-        return super()._each_near() + density_kept.BYTES * self.densmap
-
     def _graph_in_map(self, near: Neighbors) -> Affinities:
         return affinities(near.indices, self._likelihoods(near)[0])
 

@@ -189,11 +189,7 @@ class StochasticEmbedding(GrowingEmbedding):
         wide = n > _GROWING and self.method in ("auto", "fft") and int(self.n_components) <= 2
         grid = 8 * 32.0 if wide else 0.0
         instead = "Lower perplexity, or fit a sample and transform the rest."
-        self._ask_each(n, near, self._each_near(), "the affinities", instead, beside=grid)
-
-    def _each_near(self) -> float:
-        """Bytes for each neighbour of a row."""
-        return 36.0
+        self._ask_each(n, near, 36.0, "the affinities", instead, beside=grid)
 
     def _near_each(self, n: int) -> int:
         return neighbors_for(max(self._perplexities), n)

@@ -780,7 +780,6 @@ def nonnegative_ratios(
     """Σ x / (w·h) h over the stored entries of each sparse row, and Σ x log(x / (w·h))."""
 
 def contrast_sums(
-    gemm: int,
     Z: Floats,
     W: Floats,
     contrast: int,

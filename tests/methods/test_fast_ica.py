@@ -7,6 +7,7 @@ from sklearn.decomposition import FastICA as Peer
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import FastICA
+from lowdim.solve import sources
 from lowdim.solve.sources import CONTRASTS, contrast_sums
 
 
@@ -70,8 +71,9 @@ def test_sources_are_as_far_from_gaussian_as_those_of_scikit_learn(mixed):
 
 
 @pytest.mark.parametrize("contrast", CONTRASTS)
-@pytest.mark.parametrize(("n", "k", "p"), [(1, 1, 1), (700, 5, 3), (40_000, 17, 17)])
-def test_sums_of_contrasts_are_those_of_their_definition(rng, contrast, n, k, p):
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (700, 5, 3), (511, 16, 4), (513, 31, 97), (4100, 17, 17), (40_000, 3, 2)])
+def test_sums_of_contrasts_are_those_of_their_definition(rng, isa, contrast, sizes):
+    n, k, p = sizes
     Z, W = rng.normal(size=(n, k)), rng.normal(size=(p, k)) / np.sqrt(k)
     S = Z @ W.T
     g, slope = {
@@ -84,6 +86,42 @@ def test_sums_of_contrasts_are_those_of_their_definition(rng, contrast, n, k, p)
     np.testing.assert_allclose(slopes, slope.sum(axis=0), rtol=1e-10)
     single = contrast_sums(Z.astype(np.float32), W, contrast, 1.5)
     np.testing.assert_allclose(single[0], products, atol=1e-5 * n)
+    np.testing.assert_allclose(single[1], slopes, atol=1e-5 * n)
+
+
+@pytest.mark.parametrize("contrast", CONTRASTS)
+def test_the_slope_of_a_turn_is_that_of_finite_differences(rng, contrast):
+    Z, T = rng.laplace(size=(500, 4)), rng.normal(size=(4, 4))
+    Z, T = Z - Z.mean(axis=0), T - T.T
+    integral = {
+        "logcosh": lambda s: np.log(np.cosh(s)),
+        "exp": lambda s: -np.exp(-(s**2) / 2),
+        "cube": lambda s: s**4 / 4,
+    }[contrast]
+    here = sources._turn(Z, np.linalg.qr(rng.normal(size=(4, 4)))[0], contrast, 1.0)
+    sign = np.where(here.signs, -1, 1)
+
+    def value(t):
+        return float(integral(Z @ sources._turned(here.W, t * T).T).mean(axis=0) @ sign)
+
+    assert (value(1e-5) - value(-1e-5)) / 2e-5 == pytest.approx(float(np.sum(T * here.slope)), rel=1e-6)
+
+
+@pytest.mark.parametrize("fun", CONTRASTS)
+def test_steps_are_few_where_sources_depend_on_each_other(rng, fun):
+    """Products of common factors have no independent sources, of which fixed-point steps are Newton's."""
+    F = rng.normal(size=(5000, 6))
+    Z = np.column_stack([F[:, i] * F[:, j] for i in range(6) for j in range(i)] + [np.abs(F)])
+    Z -= Z.mean(axis=0)
+    U, _, V = np.linalg.svd(Z, full_matrices=False)
+    Z = np.ascontiguousarray(U @ V) * np.sqrt(len(Z))
+    start = np.linalg.qr(np.random.default_rng(0).normal(size=(len(V), len(V))))[0]
+    plain = sources._fixed_point(Z, start, fun, 1.0, 500, 1e-8)
+    found = sources.find(Z, len(V), fun, 1.0, together=True, max_iter=500, tol=1e-8, seed=0)
+    assert found.change <= 1e-8
+    assert found.steps < 0.8 * plain.steps
+    np.testing.assert_allclose(found.W @ found.W.T, np.eye(len(V)), atol=1e-12)
+    assert np.abs(sources._turn(Z, found.W, fun, 1.0).slope).max() < 1e-3
 
 
 def test_any_number_of_threads_gives_the_same_bits(rng):

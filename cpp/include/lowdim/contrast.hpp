@@ -1,7 +1,6 @@
 // Sums over rows that a step of independent component analysis needs, in one pass.
 #pragma once
 
-#include <lowdim/products.hpp>
 #include <lowdim/watch.hpp>
 
 #include <cstdint>
@@ -13,9 +12,9 @@ enum class Contrast : int { logcosh = 0, exp = 1, cube = 2 };
 
 // With S = Z Wᵀ, Z (rows × k), W (p × k):  products (p × k) = Σ g(s) zᵀ  and  slopes (p) = Σ g'(s), for g =
 // tanh(a s), s exp(−s²/2) or s³; `alpha` is a. Sums are taken over fixed parts of the rows, so that the bits
-// do not depend on n_threads. BLAS must be limited to one thread.
+// do not depend on n_threads.
 template <class T>
-void contrast_sums(Gemm<T> gemm, const T* Z, const T* W, std::int64_t rows, std::int64_t k, std::int64_t p,
+void contrast_sums(const T* Z, const T* W, std::int64_t rows, std::int64_t k, std::int64_t p,
                    Contrast contrast, double alpha, double* products, double* slopes, int n_threads,
                    Watch& watch);
 

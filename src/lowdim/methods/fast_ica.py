@@ -26,7 +26,7 @@ from lowdim.work.user_warnings import warn
 
 
 class FastICA(LinearReducer):
-    """Independent component analysis by fixed-point steps (FastICA).
+    """Independent component analysis by fixed-point steps (FastICA) and, for the last ones in parallel, L-BFGS.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class FastICA(LinearReducer):
     alpha : float in [1, 2]
         Constant of ``"logcosh"``.
     max_iter : int
-        Most steps over all rows.
+        Most passes over all rows.
     tol : float
-        The fit ends when no direction turns by more than ``1 − |cos| = tol`` in a step.
+        The fit ends when a fixed-point step turns no direction by more than ``1 − |cos| = tol``.
     random_state : int, Generator, RandomState or None
         Seed of the start.
     device : None, "cpu", "cuda" or "cuda:<number>"
@@ -61,9 +61,9 @@ class FastICA(LinearReducer):
     mean_ : array (n_features,)
         Mean of the rows, which is subtracted.
     n_iter_ : int
-        Steps over all rows, for ``"deflation"`` of the source that took most.
+        Passes over all rows, for ``"deflation"`` of the source that took most.
     change_ : float
-        Change ``1 − |cos|`` of the last step; at most ``tol`` where the fit converged.
+        Change ``1 − |cos|`` by the last step; at most ``tol`` where the fit converged.
     n_components_ : int
         Number of sources.
 
@@ -173,7 +173,7 @@ class FastICA(LinearReducer):
         k = self.n_components or min(n, d)
         spectrum.demand_memory(spectrum.choose_for(n, d, k), n, d, k)
         memory.require(
-            9.5 * n * k + 80.0 * k * d, f"{self._name}: {n:,} rows of {k:,} whitened scores", "Lower n_components."
+            10.0 * n * k + 80.0 * k * d, f"{self._name}: {n:,} rows of {k:,} whitened scores", "Lower n_components."
         )
 
     def _warn_unless_converged(self, found: sources.Directions) -> None:

@@ -1,9 +1,14 @@
-"""Directions of whitened rows whose scores are least Gaussian: the fixed-point steps of FastICA (Hyvärinen 1999).
+"""Directions of whitened rows whose scores are least Gaussian: FastICA (Hyvärinen 1999), ended by quasi-Newton steps.
 
-For white rows ``z`` and a direction ``w`` of length 1 a step is ``E[z g(w·z)] − E[g'(w·z)] w``. Then the directions
-are made orthonormal: all at once, ``(W Wᵀ)^−½ W``, or one after the other.
+For white rows ``z`` and a direction ``w`` of length 1 a fixed-point step is ``E[z g(w·z)] − E[g'(w·z)] w``. Then the
+directions are made orthonormal: all at once, ``(W Wᵀ)^−½ W``, or one after the other.
+
+Fixed-point steps are Newton's for sources that are independent. Those of real data are not, and steps become many. The
+last ones are therefore L-BFGS on the orthogonal matrices, with the Hessian of independent sources as what it begins
+with (Picard-O: Ablin, Cardoso and Gramfort 2018).
 """
 
+from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +17,6 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.work import thread_limit
 from lowdim.work.dispatch import operation
-from lowdim.work.products import gemm_address
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
 
@@ -20,7 +24,11 @@ Doubles = NDArray[np.float64]
 CONTRASTS = ("logcosh", "exp", "cube")
 _SAMPLE = 8192  # rows, and rows per direction squared, from which the first steps are computed
 _FIRST = 15  # such steps; the last ones need all rows
-_LONG = 40  # steps after which they are halved, since some go back and forth between two places
+_FIXED = 6  # fixed-point steps over all rows before those of L-BFGS
+_PAIRS = 10  # last steps that L-BFGS knows
+_LEAST_CURVATURE = 0.02  # from which L-BFGS begins: of sources that are nearly Gaussian it is mostly noise
+_OVERSHOOT = 0.9  # of the first slope, with the other sign, at the end of a step that is taken
+_TRIALS, _LONGEST = 6, 1.0  # of the length of a step, and the largest turn of a direction in one
 
 
 class Directions(NamedTuple):
@@ -41,10 +49,8 @@ def contrast_sums(Z: Any, W: Doubles, contrast: str, alpha: float) -> tuple[Doub
     (array([[17.]]), array([15.]))
     """
     W = np.ascontiguousarray(W, Z.dtype)
-    with thread_limit.alone():
-        return _native.contrast_sums(
-            gemm_address(Z.dtype.name), Z, W, CONTRASTS.index(contrast), alpha, n_threads=thread_limit.current()
-        )
+    n_threads = thread_limit.current()
+    return _native.contrast_sums(Z, W, CONTRASTS.index(contrast), alpha, n_threads=n_threads)
 
 
 def orthonormal(W: Doubles) -> Doubles:
@@ -69,8 +75,11 @@ def find(
             return _one_by_one(Z, start, contrast, alpha, max_iter, tol)
         W, every = orthonormal(start), Z.shape[0] // max(_SAMPLE, 8 * count * Z.shape[1])
         if every > 1:  # the first steps, which are long, from evenly spaced rows
-            W = _parallel(Z[::every] + 0.0, W, contrast, alpha, _FIRST, tol).W
-        return _parallel(Z, W, contrast, alpha, max_iter, tol)
+            W = _fixed_point(Z[::every] + 0.0, W, contrast, alpha, _FIRST, tol).W
+        found = _fixed_point(Z, W, contrast, alpha, min(max_iter, _FIXED + (0 if every > 1 else _FIRST)), tol)
+        if found.change <= tol or found.steps == max_iter:
+            return found
+        return _quasi_newton(Z, found, contrast, alpha, max_iter, tol)
 
 
 def _step(Z: Any, W: Doubles, contrast: str, alpha: float) -> Doubles:
@@ -78,17 +87,87 @@ def _step(Z: Any, W: Doubles, contrast: str, alpha: float) -> Doubles:
     return (products - slopes[:, None] * W) / Z.shape[0]
 
 
-def _parallel(Z: Any, W: Doubles, contrast: str, alpha: float, max_iter: int, tol: float) -> Directions:
+def _fixed_point(Z: Any, W: Doubles, contrast: str, alpha: float, max_iter: int, tol: float) -> Directions:
     """All directions at once, symmetrically made orthonormal."""
     change, done = np.inf, 0
     while change > tol and done < max_iter:
         new = orthonormal(_step(Z, W, contrast, alpha))
-        cosines = np.einsum("ij,ij->i", new, W)
-        change, done = float(np.abs(np.abs(cosines) - 1).max()), done + 1
-        half = done > _LONG and change > tol
-        W = orthonormal(W + np.where(cosines < 0, -1.0, 1.0)[:, None] * new) if half else new
+        change, done = float(np.abs(np.abs(np.einsum("ij,ij->i", new, W)) - 1).max()), done + 1
+        W = new
         note(f"change {change:.1e}")
     return Directions(W, done, change)
+
+
+class _Turn(NamedTuple):
+    """Directions W, and how ``Σ ± E[G(w·z)]`` changes when they turn by a skew-symmetric matrix: W becomes e^T W.
+
+    The sign is + for directions whose scores have heavier tails than Gaussian ones (of ``logcosh``, the opposite).
+    """
+
+    W: Doubles
+    slope: Doubles  # skew-symmetric (k, k)
+    curvature: Doubles  # of independent sources: entries of the Hessian, which is diagonal (k, k)
+    signs: NDArray[np.bool_]
+
+    @property
+    def change(self) -> float:
+        """``1 − |cos|`` of the direction that the fixed-point step would turn most, to first order."""
+        return float(np.square(self.slope / np.maximum(self.curvature, 1e-12)).sum(axis=1).max() / 2)
+
+
+def _turn(Z: Any, W: Doubles, contrast: str, alpha: float) -> _Turn:
+    """In coordinates of the sources: ``E[g(s) sᵀ]`` and its diagonal less ``E[g'(s)]``."""
+    products, slopes = contrast_sums(Z, W, contrast, alpha)
+    E = products @ W.T / Z.shape[0]
+    excess = np.diag(E) - slopes / Z.shape[0]
+    signs = excess < 0
+    E = np.where(signs, -1.0, 1.0)[:, None] * E
+    size = np.abs(excess)
+    return _Turn(W, (E - E.T) / 2, (size[:, None] + size) / 2, signs)
+
+
+def _quasi_newton(Z: Any, start: Directions, contrast: str, alpha: float, max_iter: int, tol: float) -> Directions:
+    """L-BFGS over the turns of all directions; each trial of a step is one over all rows."""
+    pairs: deque[tuple[Doubles, Doubles, float]] = deque(maxlen=_PAIRS)
+    with thread_limit.alone():
+        here, done = _turn(Z, start.W, contrast, alpha), start.steps + 1
+        while here.change > tol and done < max_iter:
+            T = _direction(here, pairs)
+            slope = float(np.sum(T * here.slope))
+            length = min(1.0, _LONGEST / float(np.sqrt(np.square(T).sum(axis=1).max())))
+            for _ in range(min(_TRIALS, max_iter - done)):
+                there, done = _turn(Z, _turned(here.W, length * T), contrast, alpha), done + 1
+                end, same = float(np.sum(T * there.slope)), np.array_equal(here.signs, there.signs)
+                if end >= -_OVERSHOOT * slope or not same:
+                    break
+                length *= max(0.1, slope / (slope - end))
+            step, bend = length * T, here.slope - there.slope
+            product = float(np.sum(step * bend))
+            if not same:
+                pairs.clear()
+            elif product > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(bend)):
+                pairs.append((step, bend, product))
+            here = there
+            note(f"change {here.change:.1e}")
+        return Directions(orthonormal(here.W), done, here.change)
+
+
+def _direction(here: _Turn, pairs: deque[tuple[Doubles, Doubles, float]]) -> Doubles:
+    """Where L-BFGS goes: the slope times the inverse Hessian that the last steps tell of."""
+    T, parts = here.slope.copy(), []
+    for step, bend, product in reversed(pairs):
+        parts.append(float(np.sum(step * T)) / product)
+        T -= parts[-1] * bend
+    T /= np.maximum(here.curvature, _LEAST_CURVATURE)
+    for (step, bend, product), part in zip(pairs, reversed(parts), strict=True):
+        T += (part - float(np.sum(bend * T)) / product) * step
+    return T
+
+
+def _turned(W: Doubles, T: Doubles) -> Doubles:
+    """``(I − T/2)⁻¹ (I + T/2) W``: orthonormal, and ``e^T W`` to second order (Cayley)."""
+    half, one = T / 2, np.eye(len(T))
+    return np.asarray(np.linalg.solve(one - half, W + half @ W))
 
 
 def _one_by_one(Z: Any, start: Doubles, contrast: str, alpha: float, max_iter: int, tol: float) -> Directions:

@@ -24,23 +24,37 @@ LOWDIM_TARGET void descend_tile(const T* G, const T* B, T* W, std::int64_t first
         if (sweep % 64 == 63 && watch.stopped())
             return;
         Vector moved[together] = {};
-        for (std::int64_t j = 0; j < k; ++j) {
-            Vector sum[together] = {};
-            const T* g = G + j * k;
+        // Two coordinates share the loads of a row, and their chains of sums run side by side; the step of
+        // the first is added to the sum of the second.
+        for (std::int64_t j = 0; j < k; j += 2) {
+            Vector sum[2][together] = {}, step[together];
+            const bool pair = j + 1 < k;
+            const T *const first = G + j * k, *const second = first + (pair ? k : 0);
             for (std::int64_t l = 0; l < k; ++l)
-                for (int v = 0; v < together; ++v)
-                    sum[v] += g[l] * *reinterpret_cast<const Vector*>(w + l * tile + v * lanes);
-            for (int v = 0; v < together; ++v) {
-                Vector& now = *reinterpret_cast<Vector*>(w + j * tile + v * lanes);
-                const Vector right = *reinterpret_cast<const Vector*>(b + j * tile + v * lanes);
-                Vector next = now + (right - sum[v]) * inverse[j];
-                next = next > 0 ? next : Vector{};
-                next = inverse[j] > 0 ? next : Vector{};
-                const Vector step = (next - now) * going[v];
-                now += step;
-                now = now > 0 ? now : Vector{};
-                moved[v] += step * step * g[j];
-            }
+                for (int v = 0; v < together; ++v) {
+                    const Vector now = *reinterpret_cast<const Vector*>(w + l * tile + v * lanes);
+                    sum[0][v] += first[l] * now;
+                    sum[1][v] += second[l] * now;
+                }
+            const auto take = [&](std::int64_t at, const Vector(&total)[together], const T* g) LOWDIM_TARGET {
+                for (int v = 0; v < together; ++v) {
+                    Vector& now = *reinterpret_cast<Vector*>(w + at * tile + v * lanes);
+                    const Vector right = *reinterpret_cast<const Vector*>(b + at * tile + v * lanes);
+                    Vector next = now + (right - total[v]) * inverse[at];
+                    next = next > 0 ? next : Vector{};
+                    next = inverse[at] > 0 ? next : Vector{};
+                    step[v] = (next - now) * going[v];
+                    now += step[v];
+                    now = now > 0 ? now : Vector{};
+                    moved[v] += step[v] * step[v] * g[at];
+                }
+            };
+            take(j, sum[0], first);
+            if (!pair)
+                continue;
+            for (int v = 0; v < together; ++v)
+                sum[1][v] += second[j] * step[v];
+            take(j + 1, sum[1], second);
         }
         bool any = false;
         for (int v = 0; v < together; ++v) {

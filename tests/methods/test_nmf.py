@@ -60,7 +60,7 @@ def test_amounts_of_new_rows_are_non_negative_least_squares(digits):
 
 
 def test_the_reported_error_is_that_of_the_reconstruction(digits):
-    model = NMF(8, random_state=0).fit(digits)
+    model = NMF(8, random_state=0, tol=1e-6).fit(digits)
     assert loss(digits, model) == pytest.approx(model.reconstruction_err_, rel=1e-5)
     assert loss(digits, model) <= model.reconstruction_err_ * (1 + 1e-12)
 
@@ -76,9 +76,9 @@ def test_parts_have_length_one_and_come_in_the_order_of_what_they_carry(digits):
 @pytest.mark.parametrize("options", [{}, {"solver": "mu"}, {"beta_loss": "kullback-leibler", "solver": "mu"}])
 def test_the_loss_is_no_worse_than_that_of_scikit_learn(digits, options):
     ours = NMF(16, random_state=0, **options).fit(digits)
-    peer = Peer(16, init="nndsvda" if options else "nndsvd", random_state=0, max_iter=200, tol=1e-6, **options)
-    peer.fit(digits)
-    assert ours.reconstruction_err_ < 1.01 * peer.reconstruction_err_
+    peer = Peer(16, init="nndsvda" if options else "nndsvd", random_state=0, max_iter=200, **options)
+    peer.fit(digits)  # by its rule, to the same tolerance
+    assert ours.reconstruction_err_ < 1.001 * peer.reconstruction_err_
 
 
 @pytest.mark.parametrize("beta_loss", ["frobenius", "kullback-leibler"])

@@ -48,7 +48,8 @@ class NMF(Reducer):
     max_iter : int
         Most iterations.
     tol : float
-        The fit ends when an iteration lowers the loss by less than this share of it.
+        The fit ends when an iteration lowers the loss by less than this share of it, on average over the last five;
+        with ``"mu"``, when the last ten together do.
     forget_factor : float in [0, 1]
         Weight of what earlier chunks said, per chunk, in ``partial_fit``.
     random_state : int, Generator, RandomState or None
@@ -125,7 +126,7 @@ class NMF(Reducer):
         beta_loss: str = "frobenius",
         init: str | None = None,
         max_iter: int = 200,
-        tol: float = 1e-6,
+        tol: float = 1e-4,
         forget_factor: float = 0.7,
         random_state: Any = None,
         device: str | None = None,

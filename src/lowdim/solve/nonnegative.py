@@ -27,6 +27,8 @@ from lowdim.work.rows import cast, own, totals
 _SWEEPS = 10  # over the coordinates for one product with the rows
 _ENOUGH = 0.1  # of the first sweep's step: below, another product gains more than another sweep
 _EXTRAPOLATION, _FASTER, _MOST_FASTER, _SLOWER = 0.5, 1.05, 1.01, 1.5  # Ang and Gillis's β, γ, γ̄ and η
+_LAST = 5  # iterations whose mean ends a fit: one that was taken back, and the plain one after it, lower the loss little
+_TOGETHER = 10  # multiplicative steps that lower the loss by less than tol, as in scikit-learn
 _START_TOL = 1e-3  # of the singular vectors that are only a start
 
 
@@ -172,7 +174,7 @@ def squared_error(P: Plain, W: Any, H: Any, PW: Any) -> float:
 
 
 def alternate(P: Plain, W: Any, H: Any, max_iter: int, tol: float) -> Factors:
-    """Lower ``‖X − W Hᵀ‖²`` until an iteration lowers it by at most ``tol`` of itself; it never rises."""
+    """Lower ``‖X − W Hᵀ‖²`` until the last iterations do by at most ``tol`` of itself each; it never rises."""
     best, losses, beta, most, rejected = (W, H), [np.inf], _EXTRAPOLATION, 1.0, False
     with stage("factors", total=max_iter) as tick:
         for done in range(1, max_iter + 1):
@@ -189,19 +191,22 @@ def alternate(P: Plain, W: Any, H: Any, max_iter: int, tol: float) -> Factors:
                 most, beta, rejected = beta, beta / _SLOWER, True
                 continue
             W, H = W_ahead, H_new if rejected or done == 1 else (H_new + beta * (H_new - best[1])).clip(0)
-            best, change = (W_ahead, H_new), losses[-1] - loss
+            best = W_ahead, H_new
             losses.append(loss)
             if not rejected:
                 beta, most = min(most, _FASTER * beta), min(1.0, _MOST_FASTER * most)
             rejected = False
             note(f"error {loss**0.5:.6g}")
-            if change <= tol * loss:
+            if len(losses) > _LAST + 1 and losses[-1 - _LAST] - loss <= _LAST * tol * loss:
                 break
     return Factors(*best, np.array(losses[1:]))
 
 
 def multiplicative(P: Plain, W: Any, H: Any, max_iter: int, tol: float, *, divergence: bool) -> Factors:
-    """Multiplicative steps on the squared error, or on the Kullback-Leibler divergence; neither ever rises."""
+    """Multiplicative steps on the squared error, or on the Kullback-Leibler divergence; neither ever rises.
+
+    They end where the last ten together lower the loss by at most ``tol`` of itself.
+    """
     losses: list[float] = []
     step = _divergence_step if divergence else _squared_step
     total = _total(P) if divergence else 0.0
@@ -216,10 +221,11 @@ def multiplicative(P: Plain, W: Any, H: Any, max_iter: int, tol: float, *, diver
                 loss = max(0.0, P.square + gain)
             tick(done)
             rounding = bool(losses) and loss > losses[-1]
-            if rounding or (losses and losses[-1] - loss <= tol * loss and done > 2):
-                losses += [] if rounding else [loss]
+            if rounding:
                 break
             losses.append(loss)
+            if len(losses) > _TOGETHER and losses[-1 - _TOGETHER] - loss <= tol * loss:
+                break
             H = H_new
     return Factors(W, H, np.array(losses))
 

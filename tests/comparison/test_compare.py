@@ -331,3 +331,21 @@ def test_the_verdict_agrees_with_the_ranking():
         assert made.verdict.startswith(f"{made.best} preserves neighbourhoods best ({BY_NAME[by].title} ")
     same = lowdim.compare(X, None, {f"pca {i}": lowdim.PCA(2) for i in range(6)})
     assert "pca 1, pca 2 and 3 others equally well" in same.verdict
+
+
+def test_gaps_are_refused_with_what_fills_them(rng):
+    low = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 8))
+    X = np.where(rng.random(low.shape) < 0.2, np.nan, low)
+    with pytest.raises(
+        ValueError, match="Measures need complete rows: pass missing='drop', 'mean' or 'median', or fill"
+    ):
+        lowdim.compare(X, methods=["pca"])
+    filled = lowdim.PCA(2, missing="em").fit(X).impute(X)  # what the message says
+    by_pca = lowdim.compare(filled, methods=["pca"]).embeddings["pca"]
+    by_median = lowdim.compare(X, methods=["pca"], missing="median").embeddings["pca"]
+    truth = lowdim.PCA(2).fit_transform(low)
+
+    def alike(Y):  # correlation of the worse component
+        return np.abs(np.diag(np.corrcoef(Y.T, truth.T)[:2, 2:])).min()
+
+    assert alike(by_pca) > alike(by_median)

@@ -309,8 +309,20 @@ def demand_finite(
     raise ValueError(
         f"{name}: {called} must be finite; got {what} at {at}, column "
         f"{column if columns is None else repr(str(columns[column]))} ({count:,} NaN or infinity values "
-        f"in {among}). Drop those rows, or replace the values (NaN: sklearn.impute.SimpleImputer)."
+        f"in {among}). {_remedy(name, called, value)}"
     )
+
+
+def _remedy(name: str, called: str, value: float) -> str:
+    """What to do about a value that is not finite."""
+    if called != "X" or not np.isnan(value):
+        return "Drop those rows, or replace the values."
+    filled = "fill the gaps first, by what columns have in common: lowdim.PCA(10, missing='em').fit(X).impute(X)"
+    if name == "PCA":
+        return "Pass missing='em', which takes rows with gaps, or drop those rows."
+    if name == "compare":
+        return f"Measures need complete rows: pass missing='drop', 'mean' or 'median', or {filled}."
+    return f"Drop those rows, or {filled}. sklearn.impute.SimpleImputer takes a mean."
 
 
 def row_of(row: int, part: tuple[int, int | None] | None) -> str:

@@ -27,7 +27,9 @@ from lowdim.work.rows import cast, own, totals
 _SWEEPS = 10  # over the coordinates for one product with the rows
 _ENOUGH = 0.1  # of the first sweep's step: below, another product gains more than another sweep
 _EXTRAPOLATION, _FASTER, _MOST_FASTER, _SLOWER = 0.5, 1.05, 1.01, 1.5  # Ang and Gillis's β, γ, γ̄ and η
-_LAST = 5  # iterations whose mean ends a fit: one that was taken back, and the plain one after it, lower the loss little
+_LAST = (
+    5  # iterations whose mean ends a fit: one that was taken back, and the plain one after it, lower the loss little
+)
 _TOGETHER = 10  # multiplicative steps that lower the loss by less than tol, as in scikit-learn
 _START_TOL = 1e-3  # of the singular vectors that are only a start
 

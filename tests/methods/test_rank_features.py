@@ -1,5 +1,7 @@
 """Filters: their scores against scikit-learn and closed forms, order, p-values, and what they refuse."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,6 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import lowdim
 from lowdim import RankFeatures, show
 from lowdim.methods.rank_features import BY
+from lowdim.relate import column_scores
 from lowdim.solve.ranking import corrected, greedy_order
 
 
@@ -255,3 +258,30 @@ def test_what_cannot_be_ranked_is_refused_in_words(untied):
     with pytest.warns(UserWarning, match="no feature is significant"):
         found = RankFeatures("anova", alpha=1e-300).fit(*load_breast_cancer(return_X_y=True))
     assert found.n_features_to_select_ == 1
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+@pytest.mark.parametrize("numbers", [False, True])
+@pytest.mark.parametrize("by", ["anova", "mutual_info", "mrmr", "relief", "variance"])
+def test_tensors_give_what_arrays_give(rng, by, numbers, monkeypatch):
+    import torch
+
+    monkeypatch.setattr(column_scores, "_MOVED", 250)  # several blocks
+    y = rng.normal(size=120) if numbers else rng.integers(0, 3, 120)
+    X = rng.normal(size=(120, 7)) + np.outer(y, np.linspace(1, 0, 7)) + 50
+    options = {"n_permutations": 5, "alpha": 0.5} if by in ("anova", "mutual_info") else {}
+    here, there = (RankFeatures(by, random_state=0, **options).fit(A, y) for A in (X, torch.tensor(X)))
+    np.testing.assert_allclose(there.scores_, here.scores_, rtol=1e-9)
+    np.testing.assert_array_equal(there.ranking_, here.ranking_)
+    np.testing.assert_allclose(there.redundancy_, here.redundancy_, atol=1e-12)
+    if options:
+        np.testing.assert_array_equal(there.pvalues_, here.pvalues_)
+    chosen = there.transform(torch.tensor(X))
+    assert isinstance(chosen, torch.Tensor)
+    np.testing.assert_array_equal(chosen.numpy(), here.transform(X))
+
+
+def test_a_warning_says_how_small_p_values_of_permutations_can_be(rng):
+    X, y = rng.normal(size=(60, 9)), rng.integers(0, 2, 60)
+    with pytest.warns(UserWarning, match=r"Of 9 permutations no p-value is below 0\.1\. .* or permutations"):
+        RankFeatures("anova", n_permutations=9, random_state=0).fit(X, y)

@@ -59,7 +59,7 @@ def target(name, X):
     """What a method takes beside the rows."""
     if name in ("CCA", "PLSCanonical", "PLSRegression"):
         return X[:, :2] + 0.0
-    return None if name not in ("LDA", "KLExpansion", "NCA") else np.arange(len(X)) % 2
+    return None if name not in ("LDA", "KLExpansion", "NCA", "RankFeatures") else np.arange(len(X)) % 2
 
 
 def array(A):
@@ -95,10 +95,12 @@ def test_rows_of_other_kinds(name, rows, device):
     assert not found.requires_grad
     np.testing.assert_allclose(array(found), expected, rtol=1e-3, atol=1e-3)
     warns = pytest.warns(UserWarning, match=f"{name}: X is in half precision .* taken as float32")
-    with nullcontext() if name in ("PaCMAP", "SNE", "TSNE", "UMAP") else warns:
-        assert made(name).fit(X.half(), target(name, X)).transform(X.half()).dtype == torch.float32
+    kept = name == "RankFeatures"  # columns that are chosen are left as they are
+    with nullcontext() if kept or name in ("PaCMAP", "SNE", "TSNE", "UMAP") else warns:
+        found = made(name).fit(X.half(), target(name, X)).transform(X.half())
+    assert found.dtype == (torch.float16 if kept else torch.float32)
     whole = (10 * X).to(torch.int16)
-    assert array(made(name).fit(whole, target(name, X)).transform(whole)).dtype == np.float32
+    assert array(made(name).fit(whole, target(name, X)).transform(whole)).dtype == (np.int16 if kept else np.float32)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -61,6 +61,9 @@ class RankFeatures(FeatureSelector):
         Corrected p-value up to which a feature is significant.
     random_state : int, Generator, RandomState or None
         Seed of the permutations, and of the 2000 rows that ReliefF draws from more.
+    device : None, "cpu", "cuda" or "cuda:<number>"
+        Where to compute; None is where the rows are. NumPy rows are moved once, and results are NumPy arrays. Columns
+        are sorted, and neighbours found, on the CPU.
     n_jobs : int or None
         Number of threads, BLAS included; None uses all cores available to the process.
     verbose : int
@@ -100,6 +103,7 @@ class RankFeatures(FeatureSelector):
         "correction": options.one_of(*CORRECTIONS),
         "alpha": options.real(0, 1),
         "random_state": options.seed,
+        "device": options.none | options.device,
         "n_jobs": options.jobs,
         "verbose": options.integer(0),
     }
@@ -134,6 +138,7 @@ class RankFeatures(FeatureSelector):
         correction: str = "bh",
         alpha: float = 0.05,
         random_state: Any = None,
+        device: str | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -302,9 +307,12 @@ class RankFeatures(FeatureSelector):
         if self.n_features_to_select == "auto" and p is not None:
             self.support_ = self.corrected_pvalues_ <= self.alpha
             if not self.support_.any():
+                few = f" Of {self.n_permutations} permutations no p-value is below {1 / (self.n_permutations + 1):.2g}."
+                text = few if self.n_permutations else ""
                 warn(
                     f"RankFeatures: no feature is significant at alpha={self.alpha:g} (correction "
-                    f"{self.correction!r}); the best one is kept. Raise alpha, pass more rows, or a number of features."
+                    f"{self.correction!r}); the best one is kept.{text} Raise alpha, pass more rows"
+                    f"{' or permutations' if text else ''}, or a number of features."
                 )
                 self.support_ = self.ranking_ == 1
         self.n_features_to_select_ = int(self.support_.sum())

@@ -1,9 +1,12 @@
 """How much each column says about a target, one column at a time, for one or many targets of the same rows.
 
+Products, for F and for correlations, are computed where the rows are; columns are sorted, and neighbours found, in
+NumPy.
+
 Targets are rows of a matrix (t, n): the target itself and, for tests, its permutations. Scores are (d, t).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -16,12 +19,15 @@ from lowdim.relate.gram import Centred
 from lowdim.relate.moments import column_moments, moments
 from lowdim.relate.neighbors import nearest
 from lowdim.work import thread_limit
+from lowdim.work.backend_arrays import to_numpy
 from lowdim.work.blockwise import column_blocks, row_blocks
+from lowdim.work.dispatch import operation
 from lowdim.work.progress import stage
 from lowdim.work.random import stream
 
 Doubles = NDArray[np.float64]
 Codes = NDArray[np.int32]
+_MOVED = 2**22  # values of columns that leave a device at a time
 _AT_ONCE = 512  # sums of classes that are added up together
 _QUERIES = 2000  # rows that ReliefF draws
 _MATRIX = 4000  # columns up to which all correlations are computed at once
@@ -39,16 +45,39 @@ def f_of_labels(X: Any, targets: Codes, n_classes: int) -> Doubles:
     counts = np.bincount(targets[0], minlength=n_classes).astype(np.float64)
     for start in range(0, len(targets), step):
         some = targets[start : start + step] + n_classes * np.arange(len(targets[start : start + step]))[:, None]
-        sums = np.zeros((d, len(some) * n_classes))
-        for rows, Z in row_blocks(X, np.float64, less=M.mean):
-            wide = rows.stop - rows.start
-            places = (some[:, rows].T.ravel(), np.repeat(np.arange(wide), len(some)))
-            H = sp.csc_array((np.ones(len(places[0])), places), shape=(sums.shape[1], wide))
-            sums += (H @ Z).T
+        sums = class_sums(X, M.mean, some, len(some) * n_classes)
         between = (np.square(sums).reshape(d, len(some), n_classes) / counts).sum(axis=2)
         within = np.maximum(M.variance[:, None] * n - between, 0.0)
         out[:, start : start + step] = (between / (n_classes - 1)) / (within / (n - n_classes))
     return out
+
+
+@operation
+def class_sums(X: Any, mean: Doubles, codes: NDArray[np.integer], count: int) -> Doubles:
+    """Sums (d, count) of the centred rows of each class; a row is in one class of each row of ``codes`` (t, n).
+
+    >>> class_sums(np.array([[1.0], [2.0], [6.0]]), np.array([3.0]), np.array([[0, 0, 1]]), 2)
+    array([[-3.,  3.]])
+    """
+    sums = np.zeros((X.shape[1], count))
+    for rows, Z in row_blocks(X, np.float64, less=mean):
+        wide = rows.stop - rows.start
+        places = (codes[:, rows].T.ravel(), np.repeat(np.arange(wide), len(codes)))
+        H = sp.csc_array((np.ones(len(places[0])), places), shape=(count, wide))
+        sums += (H @ Z).T
+    return sums
+
+
+def _columns(X: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Blocks of columns in NumPy, where they are sorted, whatever the rows are."""
+    if isinstance(X, np.ndarray) or sp.issparse(X):
+        yield from column_blocks(X, np.float64)
+        return
+    n, d = X.shape
+    step = max(1, _MOVED // n)
+    for start in range(0, d, step):
+        columns = slice(start, min(d, start + step))
+        yield columns, to_numpy(X[:, columns]).astype(np.float64)
 
 
 def f_of_numbers(X: Any, targets: Doubles) -> Doubles:
@@ -71,7 +100,7 @@ def discrete_columns(X: Any) -> NDArray[np.bool_]:
     array([ True, False])
     """
     out = np.empty(X.shape[1], bool)
-    for columns, block in column_blocks(X, np.float64):
+    for columns, block in _columns(X):
         found = np.sort(block, axis=0)
         out[columns] = (np.diff(found, axis=0) > 0).sum(axis=0) + 1 <= X.shape[0] / _REPEATED
     return out
@@ -86,7 +115,7 @@ def information(X: Any, targets: Any, n_classes: int, discrete: NDArray[np.bool_
     if not n_classes:
         targets = targets / targets.std(axis=1, keepdims=True)
     with stage("mutual information", total=X.shape[1]) as tick:
-        for columns, block in column_blocks(X, np.float64):
+        for columns, block in _columns(X):
             C, kind = np.array(block.T, np.float64, order="C"), discrete[columns]
             part = out[columns]
             near: dict[str, Any] = {"n_threads": thread_limit.current(), "k": k}
@@ -122,7 +151,7 @@ def _of_discrete(column: Doubles, targets: Any, n_classes: int, k: int) -> Doubl
     return np.maximum(terms.sum(axis=(1, 2)), 0.0)
 
 
-def relief_of_labels(X: NDArray, y: Codes, n_classes: int, k: int, seed: int) -> Doubles:
+def relief_of_labels(X: Any, y: Codes, n_classes: int, k: int, seed: int) -> Doubles:
     """ReliefF (Kononenko 1994), (d,): how much more a column differs between near rows of other classes than of one.
 
     Columns are divided by their ranges; near is by city-block distances. Above ``_QUERIES`` rows that many are drawn.
@@ -144,7 +173,7 @@ def relief_of_labels(X: NDArray, y: Codes, n_classes: int, k: int, seed: int) ->
     return out
 
 
-def relief_of_numbers(X: NDArray, y: Doubles, k: int, seed: int) -> Doubles:
+def relief_of_numbers(X: Any, y: Doubles, k: int, seed: int) -> Doubles:
     """RReliefF (Robnik-Šikonja and Kononenko 1997), (d,), for a target of numbers."""
     Z, target = _by_ranges(X), _by_ranges(y[:, None])
     asked = np.sort(stream(seed, "relief").permutation(len(Z))[:_QUERIES])
@@ -159,9 +188,9 @@ def relief_of_numbers(X: NDArray, y: Doubles, k: int, seed: int) -> Doubles:
     return np.asarray(both / max(total, np.finfo(float).tiny) - (changed - both) / max(pairs - total, 1e-300))
 
 
-def _by_ranges(X: NDArray) -> Doubles:
-    """Columns from 0 to 1."""
-    X = np.asarray(X, np.float64)
+def _by_ranges(X: Any) -> Doubles:
+    """Columns from 0 to 1, in NumPy."""
+    X = to_numpy(X).astype(np.float64)
     low, high = X.min(axis=0), X.max(axis=0)
     return np.asarray((X - low) / np.where(high > low, high - low, 1.0))
 
@@ -198,7 +227,8 @@ def correlations(X: Any) -> Callable[[NDArray[np.intp]], Doubles]:
 
     def of(columns: NDArray[np.intp]) -> Doubles:
         some = X[:, columns]
-        some = np.asarray(some.toarray() if sp.issparse(some) else some, np.float64)
+        some = some.toarray() if sp.issparse(some) else to_numpy(some)
+        some = some.astype(np.float64)
         found = Centred(X, M.mean, scale).pull((some - M.mean[columns]) / scale[columns]) / X.shape[0]
         return np.asarray(np.clip(np.where(varies, found, 0.0), -1.0, 1.0))
 

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from lowdim.backends.torch import (  # noqa: F401  # each registers its functions
     centring,
     class_probabilities,
+    column_scores,
     finite,
     gaps,
     gram,
@@ -71,6 +72,7 @@ ESTIMATORS = frozenset(
         "NMF",
         "PCA",
         "PaCMAP",
+        "RankFeatures",
         "RobustPCA",
         "SNE",
         "SparsePCA",

@@ -8,7 +8,7 @@ from lowdim.backends import TORCH
 from lowdim.data import validation
 from lowdim.work.user_warnings import warn
 
-_HALF = ("PaCMAP", "SNE", "TSNE", "UMAP")  # which search neighbours of rows in half precision as they are
+_HALF = ("PaCMAP", "RankFeatures", "SNE", "TSNE", "UMAP")  # which take rows in half precision as they are
 _BLOCK = 2**26  # values checked at a time
 
 

@@ -10,6 +10,8 @@ from sklearn import decomposition
 
 import lowdim
 from lowdim.quality import reliability
+from lowdim.quality.fitted_map import FittedMap
+from lowdim.quality.reliability import _telling, reliability_of_maps
 from lowdim.relate.neighbor_places import common_share, region_overlap, spreads
 
 
@@ -115,6 +117,36 @@ def test_refits_give_stability_and_the_same_bits_for_any_threads(fitted):
     assert reliability(model, X, refits=1).error is not None
     assert reliability(model, X, seconds=1e-9).refits == 1  # one is always made
     assert "2 refits" in repr(found)
+
+
+def test_refit_spread_is_that_of_map_neighbours_in_the_refits(fitted):
+    X, _, model = fitted
+    case = FittedMap("test", model, X, None, 0, jump=False)
+    logs, there = [], nearest_of(model.embedding_.astype(float))
+    for rows, _, Z in case._refits(2):
+        width = np.sqrt(((Z[rows] - Z[rows].mean(axis=0)) ** 2).sum(axis=1).mean())
+        logs.append(np.log(spreads(Z, there) / width + 1e-4))
+    np.testing.assert_allclose(reliability(model, X, refits=2).refit_spread, np.exp(np.mean(logs, axis=0)))
+
+
+def test_spreads_count_less_where_they_differ_much_from_row_to_row():
+    rng = np.random.default_rng(0)
+    weights = [_telling(np.exp(sd * rng.normal(size=20_000))) for sd in (0.3, 0.775, 1.2)]
+    np.testing.assert_allclose(weights, [1, 0.5, 0], atol=0.05)
+
+
+def test_maps_of_the_same_rows_share_the_search_and_change_nothing(fitted):
+    X, _, model = fitted
+    found = reliability_of_maps(X, {"t-SNE": model.embedding_, "PCA": X[:, :2]}, 0)
+    assert list(found) == ["t-SNE", "PCA"]
+    np.testing.assert_array_equal(found["t-SNE"].table.to_numpy(), reliability(model, X).table.to_numpy())
+
+
+def test_rows_on_a_plane_are_a_faithful_map_of_themselves(rng):
+    places, _ = blobs(rng, d=2)
+    for d in (2, 3, 10, 50):
+        X = places @ np.linalg.qr(rng.normal(size=(d, d)))[0][:2]
+        assert len(reliability_of_maps(X, {"plane": places}, 0)["plane"].dubious) <= 0.05 * len(X)
 
 
 def test_a_jump_is_the_move_of_a_perturbed_row():

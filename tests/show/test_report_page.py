@@ -124,6 +124,37 @@ def test_coordinates_come_back_from_the_page(page, comparison):
             assert np.abs(slope * points[:, j] + offset - Y[:, j]).max() < 2e-4 * np.ptp(Y)
 
 
+def test_dubious_rows_are_marked_and_can_be_left_alone(browser, page, comparison):
+    data, found = data_of(page.read_text(encoding="utf-8")), comparison.reliability
+    for described in data["methods"]:
+        doubts, one = unpacked(described["doubts"], "u1"), found[described["name"]]
+        assert np.flatnonzero(doubts == 254).tolist() == sorted(one.dubious)
+        ordinary = np.setdiff1d(np.arange(len(doubts)), one.dubious)
+        np.testing.assert_allclose(doubts[ordinary] / 254, 0.4 * one.score[ordinary], atol=0.003)
+        share = len(one.dubious) / len(doubts)
+        assert f"<dt>dubious rows</dt><dd>{share:.1%}</dd>" in page.read_text(encoding="utf-8")
+    browser.errors.clear()
+    browser.open(page)
+    browser.run("[...document.querySelectorAll('#colouring button')].find(b => /believe/.test(b.textContent)).click()")
+    assert "dubious" in browser.run("document.querySelector('#legend').textContent")
+    assert browser.run("maps.map(map => map.dubious)") == [len(found[o.name].dubious) for o in comparison.ranked]
+    assert browser.run("Array.from({ length: n }, (_, i) => faded(maps[0], i)).some(Boolean)") is False
+    browser.run("document.querySelector('#filter').click()")
+    shown = browser.run("maps.map(map => Array.from({ length: n }, (_, i) => i).filter(i => !faded(map, i)))")
+    assert shown == [sorted(found[one.name].dubious.tolist()) for one in comparison.ranked]
+    browser.run("document.querySelector('#colouring button').click()")  # labels: the filter is of the other colouring
+    assert browser.run("faded(maps[0], 0)") is False
+    assert browser.errors == []
+
+
+def test_few_rows_have_no_dubious_ones(tmp_path):
+    X, _ = lowdim.data.load("iris")
+    few = lowdim.compare(X[::4], methods=["pca"])
+    few.report(tmp_path / "r.html")
+    assert few.reliability == {}
+    assert data_of((tmp_path / "r.html").read_text("utf-8"))["methods"][0]["doubts"] is None
+
+
 def test_few_bits_keep_rows_in_place_and_pictures_of_some(browser, comparison, tmp_path, monkeypatch):
     monkeypatch.setattr(encoded_maps, "_BITS", (10,))
     monkeypatch.setattr(encoded_maps, "_PICTURED", (200, 100))

@@ -19,6 +19,8 @@ from lowdim.solve.procrustes import motion
 if TYPE_CHECKING:
     import polars as pl
 
+    from lowdim.quality.reliability import Reliability
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -165,6 +167,16 @@ class Comparison:
         columns["seconds"] = [outcome.seconds for outcome in self.ranked]
         columns["megabytes"] = [outcome.memory / 2**20 for outcome in self.ranked]
         return pl.DataFrame(columns)
+
+    @cached_property
+    def reliability(self) -> "dict[str, Reliability]":
+        """Which rows of each map not to believe, by method; empty for fewer than 50 rows."""
+        from lowdim.quality.fitted_map import FEWEST
+        from lowdim.quality.reliability import reliability_of_maps
+
+        if self.facts.rows < FEWEST:
+            return {}
+        return reliability_of_maps(self.X, self.embeddings, self.random_state)
 
     @cached_property
     def verdict(self) -> str:

@@ -24,6 +24,7 @@ FEWEST = 50  # rows
 NEAREST = 15  # neighbours
 _FEW = 5  # nearest map neighbours whose data neighbours are compared
 _DIRECTIONS = 128  # random directions of the region overlap
+_TOGETHER = 1e-4  # widths of a map: neighbours nearer than this are together
 _KEPT = 0.8  # share of the rows in each refit
 _CHECKED = 20  # rows whose position must be that of the map
 _AXES = 3  # principal axes along which rows are moved
@@ -145,8 +146,8 @@ class FittedMap:
         return most / self.width
 
     def resampled(self, refits: int, seconds: float | None) -> tuple[int, dict[str, Any], dict[str, Interval]]:
-        """Number of refits made, stability and spread of each row over them, and bootstrap intervals."""
-        total, squares, spread = np.zeros(self.n), np.zeros(self.n), np.zeros(self.n)
+        """Number of refits made, stability of each row, spread of its map neighbours, and bootstrap intervals."""
+        total, squares, logs = np.zeros(self.n), np.zeros(self.n), np.zeros(self.n)
         count, seen = np.zeros(self.n, int), np.zeros(self.n, int)
         drawn: dict[str, list[NDArray]] = {}
         end = None if seconds is None else perf_counter() + seconds
@@ -158,9 +159,9 @@ class FittedMap:
                 total[rows] += kept
                 squares[rows] += kept**2
                 count[rows] += 1
-                apart = to_numpy(spreads(Z, self.near)) / _width(take(Z, rows))
+                apart = to_numpy(spreads(Z, self.there)) / _width(take(Z, rows))
                 known = np.isfinite(apart)
-                spread[known] += apart[known]
+                logs[known] += np.log(apart[known] + _TOGETHER)
                 seen[known] += 1
                 for name in ("components_", "explained_variance_"):
                     if hasattr(copy, name) and np.shape(getattr(copy, name)) == np.shape(getattr(self.model, name)):
@@ -172,7 +173,7 @@ class FittedMap:
             stability = total / count
             error = np.sqrt(np.maximum(squares / count - stability**2, 0) / (count - 1.0))
             error[count < 2] = np.nan
-            found = {"stability": stability, "error": error, "refit_spread": spread / seen}
+            found = {"stability": stability, "error": error, "refit_spread": np.exp(logs / seen)}
         value = {name: to_numpy(getattr(self.model, name)).astype(np.float64) for name in drawn}
         return made, found, {name: _interval(value[name], copies) for name, copies in drawn.items()}
 

@@ -3,8 +3,9 @@
 Formulas, and what was measured, are in docs/maths/reliability.md.
 """
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 _USUAL = 6  # refits for a budget in seconds alone
-_TORN = 1.5  # times the spread of a row's map neighbours: below that its data neighbours are together
+_RATE = 0.05  # of dubious rows on a faithful map
+NO_REFITS: dict[str, Any] = {"stability": None, "error": None, "refit_spread": None}
+_ORDINARY = 0.65, 0.9  # standard deviations of log spread up to which it counts whole, and from which not at all
+_TORN = 3.5  # times the spread of a row's map neighbours: below that its data neighbours are not far apart
 
 _RULES = {
     "refits": options.none | options.integer(1),
@@ -47,7 +51,7 @@ class Reliability:
         Share of map neighbours that stay neighbours over the refits, and its standard error; NaN for rows in none
         (of which ``error`` needs two).
     refit_spread : array (n_samples,) or None
-        Mean of ``spread`` over the refits.
+        Spread of the places that the row's map neighbours have in the refits, their geometric mean.
     jump : array (n_samples,) or None
         Largest move of a perturbed row, in widths of the map.
     intervals : dict of str to Interval
@@ -80,10 +84,11 @@ class Reliability:
 
     def _evidence(self) -> NDArray[np.float64]:
         """Evidence (n,) against the place of each row: surprisals of its ranks, added."""
+        telling = _telling(self.spread)
         less = _surprisal(self.near_spread) + _surprisal(-self.overlap) + _surprisal(-self.shared)
-        total = _surprisal(self.spread) + less / 2
+        total = telling * _surprisal(self.spread) + less / 2
         if self.stability is not None and self.refit_spread is not None:
-            total += (_surprisal(-self.stability) + _surprisal(self.refit_spread)) / 2
+            total += (1 - telling / 2) * _surprisal(-self.stability) + telling * _surprisal(self.refit_spread) / 2
         return total
 
     @cached_property
@@ -115,7 +120,7 @@ def reliability(
     refits: int | None = None,
     seconds: float | None = None,
     jump: bool = False,
-    rate: float = 0.05,
+    rate: float = _RATE,
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -174,11 +179,31 @@ def reliability(
             parts["jump"] = case.jumps() if jump else None
             made = 0
             intervals: dict[str, Interval] = {}
-            parts |= {"stability": None, "error": None, "refit_spread": None}
+            parts |= NO_REFITS
             if refits is not None or seconds is not None:
                 made, resampled, intervals = case.resampled(int(refits or _USUAL), seconds)
                 parts |= resampled
         return Reliability(parts, intervals, made, float(rate))
+
+
+class Places(NamedTuple):
+    """A map without a model."""
+
+    embedding_: NDArray[np.floating]
+
+
+def reliability_of_maps(X: Any, maps: Mapping[str, NDArray], random_state: Any) -> dict[str, Reliability]:
+    """Reliability of the rows of each of several maps of ``X``, whose neighbours in the data are sought once."""
+    found: dict[str, Reliability] = {}
+    near = None
+    for name, Y in maps.items():
+        case = FittedMap("reliability", Places(np.ascontiguousarray(Y)), X, None, seed_of(random_state), jump=False)
+        case.ask_memory()
+        if near is not None:
+            case.near = near
+        near = case.near
+        found[name] = Reliability(case.compared() | NO_REFITS | {"jump": None}, {}, 0, _RATE)
+    return found
 
 
 def outlying(values: NDArray[np.float64], rate: float) -> NDArray[np.bool_]:
@@ -196,6 +221,13 @@ def outlying(values: NDArray[np.float64], rate: float) -> NDArray[np.bool_]:
     middle = np.median(logs)
     width = max(middle - np.quantile(logs, norm.cdf(-1)), 1e-9)
     return np.asarray(logs > middle + norm.ppf(1 - rate) * width)
+
+
+def _telling(spread: NDArray[np.float64]) -> float:
+    """Weight of spreads, from 1 to 0: where they differ by much from row to row, most neighbourhoods are torn."""
+    low, high = _ORDINARY
+    width = float(np.std(np.log(spread + 1e-3 * (np.median(spread) or 1.0))))
+    return min(1.0, max(0.0, (high - width) / (high - low)))
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:

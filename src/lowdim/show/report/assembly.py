@@ -25,10 +25,13 @@ from lowdim.work.random import stream
 
 if TYPE_CHECKING:
     from lowdim.comparison.result import Comparison
+    from lowdim.quality.reliability import Reliability
 
 _POINTS = 90  # of each curve
+_BELIEVED = 0.4  # strength of the colour of the worst row that is not dubious
 _NO_LABEL = 65_535
 _MISPLACED = 0.5  # distortion from which a point has the strongest colour
+_DOUBTED = 20_000  # rows up to which the reliability of each is shown
 _FEWEST_NAMED, _NAMED = 20, 24  # rows of a map from which it has names, and names on it
 _OWN_BYTES = 400_000  # of a page besides its data, about
 # What a report uses of the modules that pages of the explorer compute with.
@@ -59,7 +62,7 @@ def compose(
         verdict=escape(comparison.verdict),
         glance=glance(comparison),
         maps_text=escape(_maps_text(comparison, rows, data["pictures"]) + _computing_text(why, data)),
-        cards=cards(comparison, {entry["name"]: entry["beyond"] for entry in data["methods"]}),
+        cards=cards(comparison, {entry["name"]: entry["beyond"] for entry in data["methods"]}, _dubious(comparison)),
         measures=measures(comparison),
         curves=_curves(comparison),
         facts=_facts(comparison),
@@ -97,6 +100,7 @@ def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[s
     place[shown] = np.arange(len(shown))  # of a row among those shown
     found_rows = comparison.ranked[0].found.rows
     measured = None if found_rows is None else place[found_rows]
+    doubted = comparison.reliability if n <= _DOUBTED else {}
     described = []
     for outcome in comparison.ranked:
         Y = comparison.turned[outcome.name][shown]
@@ -110,6 +114,7 @@ def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[s
                 "unit": _unit(Y, points),
                 "islands": _islands(comparison, Y, points, shown),
                 "misplaced": encoded_maps.text(encoded_maps.bytes_of(misplaced, 0.0, _MISPLACED)),
+                "doubts": _doubts(doubted[outcome.name], shown) if doubted else None,
             }
         )
     data = {
@@ -130,6 +135,20 @@ def _data(comparison: "Comparison", rows: np.ndarray | None, ids: Any) -> dict[s
             comparison.prepared.table.X[shown], comparison.image_shape, order[order >= 0], room
         )
     return data
+
+
+def _dubious(comparison: "Comparison") -> dict[str, int]:
+    """Number of dubious rows of each map."""
+    if comparison.facts.rows > _DOUBTED:
+        return {}
+    return {name: len(found.dubious) for name, found in comparison.reliability.items()}
+
+
+def _doubts(found: "Reliability", shown: np.ndarray) -> str:
+    """How little each place can be believed, in bytes; those of dubious rows are 254, of others at most 0.4 of it."""
+    values = _BELIEVED * found.score
+    values[found.dubious] = 1.0
+    return encoded_maps.text(encoded_maps.bytes_of(values[shown], 0.0, 1.0))
 
 
 def _islands(comparison: "Comparison", Y: Any, points: Any, shown: Any) -> list[dict[str, Any]]:

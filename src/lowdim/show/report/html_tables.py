@@ -36,10 +36,10 @@ def glance(comparison: "Comparison") -> str:
     return "\n".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in told.items())
 
 
-def cards(comparison: "Comparison", beyond: Mapping[str, int]) -> str:
+def cards(comparison: "Comparison", beyond: Mapping[str, int], dubious: Mapping[str, int]) -> str:
     """One card per map, best first; the script draws into the element of class ``map``.
 
-    ``beyond`` holds for each map the number of rows moved to the edge of its frame.
+    ``beyond`` holds for each map the number of rows moved to the edge of its frame, ``dubious`` that of dubious rows.
     """
     parts = []
     for rank, outcome in enumerate(comparison.ranked, start=1):
@@ -51,6 +51,8 @@ def cards(comparison: "Comparison", beyond: Mapping[str, int]) -> str:
             for kind in comparison.kinds
             if kind.name in _ON_CARD
         }
+        if outcome.name in dubious:
+            numbers["dubious rows"] = f"{dubious[outcome.name] / comparison.facts.rows:.1%}"
         numbers |= {"time": _seconds(outcome.seconds), "memory": _memory(outcome)}
         told = "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in numbers.items())
         rows = "1 row" if beyond[outcome.name] == 1 else f"{beyond[outcome.name]:,} rows"

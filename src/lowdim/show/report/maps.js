@@ -30,7 +30,8 @@ const measured = data.measured === null ? null : unpack(data.measured, Int32Arra
 const labels = data.labels;
 const codes = labels && labels.codes ? unpack(labels.codes, Uint16Array) : null;
 const values = labels && labels.values ? unpack(labels.values, Uint8Array) : null;
-const state = { hover: -1, pinned: false, brushed: null, classes: new Set(), colouring: labels ? "labels" : "none", named: false };
+const state = { hover: -1, pinned: false, brushed: null, classes: new Set(), colouring: labels ? "labels" : "none", named: false, filtered: false };
+const DUBIOUS = 254; // of the bytes that say how little a place can be believed; 255 where nothing is known
 
 // ---- Colours: those of the page, read again when the theme changes ---------------------------------------------
 
@@ -50,7 +51,7 @@ function readColours() {
     rest: Array.from(bytesOfColours(document.body, ["light-dark(#cfd2d7, #3a414c)"]), (value) => value / 255).slice(0, 3).concat(0.35),
   };
   tint.setPalette(ink.labels);
-  for (const map of maps) map.heat.setPalette(ink.heat);
+  for (const map of maps) { map.heat.setPalette(ink.heat); map.doubt.setPalette(ink.heat); }
 }
 
 // The named classes (those not chosen in the legend are greyed), all others, and rows without a label.
@@ -67,7 +68,10 @@ if (codes) tint.setShades(Uint16Array.from(codes, (code) => (code === 65535 ? la
 if (values) tint.setShades(Uint16Array.from(values));
 
 function css(palette, i) { return `rgb(${palette[4 * i]},${palette[4 * i + 1]},${palette[4 * i + 2]})`; }
-function faded(i) { return (state.brushed !== null && !state.brushed[i]) || (state.colouring === "labels" && tint.greyed(i)); }
+function faded(map, i) {
+  return (state.brushed !== null && !state.brushed[i]) || (state.colouring === "labels" && tint.greyed(i)) || (filters() && map.doubts[i] !== DUBIOUS);
+}
+function filters() { return state.filtered && state.colouring === "dubious"; }
 
 // ---- Maps -------------------------------------------------------------------------------------------------------
 
@@ -83,6 +87,9 @@ class Place {
     unpack(described.misplaced, Uint8Array).forEach((byte, i) => { this.misplaced[measured ? measured[i] : i] = byte; });
     this.heat = new Ink(painter);
     this.heat.setShades(Uint16Array.from(this.misplaced));
+    this.doubts = described.doubts === null ? new Uint8Array(n).fill(255) : unpack(described.doubts, Uint8Array);
+    this.doubt = new Ink(painter);
+    this.doubt.setShades(Uint16Array.from(this.doubts));
     this.cloud = new Cloud(painter, 2);
     this.cloud.push(Uint16Array.from(this.xy, (value) => value + FULL), [[-FULL, FULL + 1], [-FULL, FULL + 1]], null);
     this.base = root.appendChild(document.createElement("canvas"));
@@ -90,7 +97,9 @@ class Place {
     this.listen();
   }
 
-  get ink() { return state.colouring === "misplaced" ? this.heat : tint; }
+  get ink() { return { misplaced: this.heat, dubious: this.doubt }[state.colouring] ?? tint; }
+
+  get dubious() { return this.doubts.reduce((sum, one) => sum + (one === DUBIOUS), 0); }
 
   // Between coordinates of the data and pixels of the page.
   get margin() { return 0.04 * this.size; }
@@ -111,8 +120,10 @@ class Place {
     this.frame = { middle, reach: reach || 1 };
     this.xy = Int16Array.from(positions, (value, i) => Math.round(((value - middle[i % 2]) * FULL) / this.frame.reach));
     this.islands = [];
-    this.misplaced.fill(255); // known of the positions of the file alone
+    this.misplaced.fill(255); // both are known of the positions of the file alone
     this.heat.setShades(Uint16Array.from(this.misplaced));
+    this.doubts.fill(255);
+    this.doubt.setShades(Uint16Array.from(this.doubts));
     this.cloud.push(Uint16Array.from(this.xy, (value) => value + FULL), [[-FULL, FULL + 1], [-FULL, FULL + 1]], null);
     this.draw();
     this.mark();
@@ -153,6 +164,7 @@ class Place {
     const opacity = n > 6000 ? 0.65 : 0.85;
     pen.clearRect(0, 0, side, side);
     if (!painter) { this.drawPlainly(pen, radius, opacity); return; }
+    painter.setFaded(filters() || state.brushed ? Uint8Array.from({ length: n }, (_, i) => ((state.brushed && !state.brushed[i]) || (filters() && this.doubts[i] !== DUBIOUS) ? 1 : 0)) : null);
     const eye = new Float32Array([k, 0, 0, 0, 0, k, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
     painter.draw(this.cloud, this.ink, { width: side, height: side, eye, blend: 1, solid: false, radius, opacity, rest: ink.rest, density: false });
     pen.drawImage(painter.canvas, 0, painter.canvas.height - side, side, side, 0, 0, side, side);
@@ -163,7 +175,7 @@ class Place {
     for (const front of [false, true]) {
       pen.globalAlpha = front ? opacity : 0.1;
       for (const i of order) {
-        if (faded(i) === front) continue;
+        if (faded(this, i) === front) continue;
         pen.fillStyle = css(palette, shades ? shades[i] : 0);
         pen.fillRect(this.x(i) * scale - radius, this.y(i) * scale - radius, 2 * radius, 2 * radius);
       }
@@ -224,7 +236,7 @@ class Place {
     let best = -1, least = (reach / this.unit) ** 2;
     for (let i = 0; i < n; i++) {
       const d = (this.xy[2 * i] - x) ** 2 + (this.xy[2 * i + 1] - y) ** 2;
-      if (d < least && !faded(i)) { least = d; best = i; }
+      if (d < least && !faded(this, i)) { least = d; best = i; }
     }
     return best;
   }
@@ -235,7 +247,7 @@ class Place {
     const x = this.xy[2 * state.hover], y = this.xy[2 * state.hover + 1];
     let best = state.hover, least = Infinity;
     for (let i = 0; i < n; i++) {
-      if (i === state.hover || faded(i)) continue;
+      if (i === state.hover || faded(this, i)) continue;
       const ux = this.xy[2 * i] - x, uy = this.xy[2 * i + 1] - y;
       const along = ux * dx + uy * dy, aside = Math.abs(ux * dy - uy * dx);
       const d = ux * ux + uy * uy;

@@ -54,6 +54,7 @@ function show(map) {
   const strong = document.createElement("b");
   strong.textContent = words.length > 1 ? words[words.length - 1] : words[0];
   side.append(strong, words.slice(0, -1).join(", "));
+  if (map.doubts[i] === DUBIOUS) side.append(document.createElement("br"), "dubious place here");
   if (map.misplaced[i] !== 255) side.append(document.createElement("br"), misplacement(map.misplaced[i]));
   tip.append(side);
   tip.hidden = false;
@@ -84,6 +85,7 @@ function drawLegend() {
   const legend = document.getElementById("legend");
   legend.replaceChildren();
   if (state.colouring === "misplaced") return legend.append(...scale("kept in place", ink.heat, "misplaced"));
+  if (state.colouring === "dubious") return legend.append(...scale("place to be believed", ink.heat, "dubious"), filtering());
   if (values) {
     const [low, high] = [labels.low, labels.high].map((value) => value.toPrecision(3));
     return legend.append(...scale(low, ink.labels, `${high} ${labels.title}`));
@@ -123,6 +125,7 @@ function drawColouring() {
   const field = document.getElementById("colouring");
   const first = labels ? { labels: labels.title || "label" } : { none: "nothing" };
   const ways = { ...first, misplaced: "what is misplaced" };
+  if (data.methods.some((one) => one.doubts !== null)) ways.dubious = "where not to believe it";
   for (const [way, words] of Object.entries(ways)) {
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: words });
     button.setAttribute("aria-pressed", String(state.colouring === way));
@@ -140,6 +143,19 @@ function drawColouring() {
   if (maps.some((map) => map.islands.length)) field.append(naming());
 }
 
+// A button that leaves only the dubious rows of each map.
+function filtering() {
+  const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Dubious rows alone", id: "filter" });
+  button.setAttribute("aria-pressed", String(state.filtered));
+  button.addEventListener("click", () => {
+    state.filtered = !state.filtered;
+    button.setAttribute("aria-pressed", String(state.filtered));
+    redraw();
+    say(state.filtered ? `Dubious rows: ${maps.map((map) => `${map.dubious.toLocaleString("en")} in ${map.name}`).join(", ")}.` : "");
+  });
+  return button;
+}
+
 // A button that writes names on the maps.
 function naming() {
   const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Names", id: "names" });
@@ -153,7 +169,6 @@ function naming() {
 }
 
 function redraw() {
-  painter?.setFaded(state.brushed ? state.brushed.map((one) => 1 - one) : null);
   for (const map of maps) { map.draw(); map.mark(); }
 }
 function repaint() { readColours(); drawLegend(); redraw(); }

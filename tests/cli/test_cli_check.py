@@ -59,3 +59,25 @@ def test_a_parameter_can_be_chosen_from_the_command_line(files):
     assert made.exit_code == 0, made.output
     model = lowdim.load(files / "u.lowdim")
     assert model.n_neighbors == "choose" if hasattr(model, "n_neighbors") else True
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_reduce_adds_the_scores_to_its_table_on_request(files, suffix):
+    set_ = ["--set", "max_iter=80", "--method", "tsne", "--seed", 0]
+    target = files / f"checked.{suffix}"
+    result = run("reduce", files / "t.csv", "--id", "who", *set_, "--check", "-o", target, "--save", files / "c.lowdim")
+    assert result.exit_code == 0, result.output
+    assert "rows are dubious" in result.output
+    table = (pl.read_csv if suffix == "csv" else pl.read_parquet)(target)
+    assert table.columns == ["who", "tsne0", "tsne1", "score", "dubious"]
+    run("check", files / "c.lowdim", files / "t.csv", "--id", "who", "-o", files / "r.csv", "--seed", 0)
+    checked = pl.read_csv(files / "r.csv")
+    np.testing.assert_allclose(table["score"], checked["score"])
+    assert table["dubious"].cast(pl.Boolean).to_list() == checked["dubious"].cast(pl.Boolean).to_list()
+
+
+def test_reduce_refuses_a_check_that_has_no_place(files):
+    few = files / "few.csv"
+    pl.read_csv(files / "t.csv").head(30).write_csv(few)
+    assert "--check needs at least 50 rows" in run("reduce", few, "--id", "who", "--check").output
+    assert "--check adds columns" in run("reduce", files / "t.csv", "--id", "who", "--check", "-o", "m.npy").output

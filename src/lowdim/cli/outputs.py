@@ -45,9 +45,17 @@ def show_progress(quiet: bool) -> int:
 
 
 def write_embedding(
-    target: str, Y: Any, names: Sequence[str], table: "Table", *, quiet: bool, raw: bool = False
+    target: str,
+    Y: Any,
+    names: Sequence[str],
+    table: "Table",
+    further: Mapping[str, Any] | None = None,
+    *,
+    quiet: bool,
+    raw: bool = False,
 ) -> None:
-    """Write the id, the label and the components of each row to a file, or to standard output for ``-``."""
+    """Write the id, the label, the components and ``further`` columns to a file, or to standard output for ``-``."""
+    further = further or {}
     from lowdim import data
 
     columns: dict[str, Any] = {}
@@ -55,9 +63,9 @@ def write_embedding(
     for role, name, values in (("id", table.id_name, table.ids), ("label", table.label_name, table.labels)):
         if name is None or values is None:
             continue
-        if name in names:
+        if name in names or name in further:
             raise ValueError(
-                f"the {role} column needs a name other than those of the components; {name!r} is one of them. "
+                f"the {role} column needs a name other than those of the other columns; {name!r} is one of them. "
                 "Rename the column."
             )
         columns[name], beside[role] = values, name
@@ -65,7 +73,7 @@ def write_embedding(
         if not quiet:
             tell(f"{target} holds the components alone; csv, parquet and npz keep {', '.join(columns)} as well.")
         columns, beside = {}, {}
-    columns |= {name: Y[:, j] for j, name in enumerate(names)}
+    columns |= {name: Y[:, j] for j, name in enumerate(names)} | dict(further)
     data.write(target, columns, label=beside.get("label"), id=beside.get("id"), raw=raw)
     if target != "-" and not quiet:
         tell(f"wrote {target} ({len(Y):,} rows, {len(names)} {'component' if len(names) == 1 else 'components'}).")

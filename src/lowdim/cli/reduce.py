@@ -32,6 +32,7 @@ Examples:
   lowdim reduce people.csv --missing median --method tsne --plot map.png --save people.lowdim
   lowdim reduce table.csv --drop weight,height --missing mean --scale -o map.csv
   lowdim reduce cells.csv --log --first pca=50 --method tsne -o map.csv
+  lowdim reduce table.csv --method umap --check -o map.csv
   lowdim reduce big.npy --set svd_solver=streaming --save big.lowdim
   lowdim reduce 'big/part-*.parquet' -k 50 --id cell --cluster local -o scores/ --save big.lowdim
   cat table.csv | lowdim reduce - -k 2 | head
@@ -59,6 +60,7 @@ Examples:
     shell_complete=arguments.complete_files,
     help="File of the fitted model, for 'lowdim transform': .lowdim.",
 )
+@click.option("--check", is_flag=True, help="Add to -o how little each place can be believed: score and dubious.")
 @arguments.raw
 @arguments.reading
 @preparing
@@ -84,6 +86,7 @@ def command(
     save: str | None,
     quiet: bool,
     raw: bool,
+    check: bool,
     components: Any,
     settings: tuple[tuple[str, Any], ...],
     seed: int | None,
@@ -104,10 +107,16 @@ def command(
     from dataclasses import replace
 
     import lowdim
+    from lowdim.quality.fitted_map import FEWEST
     from lowdim.relate.moments import divided_by_deviation
 
     written = {"--plot": (plot, PICTURES), "--save": (save, MODELS)}
     demand_targets(source, written if cluster else {"-o": (output, TABLES), **written})
+    if check and (cluster or (output or "").lower().endswith(".npy")):
+        raise ValueError(
+            "--check adds columns to a table of one machine; --cluster and .npy have none. Leave it out, or write -o "
+            "map.csv."
+        )
     columns_as = preparation_asked(reading)
     chosen = registry.find(method)
     by_option = {"n_components": ("-k", components), "random_state": ("--seed", seed), "n_jobs": ("--jobs", jobs)}
@@ -144,22 +153,37 @@ def command(
         made = replace(made, X=divided_by_deviation(made.X))
     if chosen.supervised and table.labels is None:
         raise ValueError(f"{chosen.class_name} learns from labels; {table.source} has none. Pass --label COLUMN.")
+    if check and table.X.shape[0] < FEWEST:
+        raise ValueError(
+            f"--check needs at least {FEWEST} rows; {table.source} has {table.X.shape[0]}. Leave it out, or add rows."
+        )
     Y = times.of(method, lambda: made.fit(model))
     whole = made.whole(model.set_params(verbose=0))  # verbosity is not part of the model
     if chosen.takes_table:
         table = what_it_did(model, made, len(Y), quiet=quiet)
     names = [str(name) for name in whole.get_feature_names_out()]
+    beside = times.of("check", lambda: _checked(model, made, seed, quiet=quiet)) if check else {}
     if save:
         lowdim.save(whole, Path(save).expanduser())
         if not quiet:
             steps = " after ".join(type(step).__name__ for step in (model, *reversed(made.steps)))
             tell(f"saved {save} ({steps}, {len(table.names)} columns to {len(names)}).")
     if output or not (plot or save):
-        times.of("write", lambda: write_embedding(output or "-", Y, names, table, quiet=quiet, raw=raw))
+        times.of("write", lambda: write_embedding(output or "-", Y, names, table, beside, quiet=quiet, raw=raw))
     if plot:
         title = f"{chosen.class_name} of {Path(table.source).name}"
         times.of("plot", lambda: draw_embedding(plot, Y, names, table, title, quiet=quiet))
     times.tell(quiet)
+
+
+def _checked(model: Any, made: Any, seed: int | None, *, quiet: bool) -> dict[str, Any]:
+    """Columns that say how little each place can be believed."""
+    from lowdim import quality
+
+    found = quality.reliability(model, made.rows_for(model), random_state=seed or 0, verbose=show_progress(quiet))
+    if not quiet:
+        tell(f"{len(found.dubious):,} of {len(found.score):,} rows are dubious: see 'lowdim check'.")
+    return {name: found.table[name].to_numpy() for name in ("score", "dubious")}
 
 
 def _reduce_parts(

@@ -28,6 +28,7 @@ _CLEAR = 0.4  # share of neighbours kept from which neighbours on the map are mo
 _TRIED = 200  # texts that tell sentences from names
 _FEWEST_NAMED = 20  # rows of a map from which its islands have names
 _EXPLAINED = 4096  # columns up to which a row's position is explained
+_ROUNDING = 1e-12  # of means
 _TELLING = 20  # columns that distinguish the selection
 
 
@@ -301,6 +302,7 @@ def _telling_numbers(
         return []
     mean = column_moments(X, selected.astype(np.float64)).mean
     rest = (n * whole.mean - inside * mean) / (n - inside)
+    rest[np.abs(rest) < _ROUNDING * np.abs(mean)] = 0.0
     between = inside * (n - inside) / n**2 * (mean - rest) ** 2
     scores = np.sqrt(np.divide(between, whole.variance, out=np.zeros_like(between), where=whole.variance > 0))
     order = np.argsort(-scores, kind="stable")[:_TELLING]

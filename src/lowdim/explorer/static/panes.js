@@ -5,7 +5,7 @@ import { make, button, press, inWords, grouped, lasting } from "./dom.js";
 const MOST = 4;
 const GLIDE = 0.8; // seconds from one map of a sequence to another
 const OVERLAYS = [["", "no overlay"], ["false", "false neighbours"], ["missing", "missing neighbours"],
-  ["score", "places to doubt"], ["moves", "moves between samples"]];
+  ["score", "places to doubt"], ["moves", "unstable places"]];
 const KEYS = { score: "more evidence against the place", moves: "more map neighbours change between samples" };
 
 export class Panes {
@@ -202,6 +202,6 @@ function keyOf(map, host) {
   const parts = words ? ["0", make("span", { className: "ramp" }), words]
     : ["0 %", make("span", { className: "ramp" }), `50 % of the neighbours are ${kind}`];
   const count = words && map.dubious ? map.dubious.reduce((sum, one) => sum + (one > 0), 0) : 0;
-  if (count && !host.saved) parts.push(button(`Select ${grouped(count)} dubious`, () => host.choose(Uint8Array.from(map.dubious, (one) => (one > 0 ? 1 : 0)))));
+  if (count) parts.push(button(`Select ${grouped(count)} dubious`, () => host.choose(Uint8Array.from(map.dubious, (one) => (one > 0 ? 1 : 0)))));
   return parts;
 }

@@ -104,8 +104,8 @@ def _components(X: Any, model: Any, seed: int) -> Choice:
     total = np.cumsum(fitted.explained_variance_ratio_)
     enough = components_for(_SHARE, fitted.explained_variance_ratio_)
     reason = (
-        f"{count} leading component{'' if count == 1 else 's'} vary more than those of permuted columns; "
-        f"{enough} explain 90 % of the variance."
+        f"{count} leading component{' varies' if count == 1 else 's vary'} more than those of permuted columns; "
+        f"{enough} explain{'s' if enough == 1 else ''} 90 % of the variance."
     )
     if count == 0:
         reason += " No component does: the columns do not depend on each other, and no number is right for noise."

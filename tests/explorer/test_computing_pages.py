@@ -494,6 +494,9 @@ def test_a_saved_page_computes_its_maps_again_and_places_new_rows(browser, saved
     shades = np.array(tab.until("e.map.overlay?.kind === 'score' && [...e.map.shares.score]"))
     found = lowdim.quality.reliability(model, X)
     assert set(np.flatnonzero(shades == 0.5)) == set(found.dubious)
+    tab.run("[...e.root.querySelectorAll('.key button')].find((one) => one.textContent.startsWith('Select')).click()")
+    tab.until(f"e.selected === {len(found.dubious)}")
+    tab.run("void e.choose(new Uint8Array(e.n))")
     np.testing.assert_allclose(np.delete(shades, found.dubious), 0.2 * np.delete(found.score, found.dubious), atol=1e-6)
     offered = "[...e.root.querySelectorAll('option[value=score]')].map((o) => o.hidden)[0]"
     assert tab.run(offered) is False

@@ -4,7 +4,7 @@ Each system is run in node, which has the engine of Chromium, one process for ea
 installed from npm into ``build/npm``. lowdim is also timed in Python, and in Chromium and Firefox: from a csv file on
 disk, and its core alone from a server, with one thread and with two. The divergence and the neighbours kept are
 computed in Python for all. Results go to ``benchmarks/results_browser.md``. Words choose the sets whose titles have
-them, and write nothing.
+them; the table then has what earlier calls with words have measured of the others, kept in ``build/browser.json``.
 """
 
 import base64
@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[1]
 NPM = ROOT / "build" / "npm"
 STATIC = ROOT / "src" / "lowdim" / "explorer" / "static"
 OUT = Path(__file__).parent / "results_browser.md"
+PARTS = ROOT / "build" / "browser.json"
 PEERS = {"umap-js": "1.4.0", "tsne-js": "1.0.3"}
 ROUNDS = 3
 MANY = 50_000  # rows of a page at most
@@ -268,25 +269,35 @@ def times(taken: list[dict[str, float]], ours: list[dict[str, float]] | None = N
     return words + (f", {np.median(busy) / np.median([one['busy'] for one in ours]):.2g} × node" if ours else "")
 
 
+def measured(program: Path, title: str, X: np.ndarray, folder: Path) -> dict[str, list[str]]:
+    """Lines of one set, by table."""
+    found: dict[str, list[str]] = {"lines": beside(program, title, X, folder), "pages": [], "threads": []}
+    for browser in browsers(folder):
+        found["pages"].append(f"| {title} | {browser} | {from_file(browsers(folder)[browser](), X, folder)} |")
+        if "10,000" in title:
+            told = from_server(browsers(folder)[browser](), X, folder, ("tsne", "umap"))
+            found["threads"] += [f"- {browser}, {title}, {one}" for one in told]
+    return found
+
+
 def main(*wanted: str) -> None:
-    """Run all, and write the table."""
-    lines, pages, threads = [], [], []
+    """Run all sets, or those wanted, and write the table of all that were ever run."""
+    known: dict[str, dict[str, list[str]]] = json.loads(PARTS.read_text()) if wanted and PARTS.exists() else {}
+    titles = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = install(folder)
         for title, rows in sets().items():
+            titles.append(title)
             if wanted and not any(word in title for word in wanted):
                 continue
-            X = np.ascontiguousarray(rows, np.float32)
-            lines += beside(program, title, X, folder)
-            for browser in browsers(folder):
-                pages.append(f"| {title} | {browser} | {from_file(browsers(folder)[browser](), X, folder)} |")
-                if "10,000" in title:
-                    told = from_server(browsers(folder)[browser](), X, folder, ("tsne", "umap"))
-                    threads += [f"- {browser}, {title}, {one}" for one in told]
-            print(*lines, *pages, *threads, sep="\n", flush=True)
-    if wanted:
-        return
+            known[title] = measured(program, title, np.ascontiguousarray(rows, np.float32), folder)
+            print(*(line for part in known[title].values() for line in part), sep="\n", flush=True)
+    PARTS.write_text(json.dumps(known))
+    lines, pages, threads = (
+        [line for title in titles if title in known for line in known[title][part]]
+        for part in ("lines", "pages", "threads")
+    )
     node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     told = describe() | {"node": node, **PEERS, "lowdim": version_of("lowdim")}
     sizes = f"{len(module()):,} bytes, {len(packed_module()) * 3 // 4:,} compressed; the page {len(try_page()):,}"

@@ -450,6 +450,8 @@ def test_a_column_is_taken_out_of_the_map_and_a_map_is_removed_while_it_runs(tab
         ("twice.csv", "a,a\n1,2\n3,4\n5,6\n7,8\n", "more than once"),
         ("table.xlsx", "PK", "Save it as csv"),
         ("bytes.csv", b"\x00\x01\x02\x03a,b\n", "holds other data"),
+        ("page.csv", "<!doctype html>\n<p>a,b\n", "this file holds a web page or XML. Save it as csv"),
+        ("rows.json", '[{"a": 1, "b": 2}]', "this file holds JSON. Save it as csv"),
         ("wide.csv", csv_of(np.add.outer(np.arange(4), np.arange(2000)) % 7.0 + np.arange(2000)), ""),
     ],
 )  # fmt: skip

@@ -20,6 +20,8 @@ export function tableReader(rules, kinds) {
       notes.push("encoded in Windows-1252");
     }
     if (text.slice(0, 4096).includes("\0")) throw new Refusal("A table in text is needed, such as a csv file; this file holds other data. Save it as csv first.");
+    const other = /^\s*</.test(text) ? "a web page or XML" : /^\s*(\{\s*"|\[\s*[[{])/.test(text) ? "JSON" : "";
+    if (other) throw new Refusal(`A table in text is needed, such as a csv file; this file holds ${other}. Save it as csv, or use lowdim in Python.`);
     return { text, notes };
   }
 

@@ -111,6 +111,14 @@ void lowdim_scores_of(const float* rows, std::int32_t m, std::int32_t k, float* 
     known().scores(rows, m, k, out);
 }
 
+// The first k principal axes (k × d), 0 where there are fewer.
+LOWDIM_EXPORT(lowdim_axes) void lowdim_axes(std::int32_t k, float* out) {
+    const Table& own = known();
+    for (std::int64_t j = 0; j < k; ++j)
+        for (std::int64_t c = 0; c < own.d; ++c)
+            out[j * own.d + c] = j < own.axes() ? static_cast<float>(own.axis(j)[c]) : 0;
+}
+
 // The k nearest rows of each row: indices and distances (n × k).
 LOWDIM_EXPORT(lowdim_near) void lowdim_near(std::int32_t k, std::int32_t* indices, float* distances) {
     Table& own = known();

@@ -320,6 +320,15 @@ def test_wide_rows_are_reduced_by_principal_axes_and_new_ones_too(tab):
     assert np.isfinite(got).all()
 
 
+def test_very_wide_tables_of_few_rows_are_mapped(tab):
+    X = np.random.default_rng(0).integers(0, 9, (12, 20_000)) + 5 * (np.arange(12) % 2)[:, None]
+    assert tab.open("genes.csv", csv_of(X)) == ""
+    tab.finished()
+    assert "20,000 features reduced to 11 principal scores" in tab.run("e.root.querySelector('.side').textContent")
+    got = np.reshape(tab.placed(csv_of(X[:3] + 0.1)), (3, 2))  # by axes of 20,000 columns
+    assert np.linalg.norm(got[0] - got[2]) < np.linalg.norm(got[0] - got[1])  # rows 0 and 2 are of one group
+
+
 def test_every_method_runs_and_a_slider_computes_the_map_again_in_its_place(tab):
     X, y = lowdim.data.load("iris")
     assert tab.open("iris.csv", csv_of(X, kind=[f"k{v}" for v in y])) == ""

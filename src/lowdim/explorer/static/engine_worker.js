@@ -118,6 +118,13 @@ export function engineWorker(scope) {
         return { scores: floats(out, m * k) };
       });
     },
+    axes({ k }) {
+      return within((room) => {
+        const out = room(4 * k * d);
+        core.lowdim_axes(k, out);
+        return { axes: floats(out, k * d) };
+      });
+    },
     near({ k }) {
       return within((room) => {
         const [indices, distances] = [room(4 * n * k), room(4 * n * k)];

@@ -94,15 +94,12 @@ class TryIt {
     if (d > WIDE) {
       width = Math.min(AXES, n - 1);
       const { scores, shares } = await this.engine.ask("scores", { k: width });
-      const unit = new Float32Array(d * (d + 1));
-      for (let j = 0; j < d; j++) unit[(j + 1) * d + j] = 1;
-      const { scores: turned } = await this.engine.ask("scoresOf", { rows: unit, k: width });
+      const origin = new Float32Array(d), { axes } = await this.engine.ask("axes", { k: width });
+      const { scores: least } = await this.engine.ask("scoresOf", { rows: origin, k: width });
       if (this.showing !== mine) return;
-      const axes = new Float32Array(width * d), origin = new Float32Array(d);
-      for (let j = 0; j < d; j++) for (let k = 0; k < width; k++) axes[k * d + j] = turned[(j + 1) * width + k] - turned[k];
       project = (found) => { // scores less those of the origin
         const out = scoresOfFeatures(found, origin, axes, width);
-        for (let i = 0; i < out.length; i++) out[i] += turned[i % width];
+        for (let i = 0; i < out.length; i++) out[i] += least[i % width];
         return out;
       };
       this.held = shares.reduce((sum, one) => sum + one, 0);

@@ -7,6 +7,7 @@ import pytest
 
 import lowdim
 from lowdim.methods import registry
+from lowdim.methods.network_reducer import NetworkReducer
 from lowdim.persist.onnx_file import Graph
 from lowdim.solve import network
 
@@ -59,10 +60,10 @@ def data():
 
 def fitted(entry, X, y):
     cls = entry.load()
-    if entry.name == "autoencoder" and find_spec("torch") is None:
+    if issubclass(cls, NetworkReducer) and find_spec("torch") is None:
         pytest.skip("PyTorch is not installed: pip install 'lowdim[torch]'")
     size = "n_components" if "n_components" in cls._get_param_names() else "n_features_to_select"
-    few = {size: 1 if cls._two_views else 2, "random_state": 0, "max_epochs": 5, "density": 0.7}
+    few = {size: 1 if cls._two_views else 2, "random_state": 0, "max_epochs": 5, "density": 0.7, "decoder": True}
     model = entry.build({name: value for name, value in few.items() if name in cls._get_param_names()})
     return model.fit(X) if entry.name == "prepare" else model.fit(X, y)
 
@@ -145,6 +146,23 @@ def test_every_activation(activation, dtype, rng, tmp_path):
     facts = {"features_in": json.dumps(list("abcdef")), "features_out": json.dumps(["u", "v"])}
     graph.write(path, made, "Y", 2, facts)
     np.testing.assert_allclose(run(path, X, dtype)[0], network.apply(layers, X, activation, np.ones(6)), atol=1e-5)
+
+
+def test_networks_of_shares_and_of_distributions(data, rng, tmp_path):
+    from lowdim.methods.onnx_export import dense_layers
+
+    layers = network.initial([4, 6, 5, 2], seed=2)
+    graph = Graph("shares", np.float64, "X", 4)
+    with pytest.raises(ValueError, match="activations with a formula are needed; got 'sine'"):
+        dense_layers(graph, layers, graph.input, "sine")
+    made = dense_layers(graph, layers, graph.input, ["tanh", "softmax"])
+    path, X = tmp_path / "model.onnx", rng.normal(size=(20, 4))
+    graph.write(path, made, "Y", 2, {"features_in": '["a", "b", "c", "d"]', "features_out": '["u", "v"]'})
+    np.testing.assert_allclose(run(path, X, "float64")[0], network.apply(layers, X, ["tanh", "softmax"]), atol=1e-12)
+    pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'lowdim[torch]'")
+    model = lowdim.Autoencoder(2, variational=True, max_epochs=3, random_state=0).fit(data[0])
+    agrees(model, tmp_path, data[0], "float32")  # the means of the codes
+    agrees(model, tmp_path, model.transform(data[0]), "float64", "inverse_transform")
 
 
 @two

@@ -202,4 +202,6 @@ def _activated(graph: Graph, Z: str, activation: str) -> str:
         return graph.node(
             "Add", graph.node("Relu", Z), graph.node("Sub", graph.node("Exp", below), graph.constant(1.0))
         )
+    if activation != "linear":
+        raise ValueError(f"to_onnx: activations with a formula are needed; got {activation!r}. Fit with another one.")
     return Z

@@ -293,7 +293,7 @@ def main(*wanted: str) -> None:
                 continue
             known[title] = measured(program, title, np.ascontiguousarray(rows, np.float32), folder)
             print(*(line for part in known[title].values() for line in part), sep="\n", flush=True)
-    PARTS.write_text(json.dumps(known))
+            PARTS.write_text(json.dumps(known))  # also where a limit of time ends this
     lines, pages, threads = (
         [line for title in titles if title in known for line in known[title][part]]
         for part in ("lines", "pages", "threads")

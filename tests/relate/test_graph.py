@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from lowdim import data
+from lowdim.relate import graph as graph_module
 from lowdim.relate.equal_rows import find_equal
 from lowdim.relate.graph import beside, closed_classes, closest_bridges, components, joined, part_of, undirected
 from lowdim.relate.neighbors import nearest
@@ -58,6 +59,21 @@ def test_bridges_are_the_least_spanning_tree_of_closest_pairs(metric, size):
     np.testing.assert_allclose(D[bridges.pairs[:, 0], bridges.pairs[:, 1]], bridges.lengths, rtol=1e-5)
     graph = undirected(len(X), np.arange(len(X)), labels * size, np.ones(len(X)))
     assert components(joined(graph, bridges)).max() == 0
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
+def test_many_parts_share_their_searches(metric, monkeypatch):
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat(np.arange(30), 40))  # which is the largest does not matter
+    X = np.round(6 * rng.normal(size=(30, 3))[labels] + rng.normal(size=(1200, 3)), 1)  # with ties
+    D = np.linalg.norm(X[:, None] - X[None], ord=1 if metric == "manhattan" else 2, axis=2)
+    searches = []
+    monkeypatch.setattr(graph_module, "nearest", lambda *args, **given: searches.append(1) or nearest(*args, **given))
+    bridges = closest_bridges(D if metric == "precomputed" else X, labels, metric)
+    apart = np.array([[D[np.ix_(labels == a, labels == b)].min() for b in range(30)] for a in range(30)])
+    tree = sp.csgraph.minimum_spanning_tree(np.triu(apart + 1, 1)).data - 1  # zeros would be no edges
+    np.testing.assert_allclose(bridges.lengths, np.sort(tree), rtol=1e-5, atol=1e-9)
+    assert len(searches) <= 10 * 3  # five digits from both sides; rounds halve the parts
 
 
 @pytest.mark.parametrize(("k", "least"), [(10, 0), (15, 7), (20, 25), (40, 100)])

@@ -1,5 +1,6 @@
 """The graph of neighbours: symmetric edges, its connected components, and bridges between them."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -307,7 +308,7 @@ def overlap_bridges(neighbors: NDArray, pairs: NDArray, shared: int) -> Neighbor
 
 def _nearest_outside(X: Any, labels: NDArray, rows: NDArray, metric: str) -> tuple[NDArray, NDArray]:
     """Nearest row of another component, and its distance, for each of ``rows``."""
-    near, apart = np.empty(len(rows), np.int64), np.empty(len(rows), np.float32)
+    near, apart = np.full(len(rows), -1), np.full(len(rows), np.inf, np.float32)
     sizes = np.bincount(labels)
     few = sizes[labels[rows]] <= _FEW
     if few.any():  # at least one of so many nearest rows is in another component
@@ -317,13 +318,33 @@ def _nearest_outside(X: Any, labels: NDArray, rows: NDArray, metric: str) -> tup
         other = np.argmax(labels[indices] != labels[rows[few]][:, None], axis=1)[:, None]
         near[few] = np.take_along_axis(indices, other, axis=1)[:, 0]
         apart[few] = np.take_along_axis(distances, other, axis=1)[:, 0]
-    for part in np.unique(labels[rows[~few]]):
-        here, outside = labels[rows] == part, np.flatnonzero(labels != part)
+    for asking, among in _sides(labels, rows[~few], len(sizes)):
+        here = np.searchsorted(rows, asking)
         if metric == "precomputed":
-            D = X[np.ix_(rows[here], outside)]
+            D = X[np.ix_(asking, among)]
             j = D.argmin(axis=1)
-            near[here], apart[here] = outside[j], D[np.arange(len(D)), j]
+            other, away = among[j], D[np.arange(len(D)), j]
         else:
-            found = nearest(take(X, outside), 1, queries=take(X, rows[here]), metric=metric, how="exact")
-            near[here], apart[here] = outside[to_numpy(found.indices)[:, 0]], to_numpy(found.distances)[:, 0]
+            found = nearest(take(X, among), 1, queries=take(X, asking), metric=metric, how="exact")
+            other, away = among[to_numpy(found.indices)[:, 0]], to_numpy(found.distances)[:, 0]
+        nearer = (near[here] < 0) | (away < apart[here]) | ((away == apart[here]) & (other < near[here]))
+        near[here[nearer]], apart[here[nearer]] = other[nearer], away[nearer]
     return near, apart
+
+
+def _sides(labels: NDArray, rows: NDArray, count: int) -> Iterator[tuple[NDArray, NDArray]]:
+    """Some of the ascending ``rows``, and rows of others of ``count`` components: together, all of those for each row.
+
+    Where there are many components, those whose numbers differ in a binary digit, in a few searches for all of them.
+    """
+    digits, parts = (count - 1).bit_length(), np.unique(labels[rows])
+    if len(parts) <= 2 * digits:
+        for part in parts:
+            yield rows[labels[rows] == part], np.flatnonzero(labels != part)
+        return
+    for digit in range(digits):
+        one = (labels >> digit & 1).astype(bool)
+        for side in (one, ~one):
+            asking, among = rows[side[rows]], np.flatnonzero(~side)
+            if len(asking) and len(among):
+                yield asking, among

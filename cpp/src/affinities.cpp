@@ -18,6 +18,7 @@ namespace lowdim {
 namespace {
 
 constexpr std::int64_t chunk = 256;
+constexpr std::int64_t sliced = 1 << 22; // neighbours of all rows from which rows are merged in slices
 constexpr float beyond = 1e30f; // above any entry of a row, and short of overflow when multiplied by beta
 constexpr float negligible = 1e-18f; // beside the nearest neighbour; keeps denormal numbers out of the forces
 constexpr double widest = 40;        // |log beta| up to which it is searched, in units of the mean
@@ -126,33 +127,44 @@ SparseRows merge(const std::int32_t* indices, const float* p, std::int64_t n, st
     });
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
         starts[i + 1] += starts[i];
-    // Entries that name each row: one number for each, since at this point most memory is in use.
-    const auto naming = detail::large_array<std::uint32_t>(all);
-    {
-        std::vector<std::int64_t> next(starts.begin(), starts.end() - 1);
-        detail::each_piece(parts, n_threads, watch, [&](std::int64_t part) {
-            const std::int64_t from = range(part), to = range(part + 1);
-            for (std::int64_t e = 0; e < all; ++e)
-                if (indices[e] >= from && indices[e] < to)
-                    naming[static_cast<std::size_t>(next[static_cast<std::size_t>(indices[e])]++)] =
-                        static_cast<std::uint32_t>(e);
-        });
-    }
+    // Rows are merged twice, to count and to fill, and many of them in slices: only the entries that name
+    // rows of a slice are held, one number for each, since at this point most memory is in use.
+    const std::int64_t slices = all < sliced ? 1 : std::min<std::int64_t>(4, n);
+    const auto first_of = [&](std::int64_t slice) { return n * slice / slices; };
+    std::int64_t most = 0;
+    for (std::int64_t slice = 0; slice < slices; ++slice)
+        most = std::max(most, starts[static_cast<std::size_t>(first_of(slice + 1))] -
+                                  starts[static_cast<std::size_t>(first_of(slice))]);
+    const auto naming = detail::large_array<std::uint32_t>(most);
     const auto each = static_cast<std::uint32_t>(k);
-    // Rows are merged twice, to count and to fill. `place` is the position of a column in the current row.
     SparseRows P;
     P.starts.assign(static_cast<std::size_t>(n) + 1, 0);
+    // `place` is the position of a column in the current row.
     detail::Workspaces<std::vector<std::int64_t>> places(n_threads);
-    for (const bool filling : {false, true}) {
-        if (filling) {
+    for (std::int64_t turn = 0; turn < 2 * slices; ++turn) {
+        const bool filling = turn >= slices;
+        const std::int64_t begin = first_of(turn % slices), size_of = first_of(turn % slices + 1) - begin;
+        const std::int64_t named = starts[static_cast<std::size_t>(begin)];
+        const auto part_of = [&](std::int64_t part) { return begin + size_of * part / parts; };
+        if (turn == slices) {
             for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
                 P.starts[i + 1] += P.starts[i];
             P.columns = detail::large_array<std::int32_t>(P.starts.back());
             P.values = detail::large_array<float>(P.starts.back());
         }
+        if (slices > 1 || turn == 0) {
+            std::vector<std::int64_t> next(starts.begin() + begin, starts.begin() + begin + size_of);
+            detail::each_piece(parts, n_threads, watch, [&](std::int64_t part) {
+                const std::int64_t from = part_of(part), to = part_of(part + 1);
+                for (std::int64_t e = 0; e < all; ++e)
+                    if (indices[e] >= from && indices[e] < to)
+                        naming[static_cast<std::size_t>(next[static_cast<std::size_t>(indices[e] - begin)]++ -
+                                                        named)] = static_cast<std::uint32_t>(e);
+            });
+        }
         detail::each_piece(parts, n_threads, watch, [&](std::int64_t part, int thread) {
             std::vector<std::int64_t>& place = places.at(thread, static_cast<std::size_t>(n), -1);
-            for (std::int64_t i = range(part); i < range(part + 1) && !watch.stopped(); ++i) {
+            for (std::int64_t i = part_of(part); i < part_of(part + 1) && !watch.stopped(); ++i) {
                 for (std::int64_t e = i * k; e < i * k + k; ++e)
                     place[static_cast<std::size_t>(indices[e])] = e;
                 const std::int64_t own = i * k;
@@ -167,7 +179,7 @@ SparseRows merge(const std::int32_t* indices, const float* p, std::int64_t n, st
                     }
                 for (std::int64_t e = starts[static_cast<std::size_t>(i)];
                      e < starts[static_cast<std::size_t>(i) + 1]; ++e) {
-                    const std::uint32_t entry = naming[static_cast<std::size_t>(e)];
+                    const std::uint32_t entry = naming[static_cast<std::size_t>(e - named)];
                     const auto j = static_cast<std::int32_t>(entry / each);
                     const std::int64_t at = place[static_cast<std::size_t>(j)] - own;
                     const bool known = at >= 0 && at < k;

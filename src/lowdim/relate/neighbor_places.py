@@ -46,11 +46,10 @@ def common_share(first: NDArray, second: NDArray) -> NDArray[np.float64]:
     >>> common_share(np.array([[1, 2], [3, 4]]), np.array([[2, 5, 1], [5, 3, 0]]))
     array([1. , 0.5])
     """
-    n = len(first)
-    width = int(max(first.max(initial=0), second.max(initial=0))) + 1
-    offset = np.arange(n, dtype=np.int64)[:, None] * width
-    inside = np.isin((first + offset).ravel(), (second + offset).ravel())
-    return inside.reshape(first.shape).mean(axis=1)
+    inside = np.zeros(first.shape, bool)
+    for column in second.T:
+        inside |= first == column[:, None]
+    return inside.mean(axis=1)
 
 
 @operation

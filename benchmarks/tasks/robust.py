@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.task import System, Task
 
-N, D, RANK = 300, 1500, 10
+N, D, RANK = 200, 1000, 10
 
 
 def _rows(_: Path) -> Any:

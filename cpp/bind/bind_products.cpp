@@ -1,4 +1,4 @@
-// _native.multiply.
+// _native.multiply and multiply_few.
 #include "bind.hpp"
 
 #include <lowdim/products.hpp>
@@ -48,7 +48,22 @@ void call_multiply(std::uintptr_t gemm, const Strides<const T>& A, const Strides
     });
 }
 
+template <class T>
+void call_multiply_few(const Strides<const T>& A, const Strides<const T>& B, const Strides<T>& out,
+                       int n_threads) {
+    const Dense<T> a = dense("A", A), b = dense("B", B), c = dense("out", out);
+    demand(a.cols == b.rows && !b.by_columns, "multiply_few: B must have as many rows as A has columns",
+           b.rows);
+    demand(c.rows == a.rows && c.cols == b.cols && !c.by_columns,
+           "multiply_few: out must have the rows of A and the columns of B", c.rows);
+    demand_threads(n_threads);
+    watched(nb::none(), [&](Watch& watch) { multiply_few(a, b, c, n_threads, watch); });
+}
+
 template <class T> void define(nb::module_& m) {
+    m.def("multiply_few", &call_multiply_few<T>, nb::arg("A").noconvert(), nb::arg("B").noconvert(),
+          nb::arg("out").noconvert(), nb::kw_only(), nb::arg("n_threads") = 1,
+          "Fill out with A B for B of few columns; rows of B and of out are contiguous.");
     m.def("multiply", &call_multiply<T>, nb::arg("gemm"), nb::arg("A").noconvert(), nb::arg("B").noconvert(),
           nb::arg("out").noconvert(), nb::kw_only(), nb::arg("high"), nb::arg("wide"), nb::arg("parts") = 1,
           nb::arg("less") = false, nb::arg("n_threads") = 1,

@@ -177,6 +177,9 @@ def multiply(
 ) -> None:
     """Fill out with A B, or where `less` out - A B, by the BLAS function at the address `gemm`, by pieces."""
 
+def multiply_few(A: NDArray[Any], B: NDArray[Any], out: NDArray[Any], *, n_threads: int = 1) -> None:
+    """Fill out with A B for B of few columns."""
+
 GROUPS_PLAIN: float
 GROUPS_LEAST: int
 GROUPS_AXES: int

@@ -172,3 +172,27 @@ def test_a_blas_with_other_integers_is_not_called(dtype, monkeypatch):
                 np.testing.assert_array_equal(assigned(Z, centres), far.argmin(1))
     finally:
         products._gemm.cache_clear()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (25, 300, 7), (400, 129, 50), (13, 1000, 70), (3000, 40, 17), (7, 0, 3)])
+def test_products_with_few_columns_are_those_of_numpy(rng, isa, shape, dtype):
+    m, d, p = shape
+    A, B = rng.normal(size=(m, d)).astype(dtype), rng.normal(size=(d, p)).astype(dtype)
+    expected = A.astype(float) @ B.astype(float)
+    size = np.sqrt(d + 1) * (1e-6 if dtype == "float32" else 1e-14)
+    for rows in (A, np.asfortranarray(A), np.asfortranarray(A)[::-1], A[:, ::-1][:, ::-1]):
+        flipped = rows.strides[0] < 0
+        found = products.multiply_few(rows, B)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, expected[::-1] if flipped else expected, atol=10 * size)
+    np.testing.assert_allclose(products.multiply_few(A, np.asfortranarray(B)), expected, atol=10 * size)
+
+
+def test_bits_of_products_with_few_columns_do_not_depend_on_threads(rng):
+    A, B = rng.normal(size=(500, 900)).astype(np.float32), rng.normal(size=(900, 33)).astype(np.float32)
+    for rows in (A, np.asfortranarray(A)):
+        with thread_limit.within(1):
+            one = products.multiply_few(rows, B)
+        with thread_limit.within(3):
+            np.testing.assert_array_equal(products.multiply_few(rows, B), one)

@@ -29,6 +29,11 @@ template <class T>
 void multiply(Gemm<T> gemm, const Dense<T>& A, const Dense<T>& B, const Dense<T>& out, std::int64_t high,
               std::int64_t wide, std::int64_t parts, bool less, int n_threads, Watch& watch);
 
+// out = A B without a BLAS, for B of few columns: each of its rows, and of those of out, is contiguous. Sums
+// are taken over blocks of the depth in turn, so that the bits do not depend on n_threads.
+template <class T>
+void multiply_few(const Dense<T>& A, const Dense<T>& B, const Dense<T>& out, int n_threads, Watch& watch);
+
 // out[i] = the j with the largest zᵢ·cⱼ − halves[j], the first of several: with halves ‖cⱼ‖²/2, the nearest
 // of the centres C to each row of Z. BLAS itself must be limited to one thread.
 void assign(Gemm<float> gemm, const Dense<float>& Z, const Dense<float>& C, const float* halves,

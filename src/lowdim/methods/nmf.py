@@ -266,7 +266,7 @@ class NMF(Reducer):
         """``stored``: values of sparse rows, whose transpose is kept beside them."""
         k, side = self.n_components, min(n, d)
         width = block_sizes(side, k, False, stored is not None)[1]
-        needed = 6.0 * itemsize * (n + d) * k + 8.0 * side * width
+        needed = itemsize * (n + d) * (7.0 * k + 16) + 8.0 * side * width
         # a transpose, or the parts of products over rows
         needed += PARTS * itemsize * side * width if stored is None else stored * (itemsize + 4)
         what = f"{self._name}: {k:,} parts of {n:,} rows of {d:,} features"

@@ -19,7 +19,7 @@ from lowdim.work import thread_limit
 from lowdim.work.backend_arrays import from_numpy, to_numpy
 from lowdim.work.blockwise import float_dtype, row_blocks
 from lowdim.work.dispatch import operation
-from lowdim.work.products import inner, multiply
+from lowdim.work.products import inner, multiply, multiply_few
 from lowdim.work.progress import note, stage
 from lowdim.work.random import stream
 from lowdim.work.rows import cast, own, totals
@@ -69,7 +69,7 @@ def _parts(values: Any) -> Iterator[Any]:
 def product(A: Any, V: Any) -> Any:
     """``A V`` of dense or sparse rows."""
     if not sp.issparse(A):
-        return multiply(A, V)
+        return multiply_few(A, V)
     if A.indices.dtype != np.int32 or A.indptr.dtype != np.int32:  # more than 2³¹ stored values
         return np.asarray(A @ V)
     V = np.ascontiguousarray(V, A.dtype)

@@ -24,6 +24,7 @@ _FEW = 1e5  # entries of a block up to which the same is so
 _TILE, _THIN = 256, 128  # side of a piece; rows of one that is narrow
 PARTS = 16  # of a sum over rows, here and in multiply_packed
 _AT_ONCE = 96  # columns that multiply_packed sums in parts
+_FEW_COLUMNS = 256  # up to which multiply_few is faster
 _GEMM = {"float32": "sgemm", "float64": "dgemm"}
 
 
@@ -42,6 +43,21 @@ def multiply(A: Any, B: Any, out: Any = None) -> Any:
         if float(m) * d * n <= _SMALL or out.dtype.name not in _GEMM:
             return np.matmul(A, B, out=out)
     _by_pieces(A, B, out)
+    return out
+
+
+def multiply_few(A: Any, B: Any) -> Any:
+    """``A B`` for ``B`` of few columns, which a BLAS does not multiply at its full rate.
+
+    >>> multiply_few(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
+    array([[11.]])
+    """
+    if not isinstance(A, np.ndarray) or B.shape[1] > _FEW_COLUMNS or np.result_type(A, B).name not in _GEMM:
+        return multiply(A, B)
+    out = np.empty((A.shape[0], B.shape[1]), np.result_type(A, B))
+    A, B = _for_blas(A, out.dtype), np.ascontiguousarray(B, out.dtype)
+    few = float(A.shape[0]) * A.shape[1] * B.shape[1] <= _SMALL
+    _native.multiply_few(A, B, out, n_threads=1 if few else thread_limit.current())
     return out
 
 

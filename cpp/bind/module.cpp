@@ -32,6 +32,7 @@ void bind_phases(nb::module_& m);
 void bind_products(nb::module_& m);
 void bind_ranks(nb::module_& m);
 void bind_scatter(nb::module_& m);
+void bind_smoothest(nb::module_& m);
 void bind_spectra(nb::module_& m);
 } // namespace lowdim::bind
 
@@ -68,5 +69,6 @@ NB_MODULE(_native, m) {
     lowdim::bind::bind_products(m);
     lowdim::bind::bind_ranks(m);
     lowdim::bind::bind_scatter(m);
+    lowdim::bind::bind_smoothest(m);
     lowdim::bind::bind_spectra(m);
 }

@@ -143,7 +143,7 @@ void place_rows(Table& table, const Settings& settings, const float* Y, const fl
                 float* out, float* trust, int n_threads, const Tell& tell);
 
 // Smoothest coordinates (n × 2) of a graph; false where it is not connected.
-bool spectral_start(const SparseRows& graph, float* Y, std::uint64_t seed, int n_threads, Watch& watch);
+bool spectral_start(const SparseRows& graph, float* Y, int n_threads, Watch& watch);
 
 // How well a map keeps neighbourhoods of k rows, over the rows asked for (null: all).
 struct Kept {

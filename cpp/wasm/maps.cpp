@@ -306,8 +306,7 @@ Made by_umap(Table& table, const Settings& settings, float* Y, const Running& ru
     Random random(static_cast<std::uint64_t>(settings.seed));
     if (!settings.continued)
         running.stage(Stage::start, 0, [&](Watch& watch) {
-            made.spectral =
-                spectral_start(V, Y, static_cast<std::uint64_t>(settings.seed), running.n_threads, watch);
+            made.spectral = spectral_start(V, Y, running.n_threads, watch);
             if (!made.spectral)
                 principal_start(table, Y, 1, random);
             else

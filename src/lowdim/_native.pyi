@@ -740,6 +740,17 @@ def isa() -> str:
 def set_isa(name: str) -> str:
     """Cap the instruction set from now on; returns the one the kernels run with."""
 
+def smoothest(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    k: int,
+    *,
+    n_threads: int = 1,
+    tick: Callable[[int], Any] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+    """Component (n,) of each row of a symmetric graph, its smoothest coordinates (n, k) in it, eigenvalues (C, k)."""
+
 def spectra(
     A: NDArray[np.float64], *, n_threads: int = 1, tick: Callable[[int], Any] | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

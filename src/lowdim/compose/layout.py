@@ -5,23 +5,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
+from lowdim import _native
 from lowdim.compose import arrangement, spectrum
-from lowdim.compose.spectral_map import spectral_map
 from lowdim.solve.signs import signs
 from lowdim.work import thread_limit
 from lowdim.work.backend_arrays import from_numpy, to_numpy
 from lowdim.work.blockwise import float_dtype, row_blocks
 from lowdim.work.dispatch import operation
+from lowdim.work.progress import stage
 from lowdim.work.random import stream
 
 SIZE = 1e-4  # standard deviation of the widest coordinate: small relative to the width of the falloff
-SPECTRAL = 1e-4  # residual of eigenvectors, which are only an initial layout
 _TILT = 1e-3  # of a principal axis, in its own length
 CONTINUED = 1e-3  # noise of rows laid out among known ones, in the extent of these
 TURNS = 25  # of their means
 NOISE = 1e-2  # relative to that, along directions without variance, so that the map does not stay on a line
+
+_Smoothest = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]
 
 
 class Axes(NamedTuple):
@@ -105,33 +106,28 @@ def components(X: Any, k: int, seed: int) -> Any:
 
 @operation
 def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int, X: Any = None) -> NDArray[np.float64]:
-    """Smoothest coordinates (n, k) of the graph, see :mod:`lowdim.compose.spectral_map`.
+    """Smoothest coordinates (n, k) of the graph, about those of :mod:`lowdim.compose.spectral_map`.
+
+    A graph of more than some hundred rows is solved after the graph of groups of its rows, by polynomials of a fixed
+    degree: descents that begin there reach the same losses as from eigenvectors to many digits.
 
     The components of a graph that is not connected are laid out separately, on areas proportional to their numbers of
     rows: arranged by the distances between their means in the rows ``X``, or without rows from the largest in the
     middle outwards.
     """
-    indptr, indices, values = P
-    n = len(indptr) - 1
-    S = sp.csr_array((values.astype(np.float64), indices.copy(), indptr.copy()), shape=(n, n))
-    S.eliminate_zeros()  # an edge of weight 0 connects nothing
-    count, part = connected_components(S, connection="strong")  # S is symmetric: spares its transpose
-    if count == 1:
-        return _sized(eigenvectors(S, k, seed), seed)
-    Y, sizes = np.empty((n, k)), np.bincount(part)
-    order = np.argsort(part, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(sizes)])
+    found = _smoothest(P, k)
+    part = found[0]
+    sizes = np.bincount(part)
+    if len(sizes) == 1:
+        return _sized(_extended(found), seed)
+    share, Y = sizes / len(part), _extended(found)
+    rows, ends = np.argsort(part, kind="stable"), np.cumsum(sizes)
+    for c in np.flatnonzero(sizes <= k + 1):
+        Y[rows[ends[c] - sizes[c] : ends[c]]] = stream(seed, "part", c).standard_normal((sizes[c], k))
+    radius = np.sqrt(share) if k > 1 else share / 4
+    Y = _each_sized(Y, part, sizes, seed) * (radius / (2 * SIZE))[part][:, None]
     means = None if X is None else arrangement.means_of(X, part, sizes)
-    for c, centre in enumerate(arrangement.centres(sizes, k, seed, means)):
-        rows = order[starts[c] : starts[c + 1]]
-        few = len(rows) <= k + 1
-        one = (
-            stream(seed, "part", c).standard_normal((len(rows), k)) if few else eigenvectors(S[rows][:, rows], k, seed)
-        )
-        radius = np.sqrt(len(rows) / n) if k > 1 else len(rows) / (4 * n)
-        one = _sized(one, seed) * (radius / (2 * SIZE)) if len(rows) > 1 else np.zeros((1, k))
-        Y[rows] = one + centre
-    return _sized(Y, seed)
+    return _sized(Y + arrangement.centres(sizes, k, seed, means)[part], seed)
 
 
 @operation
@@ -156,13 +152,27 @@ def continued(P: Any, Y: NDArray, known: NDArray, seed: int) -> NDArray[np.float
     return Y
 
 
-def eigenvectors(V: sp.csr_array, k: int, seed: int) -> NDArray[np.float64]:
+def eigenvectors(V: sp.csr_array, k: int) -> NDArray[np.float64]:
     """Smoothest coordinates (n, k) of a connected graph, each of its extent; 0 where it has too few rows for them."""
-    Y = np.zeros((V.shape[0], k))
-    if few := min(k, V.shape[0] - 1):
-        found = spectral_map(V, few, seed=seed, tol=SPECTRAL)
-        Y[:, :few] = found.positions * extents(found.values)
-    return Y
+    return _extended(_smoothest((V.indptr, V.indices, V.data), k))
+
+
+def _smoothest(P: tuple[NDArray, NDArray, NDArray], k: int) -> _Smoothest:
+    """Component (n,) of each row, its smoothest coordinates (n, k) in it, and their eigenvalues (C, k)."""
+    indptr, indices, values = P
+    most = float(values.max(initial=0.0))
+    if most > 0 and not 1e-6 < most < 1e6:
+        values = values / most  # sums are in float32
+    starts, columns = np.ascontiguousarray(indptr, np.int64), np.ascontiguousarray(indices, np.int32)
+    values = np.ascontiguousarray(values, np.float32)
+    with stage("eigenvectors"):
+        return _native.smoothest(starts, columns, values, k, n_threads=thread_limit.current())
+
+
+def _extended(found: _Smoothest) -> NDArray[np.float64]:
+    """Coordinates (n, k), each of its extent."""
+    part, Y, values = found
+    return Y * extents(np.maximum.accumulate(values, axis=1))[part]  # coordinates that few rows lack are 0
 
 
 def extents(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -203,6 +213,23 @@ def given(Y: Any, shape: tuple[int, int], name: str) -> NDArray[np.float64]:
             "Pass one row for each row of X, or init='pca'."
         )
     return _sized(Y, 0)
+
+
+def _each_sized(Y: NDArray[np.float64], part: NDArray, sizes: NDArray, seed: int) -> NDArray[np.float64]:
+    """The layout with each part centred and scaled as :func:`_sized` does with all rows; single rows are at 0."""
+
+    def mean(Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.stack([np.bincount(part, column) for column in Z.T], axis=1) / sizes[:, None]
+
+    Y = Y - mean(Y)[part]
+    spread = np.sqrt(mean(np.square(Y)))
+    widest = spread.max(axis=1, keepdims=True)
+    Y *= (SIZE / np.where(widest > 0, widest, SIZE))[part]
+    flat = (spread <= 1e-6 * widest) & (widest > 0)
+    for c in np.flatnonzero(flat.any(axis=1) & ~flat.all(axis=1)):
+        noise = stream(seed, "flat layout").standard_normal((sizes[c], flat[c].sum()))
+        Y[np.ix_(part == c, flat[c])] = SIZE * NOISE * noise
+    return Y
 
 
 def _sized(Y: NDArray[np.float64], seed: int) -> NDArray[np.float64]:

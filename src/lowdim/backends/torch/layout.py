@@ -23,6 +23,7 @@ _JOINT, _MANY = (
     64,
 )  # rows of components that are laid out together, and number of components from which they are
 _DIRECT = 3000  # columns up to which the scatter is solved directly
+_RESIDUAL = 1e-4  # of eigenvectors, which are only an initial layout
 _SPARE, _TURNS = 8, 12  # additional directions and iterations of the subspace
 
 
@@ -139,12 +140,12 @@ def _sparse(n: int, tails: Any, ends: Any, values: Any) -> tuple[Any, Any, Any]:
 def _smooth(S: tuple[Any, Any, Any], k: int, seed: int) -> Any:
     n = len(S[0]) - 1
     if n > _SOLVED:
-        Y, found = smoothest(*S, k, seed, numpy_layout.SPECTRAL)
+        Y, found = smoothest(*S, k, seed, _RESIDUAL)
         return Y * torch.as_tensor(signs(Y.T) * numpy_layout.extents(found), device=Y.device)
     starts, ends, values = (part.numpy(force=True) for part in S)
     V = sp.csr_array((values.astype(np.float64), ends, starts), shape=(n, n))
     V.sort_indices()
-    return torch.as_tensor(numpy_layout.eigenvectors(V, k, seed), device=S[0].device)
+    return torch.as_tensor(numpy_layout.eigenvectors(V, k), device=S[0].device)
 
 
 def _leading(X: Any, mean: Any, few: int, seed: int) -> tuple[Any, Any]:

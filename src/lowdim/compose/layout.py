@@ -116,13 +116,13 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int, X: Any =
     middle outwards.
     """
     found = _smoothest(P, k)
-    part = found[0]
+    part = found[0].astype(np.intp)
     sizes = np.bincount(part)
     if len(sizes) == 1:
         return _sized(_extended(found), seed)
     share, Y = sizes / len(part), _extended(found)
     rows, ends = np.argsort(part, kind="stable"), np.cumsum(sizes)
-    for c in np.flatnonzero(sizes <= k + 1):
+    for c in np.flatnonzero(sizes <= k + 1).tolist():
         Y[rows[ends[c] - sizes[c] : ends[c]]] = stream(seed, "part", c).standard_normal((sizes[c], k))
     radius = np.sqrt(share) if k > 1 else share / 4
     Y = _each_sized(Y, part, sizes, seed) * (radius / (2 * SIZE))[part][:, None]

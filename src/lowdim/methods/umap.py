@@ -329,7 +329,7 @@ class UMAP(DensityKept):
     def _ask_memory(self, n: int, d: int) -> None:
         instead = "Lower n_neighbors, or fit a sample and transform the rest."
         near = self._resolve_neighbors(n) + (self._target_neighbors(n) if self._numeric else 0)
-        self._ask_each(n, near, 120.0, "the graph", instead, beside=400.0)
+        self._ask_each(n, near, 44.0, "the graph", instead, beside=200.0)
 
     def _near_each(self, n: int) -> int:
         return self.n_neighbors_ - 1

@@ -82,12 +82,17 @@ nb::tuple call_graph(nb::handle points, nb::handle queries, std::int64_t k, std:
            "near_graph: there must be a tree, two rows in a leaf, and room for k", trees, leaf, rounds, keep);
     auto indices = empty<std::int32_t>((from ? *from : of).rows.count, k);
     auto distances = empty<float>((from ? *from : of).rows.count, k);
+    GraphSample sample;
     watched(tick, [&](Watch& watch) {
-        near_graph(of.rows, from ? &from->rows : nullptr, k,
-                   {trees, leaf, rounds, keep, by_trees, target, seed}, indices.data(), distances.data(),
-                   n_threads, watch);
+        sample = near_graph(of.rows, from ? &from->rows : nullptr, k,
+                            {trees, leaf, rounds, keep, by_trees, target, seed}, indices.data(),
+                            distances.data(), n_threads, watch);
     });
-    return nb::make_tuple(indices, distances);
+    auto rows = empty<std::int32_t>(static_cast<std::int64_t>(sample.rows.size()));
+    auto farthest = empty<float>(static_cast<std::int64_t>(sample.rows.size()));
+    std::copy(sample.rows.begin(), sample.rows.end(), rows.data());
+    std::copy(sample.farthest.begin(), sample.farthest.end(), farthest.data());
+    return nb::make_tuple(indices, distances, rows, farthest);
 }
 
 nb::tuple call_rank(nb::handle points, nb::handle queries, const Matrix<std::int32_t>& candidates,
@@ -118,8 +123,8 @@ void bind_near_graph(nb::module_& m) {
           nb::arg("by_trees"), nb::arg("target"), nb::arg("seed"), nb::arg("n_threads"),
           nb::arg("tick") = nb::none(),
           "Indices (m, k) and distances of neighbours found by a forest and rounds of neighbours of "
-          "neighbours; "
-          "rows are (values, means or None, norms or None).");
+          "neighbours, some of the rows, and how far the true last of their neighbours is, or NaN; rows are "
+          "(values, means or None, norms or None).");
     m.def("rank_candidates", &call_rank, nb::arg("points"), nb::arg("queries"), nb::arg("candidates"),
           nb::kw_only(), nb::arg("k"), nb::arg("n_threads"),
           "Indices (m, k) and distances of the nearest of some candidates (m, c) of each query.");

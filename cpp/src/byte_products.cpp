@@ -51,10 +51,11 @@ void ByteRows::settle(std::int64_t count) {
     float largest = 0;
     for (std::int64_t i = 0; i < count; ++i)
         largest = std::max(largest, scale(i).unit);
-    const int up = largest > 0 ? -std::ilogb(largest) : 0;
+    up_ = largest > 0 ? -std::ilogb(largest) : 0;
+    coarsest_ = std::ldexp(static_cast<double>(largest), up_);
     for (std::int64_t i = 0; i < count; ++i) {
         ByteScale one = scale(i);
-        one.unit = std::ldexp(one.unit, up);
+        one.unit = std::ldexp(one.unit, up_);
         one.half *= one.unit * one.unit;
         set_scale(i, one);
     }

@@ -3,6 +3,7 @@
 
 #include "aligned.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -36,6 +37,11 @@ public:
     // are set, `settle` brings their units to a common scale whose squares are floats.
     template <class T> void set(std::int64_t i, const T* x);
     void settle(std::int64_t count);
+    // In that scale, how far row i and any other row, as bytes, lie from the rows they stand for, together.
+    double blur(std::int64_t i) const {
+        return 0.505 * std::sqrt(static_cast<double>(d_)) * (static_cast<double>(scale(i).unit) + coarsest_);
+    }
+    double from_scale(double length) const { return std::ldexp(length, -up_); }
 
 private:
     void set_scale(std::int64_t i, const ByteScale& scale) const {
@@ -44,6 +50,8 @@ private:
     static constexpr std::int64_t size = sizeof(ByteScale), line = 64;
     std::int64_t d_, stride_;
     Aligned<std::int8_t> bytes_;
+    int up_ = 0;
+    double coarsest_ = 0; // of the units
 };
 
 // Points side by side in the layout that `keys` reads, with their units and halves.

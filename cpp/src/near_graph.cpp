@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -25,7 +26,9 @@ using namespace detail;
 
 constexpr std::int64_t chunk = 256;    // rows of a piece of work
 constexpr std::int64_t most_met = 768; // candidates of a row in a round
-constexpr std::int64_t sampled = 128;  // rows by which a search is judged
+constexpr std::int64_t sampled = 128;  // rows by which a search is continued or ended
+constexpr std::int64_t measured = 200; // others, by which its result is judged
+constexpr std::int64_t surely = 4;     // times the candidates of a row that are ranked for these
 
 // Points and queries in one sequence, which the first tree puts into the order of its leaves.
 class Graph {
@@ -37,7 +40,7 @@ public:
           rows_(all_, points.d), original_(all_), lists_(all_, plan.keep),
           steps_(plan.trees + plan.rounds + 2) {}
 
-    void find(std::int32_t* indices, float* distances) {
+    GraphSample find(std::int32_t* indices, float* distances) {
         const bool twice = points_.kind == RawRows::Kind::twice;
         twice ? quantise<double>() : quantise<float>();
         for (std::int64_t tree = 0; tree < plan_.trees && !watch_.stopped(); ++tree) {
@@ -50,8 +53,10 @@ public:
         for (std::int64_t round = 0; round < plan_.rounds && !watch_.stopped() && recall() < plan_.target;
              ++round)
             meet_neighbors();
-        if (!watch_.stopped())
-            twice ? rank<double>(indices, distances) : rank<float>(indices, distances);
+        if (watch_.stopped())
+            return {};
+        twice ? rank<double>(indices, distances) : rank<float>(indices, distances);
+        return twice ? judge<double>() : judge<float>();
     }
 
 private:
@@ -189,8 +194,8 @@ private:
         }
     }
 
-    // Some rows whose neighbours, in keys of bytes, are found among all points: by these the search goes on
-    // or ends.
+    // Some rows whose neighbours, in keys of bytes, are found among all points: by the first of these the
+    // search goes on or ends, by the others it is judged.
     void choose_sample() {
         std::vector<std::int32_t> asking, points;
         for (std::int64_t i = 0; i < all_; ++i) {
@@ -199,11 +204,15 @@ private:
             if (!queries_ || !is_point(i))
                 asking.push_back(static_cast<std::int32_t>(i));
         }
-        const auto count = std::min<std::int64_t>(sampled, static_cast<std::int64_t>(asking.size()));
-        for (std::int64_t s = 0; s < count; ++s)
-            sample_.push_back(asking[asking.size() * s / count]);
+        const auto whole = static_cast<std::int64_t>(asking.size());
+        const std::int64_t ruling = std::min(sampled, whole), judging = std::min(measured, whole),
+                           count = ruling + judging, wide_k = surely * lists_.keep();
+        for (std::int64_t s = 0; s < ruling; ++s)
+            sample_.push_back(asking[whole * s / ruling]);
+        for (std::int64_t s = 0; s < judging; ++s)
+            sample_.push_back(asking[whole * (2 * s + 1) / (2 * judging)]);
         constexpr std::int64_t pieces = 64;
-        std::vector<std::vector<Entry>> nearest(pieces, std::vector<Entry>(count * k_, no_entry));
+        std::vector<std::vector<Entry>> nearest(pieces, std::vector<Entry>(count * wide_k, no_entry));
         each_piece(pieces, n_threads_, watch_, [&](std::int64_t piece) {
             LeafSpace w(rows_.steps());
             const auto from = n_ * piece / pieces, to = n_ * (piece + 1) / pieces;
@@ -211,20 +220,24 @@ private:
                 compare(
                     w, points.data() + p, static_cast<int>(std::min<std::int64_t>(wide, to - p)),
                     sample_.data(), count,
-                    [&](std::int64_t s) { return limit_of(nearest[piece][(s + 1) * k_ - 1]); },
+                    [&](std::int64_t s) { return limit_of(nearest[piece][(s + 1) * wide_k - 1]); },
                     [&](std::int64_t s, std::vector<Entry>& met) {
-                        join(nearest[piece].data() + s * k_, k_, met, w.room);
+                        join(nearest[piece].data() + s * wide_k, wide_k, met, w.room);
                     });
         });
         LeafSpace w(1);
         for (std::int64_t s = 0; s < count; ++s) {
             for (std::int64_t piece = 1; piece < pieces; ++piece) {
-                const Entry* own = nearest[piece].data() + s * k_;
-                w.met.assign(own, std::find(own, own + k_, no_entry));
-                join(nearest[0].data() + s * k_, k_, w.met, w.room);
+                const Entry* own = nearest[piece].data() + s * wide_k;
+                w.met.assign(own, std::find(own, own + wide_k, no_entry));
+                join(nearest[0].data() + s * wide_k, wide_k, w.met, w.room);
             }
-            farthest_.push_back(limit_of(nearest[0][(s + 1) * k_ - 1]));
+            if (s < ruling)
+                farthest_.push_back(limit_of(nearest[0][s * wide_k + k_ - 1]));
         }
+        judging_.assign(sample_.begin() + ruling, sample_.end());
+        sample_.resize(static_cast<std::size_t>(ruling));
+        true_.assign(nearest[0].begin() + ruling * wide_k, nearest[0].end());
     }
 
     // Share of the neighbours of the sample that its lists have.
@@ -377,6 +390,34 @@ private:
         });
     }
 
+    // Distances to the true last neighbours of the rows by which the search is judged. Points that are not
+    // among a row's candidates are farther, in bytes, than all of these, and so by no more than the blur
+    // nearer.
+    template <class T> GraphSample judge() const {
+        GraphSample out;
+        Ranking<T> ranking(points_.d);
+        const std::int64_t wide_k = surely * lists_.keep();
+        std::vector<std::int32_t> candidates, indices(static_cast<std::size_t>(k_));
+        std::vector<float> distances(static_cast<std::size_t>(k_));
+        for (std::size_t s = 0; s < judging_.size(); ++s) {
+            const std::int32_t i = judging_[s];
+            const Entry* own = true_.data() + static_cast<std::int64_t>(s) * wide_k;
+            candidates.clear();
+            for (std::int64_t j = 0; j < wide_k && own[j] != no_entry; ++j)
+                candidates.push_back(original_[row_of(own[j])]);
+            const std::int64_t q = in_raw(original_[i]), among = static_cast<std::int64_t>(candidates.size());
+            ranking.write(points_, raw(original_[i]), q, candidates.data(), among, k_, indices.data(),
+                          distances.data());
+            const double square = 2 * (static_cast<double>(limit_of(own[wide_k - 1])) + rows_.scale(i).half);
+            const double least =
+                rows_.from_scale(std::sqrt(std::max(square, 0.0)) * (1 - 1e-3) - rows_.blur(i));
+            const bool sure = among < wide_k || distances.back() <= least;
+            out.rows.push_back(static_cast<std::int32_t>(q));
+            out.farthest.push_back(sure ? distances.back() : std::numeric_limits<float>::quiet_NaN());
+        }
+        return out;
+    }
+
     const RawRows& points_;
     const RawRows* queries_;
     const std::int64_t k_;
@@ -389,7 +430,8 @@ private:
     std::vector<std::int32_t> original_; // by place in the order of the first tree
     Lists lists_;
     std::vector<std::uint32_t> met_by_;
-    std::vector<std::int32_t> counts_, sample_;
+    std::vector<std::int32_t> counts_, sample_, judging_;
+    std::vector<Entry> true_;     // candidates of those by which the search is judged
     std::vector<float> farthest_; // key of the last neighbour of each of the sample
     const std::int64_t steps_;
 };
@@ -418,9 +460,9 @@ void rank_candidates(const RawRows& points, const RawRows& queries, const std::i
                                                                              n_threads, watch);
 }
 
-void near_graph(const RawRows& points, const RawRows* queries, std::int64_t k, const GraphPlan& plan,
-                std::int32_t* indices, float* distances, int n_threads, Watch& watch) {
-    Graph(points, queries, k, plan, n_threads, watch).find(indices, distances);
+GraphSample near_graph(const RawRows& points, const RawRows* queries, std::int64_t k, const GraphPlan& plan,
+                       std::int32_t* indices, float* distances, int n_threads, Watch& watch) {
+    return Graph(points, queries, k, plan, n_threads, watch).find(indices, distances);
 }
 
 } // namespace lowdim

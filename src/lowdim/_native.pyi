@@ -317,10 +317,11 @@ def near_graph(
     seed: int,
     n_threads: int,
     tick: Callable[[int], Any] | None = None,
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.int32], NDArray[np.float32]]:
     """Indices (m, k) and distances of neighbours found by a forest and rounds of neighbours of neighbours.
 
-    Rows are (values, means or None, norms or None).
+    Some of the rows follow, and how far the true last of their neighbours is: NaN where that is not known. Rows are
+    (values, means or None, norms or None).
     """
 
 def rank_candidates(

@@ -10,7 +10,7 @@ PLAN = {"trees": 4, "leaf": 64, "rounds": 2, "keep": 12, "by_trees": 0.9, "targe
 
 def search(X, queries=None, k=5, **change):
     queries = None if queries is None else (queries, None, None)
-    return _native.near_graph((X, None, None), queries, k=k, **{**PLAN, **change})
+    return _native.near_graph((X, None, None), queries, k=k, **{**PLAN, **change})[:2]
 
 
 def exact(X, k, queries=None):
@@ -159,6 +159,26 @@ def test_means_and_norms_are_those_of_the_rows():
     plain = search(np.ascontiguousarray(C / norms[:, None].astype(np.float32)), leaf=256, keep=40)
     np.testing.assert_array_equal(found[0], plain[0])
     np.testing.assert_array_equal(found[1], plain[1])
+
+
+@pytest.mark.parametrize("queries", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "float64", "uint8"])
+def test_the_sample_knows_how_far_its_true_neighbours_are(dtype, queries, each_isa):
+    X = drawn(900, 24, dtype)
+    Q = (drawn(300, 24, dtype, seed=5), None, None) if queries else None
+    _, _, rows, farthest = _native.near_graph((X, None, None), Q, k=5, **{**PLAN, "trees": 1, "rounds": 0})
+    assert len(rows) == 200
+    assert np.isnan(farthest).mean() < 0.5
+    right = exact(X, 5, Q and Q[0])[1][rows, -1]
+    known = ~np.isnan(farthest)
+    np.testing.assert_allclose(farthest[known], right[known], rtol=1e-6)
+
+
+def test_a_sample_of_bytes_that_blur_is_not_sure():
+    X = drawn(900, 24, "float64")
+    X[:, 0] += 1e6 * np.arange(900) % 7e6  # the unit of every byte
+    _, _, _, farthest = _native.near_graph((X, None, None), None, k=5, **PLAN)
+    assert np.isnan(farthest).all()
 
 
 def test_candidates_are_ranked_by_distance_and_index():

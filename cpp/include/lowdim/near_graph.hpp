@@ -5,6 +5,7 @@
 #include <lowdim/watch.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace lowdim {
 
@@ -27,11 +28,18 @@ struct GraphPlan {
     std::uint64_t seed;
 };
 
+// Some rows, and how far the true last of their neighbours is: NaN where bytes do not tell.
+struct GraphSample {
+    std::vector<std::int32_t> rows;
+    std::vector<float> farthest;
+};
+
 // The k nearest points found for each query, or for each point among the others where there are none, by
-// (distance, index): indices and distances, both (rows × k). The bits do not depend on n_threads. `tick`
-// advances by rows.
-void near_graph(const RawRows& points, const RawRows* queries, std::int64_t k, const GraphPlan& plan,
-                std::int32_t* indices, float* distances, int n_threads, Watch& watch);
+// (distance, index): indices and distances, both (rows × k). Returned is a sample by which they can be
+// judged, apart from that by which the search ends. The bits do not depend on n_threads. `tick` advances by
+// rows.
+GraphSample near_graph(const RawRows& points, const RawRows* queries, std::int64_t k, const GraphPlan& plan,
+                       std::int32_t* indices, float* distances, int n_threads, Watch& watch);
 
 // The k nearest of some candidates (queries × among, indices of points) of each query, by (distance, index).
 void rank_candidates(const RawRows& points, const RawRows& queries, const std::int32_t* candidates,

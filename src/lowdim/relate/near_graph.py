@@ -16,7 +16,6 @@ from lowdim.relate.row_norms import no_direction, squared_norms
 from lowdim.work import memory, thread_limit
 from lowdim.work.blockwise import float_dtype, row_blocks
 from lowdim.work.products import multiply
-from lowdim.work.random import stream
 from lowdim.work.value_limits import SQUARES
 
 _KINDS = ("float16", "float32", "float64", "uint8")  # types of rows that the search reads
@@ -25,7 +24,6 @@ _LEAF = 256  # rows of a leaf that meet each other, at the least
 _BY_TREES, _TARGET = 0.92, 0.97  # share of the neighbours to find by trees, and in all
 _SPARE = 8  # candidates beyond k that are ranked exactly
 _WAYS = 24  # neighbours by way of which others are met
-_SAMPLE = 200  # queries for which recall is measured
 _LINE = 64  # bytes, in multiples of which rows are held
 # Seconds on one core, of pairs in the exact search and of rows in this one. They only compare the two.
 _PAIR, _FEW, _PAIR_FEW, _PAIR_COLUMN = 1.5e-10, 32, 1e-11, 8e-13
@@ -126,7 +124,7 @@ def nearest(
         f"The approximate search among {n:,} rows",
         "Use fewer neighbours or rows.",
     )
-    indices, distances = _native.near_graph(
+    indices, distances, chosen, farthest = _native.near_graph(
         X.parts(),
         None if Q is None else Q.parts(),
         k=k,
@@ -140,15 +138,21 @@ def nearest(
         n_threads=thread_limit.current(),
         tick=tick,
     )
-    chosen = np.sort(stream(seed, "recall").permutation(len(asking.values))[:_SAMPLE])
-    exact = _exact(X, asking.take(chosen), k + (Q is None))
-    if Q is None:
-        mine = (exact[0] == chosen[:, None]).argmax(axis=1)  # the last where a row is among more equal ones than k
-        mine[(exact[0] != chosen[:, None]).all(axis=1)] = k
-        kept = np.arange(k + 1) != mine[:, None]
-        exact = exact[0][kept].reshape(-1, k), exact[1][kept].reshape(-1, k)
+    unsure = np.isnan(farthest)
+    if unsure.any():
+        farthest[unsure] = _farthest(X, asking, chosen[unsure], k, itself=Q is None)
     # By distances: of equally far rows any will do.
-    return indices, distances, float((distances[chosen] <= exact[1][:, -1:]).mean())
+    return indices, distances, float((distances[chosen] <= farthest[:, None]).mean())
+
+
+def _farthest(X: Rows, asking: Rows, ids: NDArray[np.int32], k: int, *, itself: bool) -> NDArray[np.float32]:
+    """Distances (m,) of the last of the true neighbours of some of the rows that ask."""
+    found, distances = _exact(X, asking.take(ids), k + itself)
+    if not itself:
+        return distances[:, -1]
+    mine = (found == ids[:, None]).argmax(axis=1)  # the last where a row is among more equal ones than k
+    mine[(found != ids[:, None]).all(axis=1)] = k
+    return distances[np.arange(k + 1) != mine[:, None]].reshape(-1, k)[:, -1]
 
 
 def _exact(X: Rows, Q: Rows, k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:

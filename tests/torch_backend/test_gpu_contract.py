@@ -128,6 +128,16 @@ def test_bad_rows_are_refused_and_leave_the_model_as_it_was(name, rows, device):
     np.testing.assert_array_equal(array(model.transform(X)), before)
 
 
+def test_labels_and_layouts_without_values_are_refused(rows):
+    X = rows.astype(np.float32)
+    empty, sparse = torch.empty(len(X), 2, device="meta"), torch.ones(len(X), 2).to_sparse()
+    for wrong, words in ((empty, "'meta', which has none"), (sparse, "layout sparse_coo. Pass it with .to_dense")):
+        with pytest.raises(ValueError, match=words):
+            made("UMAP").set_params(init=wrong).fit(X)
+    with pytest.raises(ValueError, match="'meta', which has none"):
+        made("UMAP").set_params(target_weight=0.5).fit(X, empty[:, 0])
+
+
 @pytest.mark.parametrize("name", ["TSNE", "UMAP", "PaCMAP"])
 def test_too_many_rows_for_the_memory_are_refused_with_the_figure(name, rows, device, monkeypatch):
     monkeypatch.setitem(TORCH.implementations, memory.available_for, lambda _: 1000)

@@ -21,6 +21,11 @@ INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # Triton's own switch: 
 @TORCH.implements(backend_arrays.to_numpy)
 def to_numpy(A: Any) -> NDArray:
     """The tensor in NumPy, a view if it is in host memory; in float32 if in bfloat16, which NumPy lacks."""
+    if A.device.type == "meta":
+        raise ValueError("values are needed; got a tensor on the device 'meta', which has none. Pass one with data.")
+    if A.layout != torch.strided:
+        kind = str(A.layout).removeprefix("torch.")
+        raise ValueError(f"a dense tensor is needed; got one of layout {kind}. Pass it with .to_dense().")
     return (A.float() if A.dtype == torch.bfloat16 else A).numpy(force=True)
 
 

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from lowdim.compose.stress_starts import classical_start, starts_of_new
 from lowdim.relate.pairwise import pairwise
+from lowdim.relate.row_norms import squared_norms
 from lowdim.solve import smacof
 from lowdim.work import thread_limit
+from lowdim.work.blockwise import float_dtype, row_blocks
 
 Doubles = NDArray[np.float64]
 _MOST = 300  # components whose centres are found together; smaller ones are placed among these
@@ -23,17 +25,31 @@ _WIDTH = 4.0  # of the layout: centres farther apart are brought together
 _GAP = 1.2  # of disks, in the sum of their radii
 
 
-def means_of(X: Any, part: NDArray[np.intp], sizes: NDArray[np.intp]) -> Doubles:
-    """Means (C, d) of the rows of each part, dense or CSR.
+def means_of(X: Any, part: NDArray[np.intp], sizes: NDArray[np.intp], *, unit: bool = False) -> Doubles:
+    """Means (C, d) of the rows of each part, dense or CSR, at length 1 if ``unit``.
 
     >>> means_of(np.array([[1.0, 1.0], [3.0, 1.0], [0.0, 5.0]]), np.array([0, 0, 1]), np.array([2, 1]))
     array([[2., 1.],
            [0., 5.]])
     """
-    n = len(part)
-    rows = sp.csr_array((1.0 / sizes[part], (part, np.arange(n))), shape=(len(sizes), n))
-    means = rows @ X
-    return np.asarray(means.todense() if sp.issparse(means) else means, dtype=np.float64)
+    if sp.issparse(X):
+        shares = _shares(X, part, sizes, unit=unit)
+        members = sp.csr_array((shares, (part, np.arange(len(part)))), shape=(len(sizes), len(part)))
+        return np.asarray((members @ X).todense(), dtype=np.float64)
+    means = np.zeros((len(sizes), X.shape[1]))
+    for rows, block in row_blocks(X, float_dtype(X.dtype)):
+        shares = _shares(block, part[rows], sizes, unit=unit)
+        some, at = np.unique(part[rows], return_inverse=True)
+        means[some] += sp.csr_array((shares, (at, np.arange(len(block)))), shape=(len(some), len(block))) @ block
+    return means
+
+
+def _shares(X: Any, part: NDArray[np.intp], sizes: NDArray[np.intp], *, unit: bool) -> Doubles:
+    """By which the rows (n,) enter the mean of their part."""
+    if not unit:
+        return 1.0 / sizes[part]
+    norms = np.sqrt(squared_norms(X, np.float64))
+    return 1.0 / (sizes[part] * np.where(norms > 0, norms, 1.0))
 
 
 def centres(sizes: NDArray[np.intp], k: int, seed: int, means: Doubles | None) -> Doubles:

@@ -105,15 +105,17 @@ def components(X: Any, k: int, seed: int) -> Any:
 
 
 @operation
-def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int, X: Any = None) -> NDArray[np.float64]:
+def by_spectrum(
+    P: tuple[NDArray, NDArray, NDArray], k: int, seed: int, X: Any = None, *, unit: bool = False
+) -> NDArray[np.float64]:
     """Smoothest coordinates (n, k) of the graph, about those of :mod:`lowdim.compose.spectral_map`.
 
     A graph of more than some hundred rows is solved after the graph of groups of its rows, by polynomials of a fixed
     degree: descents that begin there reach the same losses as from eigenvectors to many digits.
 
     The components of a graph that is not connected are laid out separately, on areas proportional to their numbers of
-    rows: arranged by the distances between their means in the rows ``X``, or without rows from the largest in the
-    middle outwards.
+    rows: arranged by the distances between their means in the rows ``X`` (at length 1 if ``unit``), or without rows
+    from the largest in the middle outwards.
     """
     found = _smoothest(P, k)
     part = found[0].astype(np.intp)
@@ -126,7 +128,7 @@ def by_spectrum(P: tuple[NDArray, NDArray, NDArray], k: int, seed: int, X: Any =
         Y[rows[ends[c] - sizes[c] : ends[c]]] = stream(seed, "part", c).standard_normal((sizes[c], k))
     radius = np.sqrt(share) if k > 1 else share / 4
     Y = _each_sized(Y, part, sizes, seed) * (radius / (2 * SIZE))[part][:, None]
-    means = None if X is None else arrangement.means_of(X, part, sizes)
+    means = None if X is None else arrangement.means_of(X, part, sizes, unit=unit)
     return _sized(Y + arrangement.centres(sizes, k, seed, means)[part], seed)
 
 

@@ -29,7 +29,6 @@ from lowdim.persist import fields
 from lowdim.relate.affinities import with_nearest
 from lowdim.relate.equal_rows import all_differ, find_equal, merge_equal
 from lowdim.relate.neighbors import Neighbors, demand_singles, nearest
-from lowdim.relate.row_norms import unit_rows
 from lowdim.relate.trust import NEAREST, Familiar, familiar
 from lowdim.relate.trust import trust as trusted
 from lowdim.solve.descent import MOST_DIMENSIONS, Descended, Loss, Reached, descend, place
@@ -385,13 +384,9 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
             return from_numpy(layout.by_chance(n, k, seed), like)
         if self.init == "pca" and X is not None and self.metric != "precomputed":
             return layout.by_pca(X, k, seed)
-        return layout.by_spectrum(self._graph_of(relations), k, seed, self._points(X))
-
-    def _points(self, X: Any) -> Any:
-        """Rows with means that tell how far apart groups of them are; None where only distances are known."""
-        if X is None or self.metric == "precomputed":
-            return None
-        return unit_rows(X) if self.metric == "cosine" else X
+        # Means of rows tell how far apart groups of them are; they are unknown where only distances are.
+        points = None if self.metric == "precomputed" else X
+        return layout.by_spectrum(self._graph_of(relations), k, seed, points, unit=self.metric == "cosine")
 
     def _descend(
         self, relations: Any, Y: NDArray, first: NDArray | None, loss: Loss, shown: Any, drawn: Drawn | None

@@ -9,6 +9,7 @@ import torch
 from lowdim.backends.torch import joint_components, small_components
 from lowdim.backends.torch.coarse_graph import Graph
 from lowdim.backends.torch.moments import moments
+from lowdim.backends.torch.row_norms import unit_rows
 from lowdim.backends.torch.smoothest import parts, smoothest
 from lowdim.backends.torch.tensors import implements_on_device
 from lowdim.compose import arrangement
@@ -66,7 +67,7 @@ def widened(Y: Any, width: float) -> Any:
 
 
 @implements_on_device(numpy_layout.by_spectrum)
-def by_spectrum(P: Any, k: int, seed: int, X: Any = None) -> Any:
+def by_spectrum(P: Any, k: int, seed: int, X: Any = None, *, unit: bool = False) -> Any:
     """Smoothest coordinates (n, k) of the graph, its components arranged; small ones are laid out together."""
     indptr, indices, values = P
     n, device = len(indptr) - 1, indices.device
@@ -94,6 +95,7 @@ def by_spectrum(P: Any, k: int, seed: int, X: Any = None) -> Any:
         Y[rows] = _sized(_smooth(one, k, seed), seed)
     share = sizes.double() / n
     radius = share.sqrt() if k > 1 else share / 4
+    X = unit_rows(X) if unit and X is not None else X
     means = None if X is None else _means(X, part, sizes).numpy(force=True)
     centre = arrangement.centres(sizes.numpy(force=True), k, seed, means)
     Y *= (radius / (2 * numpy_layout.SIZE))[part][:, None]

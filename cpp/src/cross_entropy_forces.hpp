@@ -19,8 +19,10 @@ constexpr double soft = EpochPlan::soft, cut = EpochPlan::cut;
 
 struct Law {
     float power, log_scale, soft, longest;
-    float octaves[32];  // a 2^(b e) of t from 2^e to 2^(e + 1), at e + 127 modulo 32, −10 ≤ e < 22
+    float octaves[256]; // a 2^(b e) of t from 2^e to 2^(e + 1), at e + 127, between 2^±60
+    float two[32];      // the same of −10 ≤ e < 22 at e + 127 modulo 32, as two registers hold it
     float mantissas[5]; // polynomial near m^b for 1 ≤ m < 2: within 2e-5 for b up to 4
+    float mantissa[8];  // and within 2e-7
 };
 
 Law law_of(const Curve& curve, double longest);

@@ -192,8 +192,12 @@ LOWDIM_TARGET static double push_costs(const Ring& ring, std::int64_t shift, int
                              *reinterpret_cast<const Loose*>(column + i + shift);
             t += gap * gap;
         }
+#if LOWDIM_BYTES == 16 && LOWDIM_X86
+        const Held cost = log2_of(1.0f / power_by_table(t, law, law.mantissa) + 1.0f);
+#else
         const Held power = log2_of(t) * law.power + law.log_scale; // log₂ u
         const Held cost = log2_of(exp2_of(power) + 1.0f) - power;
+#endif
         const Held both = *reinterpret_cast<const Loose*>(ring.degrees + i) +
                           *reinterpret_cast<const Loose*>(ring.degrees + i + shift);
         const Held term = both * cost;

@@ -95,7 +95,7 @@ template <class V> LOWDIM_TARGET LOWDIM_INLINE V larger(const V& a, const V& b) 
 #if LOWDIM_BYTES == 64
 // The entries of the table of octaves at these exponents.
 template <class Bits> LOWDIM_TARGET LOWDIM_INLINE auto octave_powers(const Bits& exponents, const Law& law) {
-    const __m512 low = _mm512_loadu_ps(law.octaves), high = _mm512_loadu_ps(law.octaves + 16);
+    const __m512 low = _mm512_loadu_ps(law.two), high = _mm512_loadu_ps(law.two + 16);
     if constexpr (sizeof(Bits) == 64) {
         return Wide(_mm512_permutex2var_ps(low, __m512i(exponents), high));
     } else {
@@ -104,6 +104,20 @@ template <class Bits> LOWDIM_TARGET LOWDIM_INLINE auto octave_powers(const Bits&
         const auto found = Wide(_mm512_permutex2var_ps(low, __m512i(twice), high));
         return Eight(__builtin_shufflevector(found, found, 0, 1, 2, 3, 4, 5, 6, 7));
     }
+}
+#elif LOWDIM_BYTES == 16 && LOWDIM_X86
+// t^b a: the table has the power of its exponent, the polynomial that of its mantissa. Without fused products
+// four loads cost less than the logarithm.
+template <std::size_t N>
+LOWDIM_TARGET LOWDIM_INLINE Four power_by_table(const Four& t, const Law& law, const float (&mantissa)[N]) {
+    using Bits = Same<Four>::Bits;
+    const Four m = (Four)(((Bits)t & 0x007FFFFF) | 0x3F800000);
+    Four p = Four{} + mantissa[N - 1];
+    LOWDIM_UNROLL
+    for (std::size_t i = 1; i < N; ++i)
+        p = p * m + mantissa[N - 1 - i];
+    const Bits e = (Bits)t >> 23;
+    return p * Four{law.octaves[e[0]], law.octaves[e[1]], law.octaves[e[2]], law.octaves[e[3]]};
 }
 #endif
 
@@ -122,18 +136,20 @@ LOWDIM_TARGET LOWDIM_INLINE Held root_of(Held x) {
 }
 
 // u = a t^b within 2e-5 of it, as forces need it: beyond 2^±60, where forces of float32 no longer tell u,
-// that. With AVX-512 the power of the exponent of t comes from a table in two registers. Elsewhere short
-// polynomials in pairs of terms: what counts is how long the result of one step takes until the next may
-// begin.
+// that. With AVX-512 the power of the exponent of t comes from a table in two registers, without AVX2 from
+// one in memory. Elsewhere short polynomials in pairs of terms: what counts is how long the result of one
+// step takes until the next may begin.
 template <class V> LOWDIM_TARGET LOWDIM_INLINE V near_power(const V& t, const Law& law) {
-    using Bits = typename Same<V>::Bits;
 #if LOWDIM_BYTES == 64
+    using Bits = typename Same<V>::Bits;
     const V kept = lesser(t, V{} + 4194303.0f); // 2^22
     const V m = (V)(((Bits)kept & 0x007FFFFF) | 0x3F800000);
     const V p =
         (((law.mantissas[4] * m + law.mantissas[3]) * m + law.mantissas[2]) * m + law.mantissas[1]) * m +
         law.mantissas[0];
     return p * octave_powers((Bits)kept >> 23, law);
+#elif LOWDIM_BYTES == 16 && LOWDIM_X86
+    return power_by_table(t, law, law.mantissas);
 #else
     using Bits = typename Same<V>::Bits;
     const Bits shifted = (Bits)t - 0x3F3504F3;

@@ -192,7 +192,7 @@ LOWDIM_TARGET static double push_costs(const Ring& ring, std::int64_t shift, int
                              *reinterpret_cast<const Loose*>(column + i + shift);
             t += gap * gap;
         }
-#if LOWDIM_BYTES == 16 && LOWDIM_X86
+#if LOWDIM_BYTES == 16 && !defined(__ARM_NEON)
         const Held cost = log2_of(1.0f / power_by_table(t, law, law.mantissa) + 1.0f);
 #else
         const Held power = log2_of(t) * law.power + law.log_scale; // log₂ u

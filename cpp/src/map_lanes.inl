@@ -105,7 +105,7 @@ template <class Bits> LOWDIM_TARGET LOWDIM_INLINE auto octave_powers(const Bits&
         return Eight(__builtin_shufflevector(found, found, 0, 1, 2, 3, 4, 5, 6, 7));
     }
 }
-#elif LOWDIM_BYTES == 16 && LOWDIM_X86
+#elif LOWDIM_BYTES == 16 && !defined(__ARM_NEON)
 // t^b a: the table has the power of its exponent, the polynomial that of its mantissa. Without fused products
 // four loads cost less than the logarithm.
 template <std::size_t N>
@@ -148,7 +148,7 @@ template <class V> LOWDIM_TARGET LOWDIM_INLINE V near_power(const V& t, const La
         (((law.mantissas[4] * m + law.mantissas[3]) * m + law.mantissas[2]) * m + law.mantissas[1]) * m +
         law.mantissas[0];
     return p * octave_powers((Bits)kept >> 23, law);
-#elif LOWDIM_BYTES == 16 && LOWDIM_X86
+#elif LOWDIM_BYTES == 16 && !defined(__ARM_NEON)
     return power_by_table(t, law, law.mantissas);
 #else
     using Bits = typename Same<V>::Bits;

@@ -72,7 +72,7 @@ def demand_memory(solver: str, n: int, d: int, k: int, *, who: str = "PCA") -> N
         needed, what = 3.4 * side * side + (4 if solver == "gram" else 2.6) * k * d, f"{side:,} × {side:,} moments"
     elif solver == "svd":
         spaces = thread_limit.current() * min(_SPACE, n * d)
-        needed, what = 3.4 * n * d + 4.3 * min(n, d) ** 2 + spaces, f"{n:,} × {d:,} rows"
+        needed, what = 2.2 * n * d + 5.2 * min(n, d) ** 2 + spaces, f"{n:,} × {d:,} rows"
     else:
         needed, what = 8 * (k + 16) * d + 750_000, f"a basis of {4 * k:,} × {d:,}"
     advice = "Lower n_components" if solver == "randomized" else "Use svd_solver='randomized' with a small n_components"

@@ -84,8 +84,15 @@ def singular(A: NDArray) -> tuple[NDArray, NDArray]:
     >>> singular(np.diag([3.0, 4.0]))[0]
     array([4., 3.])
     """
-    _, values, vectors = sl.svd(A, full_matrices=False, overwrite_a=True, check_finite=False)
-    return values, vectors
+    A = A.T  # in LAPACK's order, where SciPy's own svd copies the rows, from 1.18 on twice
+    gesdd, space = sl.get_lapack_funcs(("gesdd", "gesdd_lwork"), (A,))
+    wanted, _ = space(*A.shape, full_matrices=False)
+    # A size that float32 cannot state is rounded, perhaps down.
+    size = int(np.nextafter(np.real(wanted), np.inf, dtype=A.dtype)) + 1
+    vectors, values, _, info = gesdd(A, full_matrices=False, lwork=size, overwrite_a=True)
+    if info > 0:
+        raise np.linalg.LinAlgError("The singular values did not converge.")
+    return values, vectors.T
 
 
 def largest_eigenpairs(

@@ -65,7 +65,7 @@ def model_file(name: str, variant: int) -> tuple[bytes, np.ndarray] | None:
             warnings.simplefilter("ignore")
             try:
                 cls(**params).fit(rows, y).save(Path(folder, "model"))
-            except (ValueError, TypeError, MemoryError):
+            except (ValueError, TypeError, MemoryError, ImportError):  # a device without PyTorch
                 continue
             return Path(folder, "model").read_bytes(), rows
     return None

@@ -61,6 +61,7 @@ def test_memory_that_runs_out_in_a_thread_is_an_exception():
     assert done.stdout.strip() == "carried out", (done.returncode, done.stderr)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_process_has_threads_of_its_own(rng):
     X = rng.normal(size=(2000, 90))

@@ -61,6 +61,22 @@ def test_a_failure_to_replace_cleans_up_too(tmp_path, monkeypatch):
     assert files(tmp_path) == []
 
 
+def test_a_file_that_a_program_has_open_says_so(tmp_path, monkeypatch):
+    path = tmp_path / "open.bin"
+    path.write_bytes(b"old")
+
+    def refuse(*_):  # as Windows does
+        raise PermissionError(13, "Access is denied", ".lowdim-draft")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with (
+        pytest.raises(PermissionError, match=r"'.*open\.bin' may not, perhaps because a program has it open"),
+        atomic(path),
+    ):
+        pass
+    assert [child.name for child in tmp_path.iterdir()] == ["open.bin"]
+
+
 def test_a_folder_that_may_not_be_written_to_says_so(tmp_path, monkeypatch):
     def refuse(path, *_):
         raise PermissionError(13, "Permission denied", str(path))

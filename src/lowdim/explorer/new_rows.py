@@ -43,7 +43,8 @@ def place(session: Session, name: Any, format: Any, number: Any, data: bytes) ->
 
 def _table(session: Session, model: Any, data: bytes, format: str, called: str) -> Table:
     """Table of the bytes, with the columns that the model takes."""
-    with tempfile.TemporaryDirectory(prefix="lowdim-") as folder:
+    # On Windows a file whose rows are mapped into memory cannot be removed.
+    with tempfile.TemporaryDirectory(prefix="lowdim-", ignore_cleanup_errors=True) as folder:
         path = Path(folder) / f"dropped.{format}"  # our own name: no path from the page is ever opened
         path.write_bytes(data)
 

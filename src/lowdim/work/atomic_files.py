@@ -51,7 +51,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         if mode is not None:
             os.chmod(draft, mode)
-        os.replace(draft, target)
+        _rename(draft, target)
     except BaseException:  # KeyboardInterrupt as well
         with suppress(FileNotFoundError):
             os.unlink(draft)
@@ -80,6 +80,16 @@ def _new_draft(folder: Path) -> tuple[Path, int]:
         if locked is None or (locked and os.fstat(descriptor).st_nlink):
             return draft, descriptor
         os.close(descriptor)  # another process removed it before it was locked
+
+
+def _rename(draft: Path, target: Path) -> None:
+    try:
+        os.replace(draft, target)
+    except PermissionError:  # Windows replaces no file that somebody has open
+        raise PermissionError(
+            f"A file that may be replaced is needed; '{target}' may not, perhaps because a program has it open. "
+            "Close it there, or write elsewhere."
+        ) from None
 
 
 def _lock(descriptor: int) -> bool | None:

@@ -56,7 +56,7 @@ NEEDS_FILES = re.compile(r'data\.load\("(faces|mnist|coil20)"\)')
 
 def runs_here(script: Path) -> bool:
     """Whether the script has what it needs on this machine."""
-    text = script.read_text()
+    text = script.read_text(encoding="utf-8")
     if NEEDS_FILES.search(text) and not os.environ.get("LOWDIM_DATA"):
         return False
     return "Autoencoder" not in text or find_spec("torch") is not None

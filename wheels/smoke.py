@@ -17,6 +17,7 @@ from lowdim import quality, show
 from lowdim.methods import registry
 
 KEPT = Path(__file__).parents[1] / "tests" / "persist" / "files" / "format_1"
+PAIRS = ("CCA", "KernelCCA", "PLSCanonical")  # methods of two views
 
 
 def fitted(method: registry.Method, X: np.ndarray, y: np.ndarray) -> object:
@@ -26,14 +27,14 @@ def fitted(method: registry.Method, X: np.ndarray, y: np.ndarray) -> object:
         from sklearn.neighbors import KNeighborsClassifier
 
         return cls(KNeighborsClassifier(3), n_features_to_select=2).fit(X, y)
-    if method.class_name in ("CCA", "KernelCCA"):
+    if method.class_name in PAIRS:
         return cls().fit(rows_for(method, X), X[:, 5:])
     return cls().fit(rows_for(method, X), y if method.supervised else None)
 
 
 def rows_for(method: registry.Method, X: np.ndarray) -> np.ndarray:
     """The rows as the method takes them."""
-    if method.class_name in ("CCA", "KernelCCA"):
+    if method.class_name in PAIRS:
         return X[:, :5]
     return X - X.min(axis=0) if method.class_name == "NMF" else X
 

@@ -93,7 +93,7 @@ def draw_embedding(target: str, Y: Any, names: Sequence[str], table: "Table", ti
     shown = Y.shape[1] if Y.shape[1] <= 3 else 2
     frame = pl.DataFrame({name: Y[:, j] for j, name in enumerate(names[:shown])})
     ax = show.scatter(frame, named_labels(table), title=title)
-    figure = ax.get_figure(root=True)
+    figure: Any = ax.figure
     path = Path(target).expanduser()
     try:
         with atomic(path) as file:

@@ -1,6 +1,8 @@
 """Data that several packages test with, and the choice of another build of the native module."""
 
+import functools
 import importlib.util
+import inspect
 import os
 import signal
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 matplotlib.use("Agg")
 
@@ -61,3 +64,7 @@ def isa(request) -> Iterator[str]:
         yield request.param
     finally:
         _native.set_isa(before)
+
+
+if "mix_stderr" in inspect.signature(CliRunner).parameters:  # click before 8.2 mixes both streams unless told not to
+    CliRunner.__init__ = functools.partialmethod(CliRunner.__init__, mix_stderr=False)  # type: ignore[method-assign]

@@ -37,17 +37,17 @@ def test_the_table_is_that_of_quality(files):
     found = lowdim.quality.reliability(last, rows, refits=1)
     np.testing.assert_allclose(table["score"], found.score)
     assert table["row"].to_list() == [f"i{i}" for i in range(120)]
-    assert f"{len(found.dubious)} of 120 rows" in result.output
-    assert "have more neighbourhood structure" in result.output
+    assert f"{len(found.dubious)} of 120 rows" in result.stdout
+    assert "have more neighbourhood structure" in result.stdout
     if len(found.dubious):
-        assert f"\ni{found.dubious[0]} " in result.output
+        assert f"\ni{found.dubious[0]} " in result.stdout
 
 
 def test_other_rows_are_refused_in_one_line(files):
     pl.read_csv(files / "t.csv").reverse().write_csv(files / "other.csv")
     result = run("check", files / "m.lowdim", files / "other.csv", "--id", "who")
     assert result.exit_code
-    assert "X must be the rows that the TSNE was fitted on" in result.output
+    assert "X must be the rows that the TSNE was fitted on" in result.stderr
 
 
 def test_a_parameter_can_be_chosen_from_the_command_line(files):

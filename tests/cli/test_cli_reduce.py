@@ -217,4 +217,4 @@ def test_gaps_are_left_to_a_method_that_takes_them(tmp_path, table, frame):
     np.testing.assert_allclose(again.select("pca0", "pca1").to_numpy(), want.transform(X), rtol=1e-9)
     refused = run("reduce", path, "--set", "missing=em")
     assert refused.exit_code != 0
-    assert "Pass --prepare none" in refused.output
+    assert "Pass --prepare none" in refused.stderr

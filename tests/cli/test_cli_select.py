@@ -83,7 +83,7 @@ def test_filters_print_a_ranking_and_select_what_the_library_does(by, tmp_path):
     assert result.exit_code == 0, result.output
     found = lowdim.RankFeatures(by, n_features_to_select=2).fit(X, y)
     chosen = [name for name, flag in zip("abcd", found.support_, strict=True) if flag]
-    assert f"2 of 4 columns selected by {by}: {', '.join(chosen)}" in result.output
+    assert f"2 of 4 columns selected by {by}: {', '.join(chosen)}" in result.stdout
     assert [name for name in pl.read_csv(path).columns if name in "abcd"] == chosen
     np.testing.assert_array_equal(lowdim.load(model).ranking_, found.ranking_)
 
@@ -101,4 +101,4 @@ def test_filters_print_a_ranking_and_select_what_the_library_does(by, tmp_path):
 def test_filters_refuse_options_of_the_search(given, words):
     result = run("select", "iris", "--target", "y", "--by", "mrmr", *given)
     assert result.exit_code != 0
-    assert words in result.output
+    assert words in result.stderr

@@ -1,7 +1,7 @@
 """Packages of another Debian than this machine's, unpacked into a folder: neither root nor a change of the system.
 
 ``python debian.py 3.14 …`` leaves an interpreter of the newest Debian in ``build/pythons`` and prints its path, for
-``make test PYTHON=…`` and ``make wheel PYTHONS=…``. apt-get resolves and fetches, dpkg-deb unpacks.
+``make test PYTHON=…`` and ``make wheel PYTHONS=…``, on x86-64. apt-get resolves and fetches, dpkg-deb unpacks.
 """
 
 import re

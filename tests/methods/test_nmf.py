@@ -89,6 +89,19 @@ def test_sparse_counts_give_what_dense_counts_give(rng, beta_loss):
     np.testing.assert_allclose(dense.transform(X), sparse.transform(sp.csr_array(X)), atol=1e-5)
 
 
+@pytest.mark.parametrize("most", [2**31, 100])
+@pytest.mark.parametrize("beta_loss", ["frobenius", "kullback-leibler"])
+def test_sparse_rows_with_long_positions_give_the_same(rng, monkeypatch, beta_loss, most):
+    monkeypatch.setattr("lowdim.solve.nonnegative._MOST_VALUES", most)  # and as of more values than 32 bits count
+    X = sp.csr_array(rng.poisson(0.4, (90, 12)).astype(float))
+    expected = NMF(3, beta_loss=beta_loss, random_state=0, max_iter=20).fit(X)
+    long = sp.csr_array(X)
+    long.indptr, long.indices = X.indptr.astype(np.int64), X.indices.astype(np.int64)
+    found = NMF(3, beta_loss=beta_loss, random_state=0, max_iter=20).fit(long)
+    np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.transform(long), expected.transform(X.toarray()), rtol=1e-6, atol=1e-8)
+
+
 @pytest.mark.parametrize("options", [{}, {"beta_loss": "kullback-leibler"}])
 def test_chunks_come_near_a_fit_of_all_rows(digits, rng, options):
     rows = digits[rng.permutation(len(digits))]

@@ -76,6 +76,9 @@ def product(A: Any, V: Any) -> Any:
     return _native.csr_product(A.indptr, A.indices, A.data, V, n_threads=thread_limit.current())
 
 
+_MOST_VALUES = 2**31 - 1  # whose places the kernel takes at a time
+
+
 def _dot(A: Any, B: Any) -> float:
     """Sum of the products of the entries, in float64."""
     return float(np.sum(totals(A * B, 0) if A.ndim > 1 else to_numpy(A * B), dtype=np.float64))
@@ -110,9 +113,14 @@ def ratios(X: Any, W: Any, H: Any, loss: bool = True) -> tuple[Any, float]:
     """
     least = _least(W.dtype)
     if sp.issparse(X):
+        if len(X.data) > _MOST_VALUES:
+            half = X.shape[0] // 2
+            (first, before), (last, after) = ratios(X[:half], W[:half], H, loss), ratios(X[half:], W[half:], H, loss)
+            return np.concatenate([first, last]), before + after
+        starts, columns = (part.astype(np.int32, copy=False) for part in (X.indptr, X.indices))
         W, H = np.ascontiguousarray(W), np.ascontiguousarray(H)
         n_threads = thread_limit.current()
-        out, each = _native.nonnegative_ratios(X.indptr, X.indices, X.data, W, H, least, loss=loss, n_threads=n_threads)
+        out, each = _native.nonnegative_ratios(starts, columns, X.data, W, H, least, loss=loss, n_threads=n_threads)
         return out, float(each.sum())
     out, total = np.empty_like(W), 0.0
     for rows, block in row_blocks(X, W.dtype):

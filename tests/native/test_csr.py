@@ -8,7 +8,7 @@ from lowdim import _native
 
 
 def product(A, V, **options):
-    return _native.csr_product(A.indptr, A.indices, A.data, V, **options)
+    return _native.csr_product(A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data, V, **options)
 
 
 @given(

@@ -58,7 +58,7 @@ def test_distances_match_scipy_along_a_long_chain():
     rng = np.random.default_rng(0)
     order = rng.permutation(n)
     graph = undirected(n, order[:-1], order[1:], rng.random(n - 1).astype(np.float32))
-    A = sp.csr_array((graph.lengths.astype(float), graph.ends, graph.starts), shape=(n, n))
+    A = sp.csr_array((graph.lengths.astype(float), graph.ends, graph.starts.astype(np.int32)), shape=(n, n))
     some = np.arange(0, n, 500)
     np.testing.assert_allclose(geodesics(graph, some), dijkstra(A, indices=some), rtol=1e-4)
 

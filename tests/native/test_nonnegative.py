@@ -25,6 +25,12 @@ def test_a_row_depends_on_itself_alone(rng, dtype):
     np.testing.assert_array_equal(whole[70:81], part)
 
 
+def rows(rng, dtype=np.float64):
+    X = sp.random_array((300, 50), density=0.2, random_state=rng, format="csr", dtype=dtype)
+    X.indptr, X.indices = X.indptr.astype(np.int32), X.indices.astype(np.int32)  # 64 bits before SciPy 1.15
+    return X
+
+
 def test_a_part_that_is_zero_has_no_amount(rng):
     G, W = np.diag([2.0, 0.0]), np.ones((5, 2))
     _native.nonnegative_sweeps(G, np.ones((5, 2)), W, 10, 0.0)
@@ -33,7 +39,7 @@ def test_a_part_that_is_zero_has_no_amount(rng):
 
 @pytest.mark.parametrize("k", [1, 8, 11])
 def test_ratios_are_those_of_their_definition(rng, k):
-    X = sp.random_array((300, 50), density=0.2, random_state=rng, format="csr")
+    X = rows(rng)
     W, H = rng.random((300, k)), rng.random((50, k))
     out, losses = _native.nonnegative_ratios(X.indptr, X.indices, X.data, W, H, 1e-30, n_threads=2)
     dense, P = X.toarray(), W @ H.T
@@ -52,7 +58,7 @@ def test_shapes_that_do_not_fit_are_refused(rng):
 
 
 def test_products_of_floats_are_those_of_doubles(rng):
-    X = sp.random_array((300, 50), density=0.2, random_state=rng, format="csr", dtype=np.float32)
+    X = rows(rng, np.float32)
     for width in (1, 10, 24):
         V = rng.random((50, width)).astype(np.float32)
         out = _native.csr_product(X.indptr, X.indices, X.data, V)

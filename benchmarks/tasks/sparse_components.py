@@ -41,7 +41,7 @@ def loadings(fitted: Any, _: Any) -> dict[str, str]:
 
 TASKS = [
     Task(
-        "sparse-pca",
+        "sparse-loadings",
         f"SparsePCA, {_K} components of spambase, 4,597×57 float64, columns scaled",
         _rows,
         {"lowdim": System(lowdim), "scikit-learn": System(sklearn)},

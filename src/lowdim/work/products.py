@@ -52,12 +52,13 @@ def multiply_few(A: Any, B: Any) -> Any:
     >>> multiply_few(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
     array([[11.]])
     """
-    if not isinstance(A, np.ndarray) or B.shape[1] > _FEW_COLUMNS or np.result_type(A, B).name not in _GEMM:
+    few = isinstance(A, np.ndarray) and A.size and 0 < B.shape[1] <= _FEW_COLUMNS
+    if not few or np.result_type(A, B).name not in _GEMM:
         return multiply(A, B)
     out = np.empty((A.shape[0], B.shape[1]), np.result_type(A, B))
     A, B = _for_blas(A, out.dtype), np.ascontiguousarray(B, out.dtype)
-    few = float(A.shape[0]) * A.shape[1] * B.shape[1] <= _SMALL
-    _native.multiply_few(A, B, out, n_threads=1 if few else thread_limit.current())
+    alone = float(A.shape[0]) * A.shape[1] * B.shape[1] <= _SMALL
+    _native.multiply_few(A, B, out, n_threads=1 if alone else thread_limit.current())
     return out
 
 

@@ -8,7 +8,11 @@ import pytest
 collect_ignore_glob = [] if find_spec("torch") and find_spec("triton") else ["src/lowdim/backends/torch/*"]
 if not find_spec("dask"):  # and tests/dask_backend says so for Dask
     collect_ignore_glob += ["src/lowdim/backends/dask/*"]
-_NEEDS = {"lowdim.methods.autoencoder.Autoencoder": "torch"}
+_NEEDS = {
+    "lowdim.methods.autoencoder.Autoencoder": "torch",
+    "lowdim.methods.parametric.ParametricTSNE": "torch",
+    "lowdim.methods.parametric.ParametricUMAP": "torch",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

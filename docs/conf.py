@@ -59,7 +59,7 @@ def runs_here(script: Path) -> bool:
     text = script.read_text(encoding="utf-8")
     if NEEDS_FILES.search(text) and not os.environ.get("LOWDIM_DATA"):
         return False
-    return "Autoencoder" not in text or find_spec("torch") is not None
+    return not re.search("Autoencoder|Parametric", text) or find_spec("torch") is not None
 
 
 sphinx_gallery_conf = {

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 from lowdim import data, show
 from lowdim.methods import registry
 
-NO_MAP = {"select", "cca", "kernel_cca", "famd", "mca"}  # or for tables with text
+NO_MAP = {"select", "cca", "kernel_cca", "famd", "mca", "parametric_umap", "parametric_tsne"}  # or for tables with text
 GIVEN = {"kernel_pca": {"gamma": "median"}, "lle": {"method": "ltsa", "n_neighbors": 12}}  # besides the defaults
 
 digits, digit = data.load("digits")
@@ -22,7 +22,7 @@ roll, along = data.load("swissroll", n_samples=1000)
 methods = [
     method
     for method in registry.METHODS
-    if method.name not in NO_MAP and (method.name != "autoencoder" or find_spec("torch"))
+    if method.name not in NO_MAP and (not method.needs_torch or find_spec("torch"))
 ]
 
 warnings.simplefilter("ignore")  # the graph of 500 digits is not connected, of which methods warn

@@ -35,7 +35,7 @@ GROUPS = {  # headings of the methods in the order of the page; those of the reg
     "Kernel methods": ["KernelPCA", "KernelLDA", "KernelCCA"],
     "Neighbour embeddings": ["TSNE", "SNE", "UMAP", "PaCMAP"],
     "Manifolds and distances": ["Isomap", "LLE", "LaplacianEigenmaps", "DiffusionMap", "PHATE", "MDS"],
-    "Networks": ["Autoencoder"],
+    "Networks": ["Autoencoder", "ParametricUMAP", "ParametricTSNE"],
     "Preparation and selection": ["Prepare", "SequentialFeatureSelector", "RankFeatures"],
 }
 

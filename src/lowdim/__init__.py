@@ -33,6 +33,8 @@ _HOMES = {
     "NMF": "lowdim.methods.nmf",
     "PCA": "lowdim.methods.pca",
     "PaCMAP": "lowdim.methods.pacmap",
+    "ParametricTSNE": "lowdim.methods.parametric",
+    "ParametricUMAP": "lowdim.methods.parametric",
     "Prepare": "lowdim.methods.prepare",
     "RobustPCA": "lowdim.methods.robust_pca",
     "johnson_lindenstrauss_min_dim": "lowdim.methods.random_projection",
@@ -88,6 +90,8 @@ __all__ = [
     "PLSCanonical",
     "PLSRegression",
     "PaCMAP",
+    "ParametricTSNE",
+    "ParametricUMAP",
     "Prepare",
     "RankFeatures",
     "RobustPCA",
@@ -146,6 +150,8 @@ if TYPE_CHECKING:
     from lowdim.methods.nca import NCA as NCA
     from lowdim.methods.nmf import NMF as NMF
     from lowdim.methods.pacmap import PaCMAP as PaCMAP
+    from lowdim.methods.parametric import ParametricTSNE as ParametricTSNE
+    from lowdim.methods.parametric import ParametricUMAP as ParametricUMAP
     from lowdim.methods.pca import PCA as PCA
     from lowdim.methods.phate import PHATE as PHATE
     from lowdim.methods.pls import PLSCanonical as PLSCanonical

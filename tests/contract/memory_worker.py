@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 import scipy.sparse as sp
@@ -129,6 +130,12 @@ CASES = {
     "umap, density": (lowdim.UMAP, {"n_epochs": 3, "random_state": 0, "densmap": True}, gaussian(20_000, 8)),
     "tsne, density": (lowdim.TSNE, {"max_iter": 5, "random_state": 0, "densmap": True}, gaussian(20_000, 8)),
 }
+if find_spec("torch"):  # Autoencoder has no case: what it takes is PyTorch's
+    LITTLE = {"hidden": (16,), "max_epochs": 2, "random_state": 0}
+    CASES |= {
+        "parametric_umap": (lowdim.ParametricUMAP, LITTLE, gaussian(20_000, 8)),
+        "parametric_tsne": (lowdim.ParametricTSNE, LITTLE, gaussian(20_000, 8)),
+    }
 
 
 def measure(name):

@@ -49,7 +49,7 @@ def test_scores_that_overflow_are_refused(cls, rng):
 
 @pytest.mark.filterwarnings("ignore:.*Raise max_iter")  # 30 iterations need not be enough
 @pytest.mark.parametrize("scale", [1e-39, 1e-30, 1e30, 1e38])
-@pytest.mark.parametrize("method", [m for m in registry.METHODS if m.name != "autoencoder"], ids=lambda m: m.name)
+@pytest.mark.parametrize("method", [m for m in registry.METHODS if not m.needs_torch], ids=lambda m: m.name)
 def test_fits_of_any_scale_are_finite_or_refused(method, scale, rng):
     X, y = (rng.random((24, 4)) * scale).astype(np.float32), np.arange(24) % 2
     params = {"max_iter": 30} if "max_iter" in method.load()._rules else {}

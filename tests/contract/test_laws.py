@@ -25,7 +25,7 @@ no_torch = pytest.mark.skipif(
     find_spec("torch") is None, reason="PyTorch is not installed: pip install 'lowdim[torch]'"
 )
 METHODS = [
-    pytest.param(method.load(), id=method.name, marks=no_torch if method.name == "autoencoder" else ())
+    pytest.param(method.load(), id=method.name, marks=no_torch if method.needs_torch else ())
     for method in registry.METHODS
 ]
 # methods of rows of numbers: others take columns of text and dates

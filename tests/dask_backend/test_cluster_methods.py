@@ -139,16 +139,17 @@ def test_sparse_blocks(client, table):
 @pytest.mark.parametrize("method", [m.name for m in registry.METHODS])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_every_method_places_blocks(client, table, method, dtype):
-    here = dtype == "float32" or method == "autoencoder"  # which saves workers the import of PyTorch
-    run = {"scheduler": "synchronous"} if here else {}
     found = next(m for m in registry.METHODS if m.name == method)
+    here = dtype == "float32" or found.needs_torch  # which saves workers the import of PyTorch
+    run = {"scheduler": "synchronous"} if here else {}
     cls = found.load()
     X, y = table[0].astype(dtype), table[1]
     X = np.abs(X) if method == "nmf" else X
-    if method == "autoencoder":
-        pytest.importorskip("torch", reason="the autoencoder needs PyTorch")
+    if found.needs_torch:
+        pytest.importorskip("torch", reason=f"{method} needs PyTorch")
     known = set(cls._get_param_names())
     given = {"random_state": 0, "max_iter": 60, "n_neighbors": 8, "perplexity": 8, "fit_inverse_transform": True}
+    given |= {"max_epochs": 20, "decoder": True}
     if method == "select":
         given = {"n_features_to_select": 2}
     with warnings.catch_warnings():

@@ -32,6 +32,8 @@ SMALL = {
     "NCA": {"n_components": 2, "max_iter": 100},
     "GaussianRandomProjection": {"random_state": 0},
     "SparseRandomProjection": {"random_state": 0},
+    "ParametricTSNE": {"perplexity": 3, "hidden": (4,), "max_epochs": 3, "random_state": 0},
+    "ParametricUMAP": {"n_neighbors": 4, "hidden": (4,), "max_epochs": 3, "random_state": 0},
     "Autoencoder": {"hidden": (4,), "max_epochs": 2, "random_state": 0, "n_components": 2},
 }
 ALL = sorted(ESTIMATORS if torch.cuda.is_available() else ESTIMATORS - {"SNE"})  # slow where kernels are interpreted

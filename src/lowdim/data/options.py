@@ -100,6 +100,14 @@ widths = Rule(
     lambda value: isinstance(value, tuple | list) and all(integer(1).accepts(width) for width in value),
     "a tuple of integers ≥ 1, such as (128,) or (256, 64), or ()",
 )
+positive_numbers = Rule(
+    lambda value: (
+        isinstance(value, list | tuple)
+        and len(value) > 0
+        and all(isinstance(u, Real) and not isinstance(u, bool) and 0 < float(u) < math.inf for u in value)
+    ),
+    "a list of positive numbers",
+)
 device = Rule(
     lambda value: isinstance(value, str) and re.fullmatch(r"cpu|cuda(:\d+)?", value) is not None,
     "'cpu', 'cuda' or 'cuda:<number>'",

@@ -28,7 +28,7 @@ def offered(method: registry.Method, ground: Ground) -> bool:
         return False
     if method.takes_table and ground.sparse:
         return False
-    return method.name != "autoencoder" or find_spec("torch") is not None
+    return not method.needs_torch or find_spec("torch") is not None
 
 
 def form(method: registry.Method, ground: Ground) -> dict[str, Any]:

@@ -135,7 +135,7 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
         """Rows to search among, for new rows."""
         return X
 
-    def _learn(self, X: Any, y: Any, relations: Any = None, shared: Any = None, drawn: Drawn | None = None) -> None:
+    def _learn(self, X: Any, y: Any, relations: Any = None, shared: Any = None, drawn: Drawn | None = None) -> Any:
         given, (X, n, before) = X, self._demand_possible(X, y, relations)
         seed, dtype, self.timings_ = seed_of(self.random_state), self._dtype_for(X, relations), {}
         drawn = drawn or self._drawn(Given(X, given, n, int(self.n_components), shared, maps_of(self, X, seed)))
@@ -154,6 +154,7 @@ class NeighborEmbedding(Anchored, EmbeddingReducer, ABC):
         self._keep_descent(found, reached, close, again=before is not None)
         self._rows, self._fitted, Y = None if X is None else own(X), None, cast(found.embedding, dtype)
         self.embedding_ = Y if drawn is None else drawn.held(Y)
+        return relations
 
     def _keep_descent(self, found: Descended, reached: Reached, close: tuple[Any, Any] | None, *, again: bool) -> None:
         """Store the loss, its trace, which a warm start extends, and what ``trust`` needs."""

@@ -24,6 +24,11 @@ class Method:
     apart: str = "produces no map"  # why a comparison never includes it by default
     takes_table: bool = False  # columns of any kind, which it prepares by itself
 
+    @property
+    def needs_torch(self) -> bool:
+        """Whether a fit needs PyTorch, of the extra lowdim[torch]."""
+        return "lowdim[torch]" in self.when
+
     def load(self) -> Any:
         """Return the class, imported now."""
         return getattr(import_module(self.module), self.class_name)
@@ -285,6 +290,26 @@ METHODS = (
         "a nonlinear code from which a network reconstructs the rows",
         "curved structure and many rows; smaller code than PCA for the same error; invertible; needs lowdim[torch]",
         "n·d time per epoch, d memory for given hidden layers; streams data of any length",
+    ),
+    Method(
+        "parametric_umap",
+        "ParametricUMAP",
+        "lowdim.methods.parametric",
+        "UMAP by a network, which places new rows by a few products",
+        "a stream of new rows for a map, without neighbours to search or rows to keep; needs lowdim[torch]",
+        "that of UMAP, then n·d·h per epoch for hidden layers of h values; d·h per new row",
+        default_rows=0,
+        apart="is UMAP's map as a network learnt it",
+    ),
+    Method(
+        "parametric_tsne",
+        "ParametricTSNE",
+        "lowdim.methods.parametric",
+        "t-SNE by a network, which places new rows by a few products",
+        "the same for t-SNE's map; needs lowdim[torch]",
+        "that of t-SNE, then n·d·h per epoch for hidden layers of h values; d·h per new row",
+        default_rows=0,
+        apart="is t-SNE's map as a network learnt it",
     ),
     Method(
         "select",

@@ -6,7 +6,6 @@ Its formulas are those of :mod:`lowdim.methods.sne`.
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -35,14 +34,6 @@ _SHARE = 2  # of all iterations that exaggeration may take, one part: a map must
 _GROWING = 250_000  # rows up to which the nodes of the grid take little memory compared with the affinities
 _GATHERING, _GATHERED = 0.2, 4.0  # share of all iterations in which new rows of a map gather, and exaggeration in them
 _ROUNDING = 1e-5  # of the sum of affinities in float32
-_perplexities = options.Rule(
-    lambda value: (
-        isinstance(value, list | tuple)
-        and len(value) > 0
-        and all(isinstance(u, Real) and not isinstance(u, bool) and 0 < float(u) < np.inf for u in value)
-    ),
-    "a list of positive numbers",
-)
 TEXTS = {
     "affinities": """n_components : int
         Number of dimensions of the map: 1, 2 and 3 are fast; more (up to 64) need exact repulsion over all pairs.
@@ -94,7 +85,7 @@ class StochasticEmbedding(GrowingEmbedding):
 
     _stages = ("affinities", "divergence")
     _rules = neighbor_embedding.RULES | {
-        "perplexity": options.one_of("auto", "choose") | options.real(0) | _perplexities,
+        "perplexity": options.one_of("auto", "choose") | options.real(0) | options.positive_numbers,
         "sigma": options.none | options.real(1e-37, 1e37),
         "early_exaggeration": options.real(1, 1e6, closed="left"),
         "early_exaggeration_iter": options.integer(0),

@@ -40,8 +40,7 @@ Activations = str | Sequence[str]  # between the layers of a stack: one for all,
 def softmax(xp: ModuleType, z: Any) -> Any:
     """Shares ``exp(z_m) / Σ exp(z_l)`` in each row."""
     h = xp.exp(z - xp.amax(z, 1, keepdims=True))
-    h /= h.sum(1)[:, None]
-    return h
+    return h / h.sum(1)[:, None]
 
 
 _KNOWN = ACTIVATIONS | {

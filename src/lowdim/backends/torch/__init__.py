@@ -73,6 +73,8 @@ ESTIMATORS = frozenset(
         "PCA",
         "PaCMAP",
         "RankFeatures",
+        "ParametricTSNE",
+        "ParametricUMAP",
         "RobustPCA",
         "SNE",
         "SparsePCA",

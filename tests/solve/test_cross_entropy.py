@@ -129,9 +129,9 @@ def test_a_new_point_goes_where_its_own_loss_is_least(rng):
     v = np.array([[1.0, 0.5, 0.2]], np.float32)
 
     def own(y):
-        s = np.square(Y.astype(float) - y).sum(axis=1) + EPS
-        w = 1 / (1 + loss.a * s**loss.b)
-        return -(v[0] * np.log(w[neighbors[0]])).sum() - 2 * loss.negatives * v.sum() / 100 * np.log(1 - w).sum()
+        s = np.square(Y.astype(float) - y).sum(axis=1)
+        pull, push = (1 / (1 + loss.a * (s + soft) ** loss.b) for soft in (EPS, 0.0625))  # EpochPlan::crowd_soft
+        return -(v[0] * np.log(pull[neighbors[0]])).sum() - 2 * loss.negatives * v.sum() / 100 * np.log(1 - push).sum()
 
     y = place(neighbors, v, Y, loss)[0]
     for step in 1e-2 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]]):

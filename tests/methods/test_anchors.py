@@ -273,7 +273,7 @@ def test_what_cannot_be_extended_says_why(X):
     with pytest.raises(ValueError, match="extend compares rows with those of fit, which had none"):
         TSNE(max_iter=20).fit(affinities=P).extend(X)
     labelled = UMAP(target_weight=0.5, n_epochs=10).fit(X, np.arange(90) % 2)
-    with pytest.raises(ValueError, match="labels of new rows"):
+    with pytest.raises(ValueError, match="targets of new rows"):
         labelled.extend(X)
     with pytest.raises(ValueError, match="5 features"):
         make(UMAP).fit(X).extend(X[:, :3])

@@ -1,4 +1,5 @@
-// Pages draw no map that keeps density: a descent asks whether there is one, and its kernels stay out of the module.
+// Pages draw no map that keeps density: a descent asks whether there is one, and its kernels stay out of the
+// module.
 #include "density_forces.hpp"
 
 namespace lowdim::detail {

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from lowdim.work.dispatch import operation
 
 _BLOCK_BYTES = 2**24
+_DIRECTIONS_AT_ONCE = 32
 
 
 @operation
@@ -63,10 +64,14 @@ def region_overlap(near: NDArray, there: NDArray, directions: NDArray[np.float32
     >>> region_overlap(ring, np.array([[1], [0], [0], [1]]), np.eye(4, dtype=np.float32))
     array([1., 1., 0., 0.])
     """
-    regions = _mean_rows(directions, near)
-    ours, theirs = _mean_rows(regions, near), _mean_rows(regions, there)
-    lengths = np.sqrt((ours.astype(np.float64) ** 2).sum(axis=1) * (theirs.astype(np.float64) ** 2).sum(axis=1))
-    products = np.einsum("ij,ij->i", ours, theirs, dtype=np.float64)
+    products, ours_square, theirs_square = np.zeros((3, len(near)))
+    for start in range(0, directions.shape[1], _DIRECTIONS_AT_ONCE):
+        regions = _mean_rows(directions[:, start : start + _DIRECTIONS_AT_ONCE], near)
+        ours, theirs = _mean_rows(regions, near), _mean_rows(regions, there)
+        products += np.einsum("ij,ij->i", ours, theirs, dtype=np.float64)
+        ours_square += np.einsum("ij,ij->i", ours, ours, dtype=np.float64)
+        theirs_square += np.einsum("ij,ij->i", theirs, theirs, dtype=np.float64)
+    lengths = np.sqrt(ours_square * theirs_square)
     return np.divide(products, lengths, out=np.zeros(len(near)), where=lengths > 0)
 
 

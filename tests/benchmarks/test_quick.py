@@ -19,7 +19,7 @@ def test_every_task_names_functions_that_take_what_is_given():
 
 def test_a_table_is_read_as_it_is_written(tmp_path):
     row = quick.line("pca", "scikit-learn", {"ours": [0.1, 0.2, 0.1], "peer": [0.3, 0.4, 0.5]})
-    assert row == "| pca | 100 ms | 400 ms | 3.00 | 2.00 | 5.00 | scikit-learn |"
+    assert row == "| pca | 100 ms | 400 ms | 3.00 | 2.00 | 5.00 | scikit-learn | 3.00 |"
     found = quick.stored(f"# Title\n\n{quick.HEAD}\n{row}\n")["pca"]
     assert (found["ratio"], found["lowest"]) == ("3.00", "2.00")
     assert quick.verdict(row, found) == "3.00, stored 3.00"
@@ -27,7 +27,7 @@ def test_a_table_is_read_as_it_is_written(tmp_path):
 
 @pytest.mark.parametrize(("ratio", "red"), [("3.60", True), ("3.50", False), ("2.40", False)])
 def test_a_ratio_is_red_where_it_fell_by_more_than_15_percent_and_out_of_the_spread(ratio, red):
-    row = "| pca | 1 ms | 3 ms | 3.00 | 2.90 | 3.10 | scikit-learn |"
+    row = "| pca | 1 ms | 3 ms | 3.00 | 2.90 | 3.10 | scikit-learn | 3.00 |"
     lowest = "3.20" if red else "2.90"
     assert quick.verdict(row, {"ratio": ratio, "lowest": lowest}).startswith("RED") == red
 
@@ -43,7 +43,7 @@ def test_a_task_that_fails_or_falls_ends_with_status_1(monkeypatch, capsys, tmp_
     assert quick.main(["pca"]) == 0
     assert quick.main(["lda"]) == 1
     assert "failed: ImportError" in capsys.readouterr().out
-    quick.STORED.write_text(f"{quick.HEAD}\n| pca | 1 ms | 3 ms | 3.00 | 2.90 | 3.10 | scikit-learn |\n")
+    quick.STORED.write_text(f"{quick.HEAD}\n| pca | 1 ms | 3 ms | 3.00 | 2.90 | 3.10 | scikit-learn | 3.00 |\n")
     assert quick.main(["pca"]) == 1
     assert "RED: 2.00, stored 3.00" in capsys.readouterr().out
     with pytest.raises(SystemExit):

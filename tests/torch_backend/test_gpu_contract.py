@@ -44,6 +44,8 @@ def brief(monkeypatch):
     """As few steps as can be."""
     monkeypatch.setattr(device_geodesics, "_LOOK", 1)
     monkeypatch.setattr(new_points, "PLACING_STEPS", 1)
+    for cls, like in ((lowdim.ParametricTSNE, "TSNE"), (lowdim.ParametricUMAP, "UMAP")):
+        monkeypatch.setattr(cls, "_map", lambda self, whole=cls._map, few=SMALL[like]: whole(self).set_params(**few))
 
 
 @pytest.fixture

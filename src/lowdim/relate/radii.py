@@ -52,7 +52,7 @@ def rows_radii(X: Any, n_neighbors: int, metric: Any = "euclidean") -> NDArray[n
     """Logarithms (n,) of the squared radii of rows by the fuzzy graph of ``n_neighbors``, themselves included.
 
     >>> rows_radii(np.array([[0.0], [1.0], [3.0], [6.0]]), 2).round(2)
-    array([0.  , 0.81, 1.71, 2.2 ])
+    array([0.  , 0.92, 1.87, 2.2 ])
     """
     near = nearest(X, max(1, min(n_neighbors, X.shape[0]) - 1), None, metric)
     graph = fuzzy_union(near.indices, memberships(near.distances).values)

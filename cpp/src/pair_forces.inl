@@ -20,10 +20,11 @@ LOWDIM_TARGET static double of_roots(const Eight& roots, const Eight& t, std::in
 
 // Gradient (rows × k) Σ factor/(shift + d̃)² (y_i − y_j) of rows from … to, over the kinds of pairs, and in
 // `costs`, unless it is null, Σ base + factor/−2/(shift + d̃). Partners come in groups of 8, filled up by the
-// row itself, which exerts no force. K is the number of coordinates, 0 for any.
-template <int K>
-LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, const Kind* kinds,
-                                    std::int64_t from, std::int64_t to, float* gradient, double* costs) {
+// row itself, which exerts no force. K is the number of coordinates, 0 for any. Roots: whether a kind has
+// one; loops that ask for it take a third longer.
+template <int K, bool Roots>
+LOWDIM_TARGET static void rows_of_kinds(const Incident& of, const float* Y, int k, const Kind* kinds,
+                                        std::int64_t from, std::int64_t to, float* gradient, double* costs) {
     const int dims = K ? K : k;
     Eight gap[K ? K : 64], sums[K ? K : 64];
     for (std::int64_t i = from; i < to; ++i) {
@@ -36,8 +37,9 @@ LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, c
             if (factor == 0)
                 continue;
             const std::int64_t begin = of.starts[n_kinds * i + kind], end = of.starts[n_kinds * i + kind + 1];
-            const float root = kinds[kind].root;
-            Eight inverse = {}, roots = {};
+            const float root = Roots ? kinds[kind].root : 0.0f;
+            Eight inverse = {};
+            [[maybe_unused]] Eight roots = {};
             for (std::int64_t e = begin; e < end; e += 8) {
                 const std::int32_t* q = of.partners + e;
                 Eight t = Eight{} + shift;
@@ -58,19 +60,19 @@ LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, c
                     }
                 }
                 Eight c = factor / (t * t);
-                if (root > 0) {
+                if (Roots && root > 0) {
                     for (int lane = 0; lane < 8; ++lane) // √d̃
                         roots[lane] = __builtin_sqrtf(t[lane] - kinds[kind].shift);
                     c *= root / roots;
                 }
                 for (int d = 0; d < dims; ++d)
                     sums[d] += c * gap[d];
-                if (costs && root > 0)
+                if (Roots && costs && root > 0)
                     cost += of_roots(roots, t, of.counts[n_kinds * i + kind] - (e - begin), kinds[kind]);
                 else if (costs)
                     inverse += 1.0f / t;
             }
-            if (root > 0)
+            if (Roots && root > 0)
                 continue;
             if (costs) { // those that fill up stand at 0
                 const auto filled = static_cast<double>(end - begin - of.counts[n_kinds * i + kind]);
@@ -85,6 +87,18 @@ LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, c
         if (costs)
             costs[i] = 0.5 * cost;
     }
+}
+
+template <int K>
+LOWDIM_TARGET static void pair_rows(const Incident& of, const float* Y, int k, const Kind* kinds,
+                                    std::int64_t from, std::int64_t to, float* gradient, double* costs) {
+    bool roots = false;
+    for (int kind = 0; kind < n_kinds; ++kind)
+        roots = roots || kinds[kind].root > 0;
+    if (roots)
+        rows_of_kinds<K, true>(of, Y, k, kinds, from, to, gradient, costs);
+    else
+        rows_of_kinds<K, false>(of, Y, k, kinds, from, to, gradient, costs);
 }
 
 // Forces (k columns of `stride`) factor/(1 + d̃)² (y_i − y_j) on the rows at positions from … to of the ring,

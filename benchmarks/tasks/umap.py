@@ -45,7 +45,8 @@ def lowdim_pacmap(seed: int = 0, local: float | None = None) -> Callable[[np.nda
     def fit(X: np.ndarray) -> Map:
         from lowdim import PaCMAP
 
-        model = PaCMAP(low_dist_thres=local, random_state=seed).fit(X)
+        given = {"low_dist_thres": local} if local else {}  # which an older lowdim beside this one has not
+        model = PaCMAP(random_state=seed, **given).fit(X)
         return Map(X, model.embedding_, _stages(model), model.loss_)
 
     return fit

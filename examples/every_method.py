@@ -13,7 +13,8 @@ import matplotlib.pyplot as plt
 from lowdim import data, show
 from lowdim.methods import registry
 
-NO_MAP = {"select", "cca", "kernel_cca", "famd", "mca", "parametric_umap", "parametric_tsne"}  # or for tables with text
+# Ranks of features, methods of two views or of tables with text, and networks that learn another method's map.
+NO_MAP = {"select", "rank", "cca", "kernel_cca", "pls_canonical", "famd", "mca", "parametric_umap", "parametric_tsne"}
 GIVEN = {"kernel_pca": {"gamma": "median"}, "lle": {"method": "ltsa", "n_neighbors": 12}}  # besides the defaults
 
 digits, digit = data.load("digits")
@@ -40,7 +41,8 @@ for method, left, right in zip(methods, axes[:, ::2].flat, axes[:, 1::2].flat, s
         right.text(0.5, 0.5, "needs classes", ha="center", va="center", color="0.5", fontsize=9)
     else:
         right.axis("on")
-        show.scatter(cls(**given).fit_transform(roll), along, legend=False, ax=right)
+        rows = roll - roll.min(axis=0) if method.name == "nmf" else roll  # parts have no negative values
+        show.scatter(cls(**given).fit_transform(rows), along, legend=False, ax=right)
 for ax in axes.flat:
     ax.set(xlabel="", ylabel="")
 plt.show()

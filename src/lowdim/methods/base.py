@@ -377,7 +377,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _onnx(self, graph: Any, X: str, method: str) -> str:
         """Add operators that compute ``method`` of the rows called ``X``; the name of the result."""
-        raise NotImplementedError(f"{self._name}, {X}, {method}, {graph}")
+        raise NotImplementedError(f"{self._name}: a class whose _no_onnx is None must have a method _onnx.")
 
     def _onnx_inputs(self) -> list[str]:
         """Names of the columns that an ONNX file takes."""
